@@ -1,0 +1,1 @@
+"""Bivalence: a model checker for broadcast protocols."""

@@ -1,0 +1,38 @@
+"""What can be wrong with what a person wrote, and how it is said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of a source file; lines and columns count from 1, ``end`` is just behind it."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One thing that is wrong: a stable ``code``, where, what, and what would be right.
+
+    ``expected`` and ``hint`` are empty or a sentence each.
+    """
+
+    code: str
+    message: str
+    span: Span | None = None
+    expected: str = ""
+    hint: str = ""
+
+
+class SpecError(Exception):
+    """What the user gave can't be used; holds every diagnostic that was found (exit code 2)."""
+
+    def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
+        super().__init__("; ".join(d.message for d in diagnostics))
+        self.diagnostics = diagnostics

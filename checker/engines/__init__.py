@@ -1,0 +1,1 @@
+"""Engines: each turns a transition system into an answer.  They do not know one another."""

@@ -1,0 +1,187 @@
+"""The reference engine: breadth first search over the plain interpreter.
+
+Lamport's and Holzmann's textbooks describe the search; nothing here is clever.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from checker.system import interpreter
+from checker.system.evaluate import RunFault
+from checker.system.interpreter import State
+from checker.system.ir import Property, PropertyKind, TransitionSystem
+from checker.witness.answer import Answer, Limits, Listener, Path, Progress
+
+
+@dataclass
+class _Search:
+    system: TransitionSystem
+    limits: Limits
+    listener: Listener | None
+    parent: dict[State, State | None] = field(default_factory=dict)
+    level: list[State] = field(default_factory=list)
+    depth: int = 0
+    transitions: int = 0
+    ends: set[State] = field(default_factory=set)
+    marks: set[int] = field(default_factory=set)
+    premises: set[str] = field(default_factory=set)
+    violations: dict[str, Path] = field(default_factory=dict)
+    fault: Path | None = None
+    stopped: str | None = None
+    started: float = field(default_factory=time.monotonic)
+
+    def path_to(self, state: State, then_fault: bool = False) -> Path:
+        states = [state]
+        while (before := self.parent[states[-1]]) is not None:
+            states.append(before)
+        return Path(tuple(reversed(states)), then_fault)
+
+    def inspect(self, state: State) -> None:
+        for prop in self.system.properties:
+            if prop.name not in self.premises:
+                if interpreter.holds(self.system, prop.premise, state):
+                    self.premises.add(prop.name)
+            if prop.name in self.violations:
+                continue
+            relevant = prop.kind is PropertyKind.INVARIANT or state in self.ends
+            if relevant and interpreter.holds(self.system, prop.bad, state):
+                self.violations[prop.name] = self.path_to(state)
+
+    def expand(self, state: State) -> list[State]:
+        found = []
+        for transition in interpreter.successors(self.system, state):
+            if transition.successor is None:
+                self.fault = self.fault or self.path_to(state, then_fault=True)
+                continue
+            self.transitions += 1
+            self.marks.update(event.mark for event in transition.events)
+            found.append(transition.successor)
+        return found
+
+    def exhausted_budget(self) -> str | None:
+        limits, seconds = self.limits, time.monotonic() - self.started
+        if limits.max_states is not None and len(self.parent) >= limits.max_states:
+            return f"the limit of {limits.max_states:,} states was reached"
+        if limits.timeout is not None and seconds > limits.timeout:
+            return f"the time limit of {limits.timeout:g} s was reached"
+        return None
+
+    def next_level(self) -> None:
+        following: list[State] = []
+        for state in self.level:
+            self.stopped = self.exhausted_budget()
+            if self.stopped:
+                break
+            for successor in self.expand(state):
+                if successor not in self.parent:
+                    self.parent[successor] = state
+                    following.append(successor)
+        if following:
+            self.depth += 1
+        self.level = following
+        if self.listener is not None:
+            self.listener(self.progress())
+
+    def progress(self) -> Progress:
+        seconds = time.monotonic() - self.started
+        return Progress(len(self.parent), len(self.level), self.depth, seconds, 0)
+
+    def judge_level(self, with_ends: bool) -> None:
+        for state in self.level:
+            if with_ends and _is_end(self.system, state):
+                self.ends.add(state)
+            self.inspect(state)
+
+    def run(self) -> None:
+        with_ends = any(p.kind is PropertyKind.AT_END for p in self.system.properties)
+        for state, events in interpreter.initial_events(self.system):
+            self.marks.update(event.mark for event in events)
+            if state not in self.parent:
+                self.parent[state] = None
+                self.level.append(state)
+        while self.level and self.fault is None and self.stopped is None:
+            self.judge_level(with_ends)
+            if self.limits.max_depth is not None and self.depth >= self.limits.max_depth:
+                if any(s not in self.parent for t in self.level for s in self.expand(t)):
+                    self.stopped = f"the depth limit of {self.limits.max_depth} was reached"
+                return
+            self.next_level()
+
+
+def _is_end(system: TransitionSystem, state: State) -> bool:
+    try:
+        return interpreter.is_admissible_end(system, state)
+    except RunFault:
+        return False
+
+
+def has_cycle(states: Iterable[State], after: Callable[[State], Iterable[State]]) -> bool:
+    """Whether the graph on ``states`` with edges ``after`` has a cycle: Kahn's algorithm, 1962.
+
+    A state with an edge to itself is on a cycle.  Edges that leave ``states`` are ignored.
+    """
+    inside = set(states)
+    edges = {state: [s for s in after(state) if s in inside] for state in inside}
+    incoming = dict.fromkeys(inside, 0)
+    for targets in edges.values():
+        for target in targets:
+            incoming[target] += 1
+    ready = [state for state, count in incoming.items() if count == 0]
+    removed = 0
+    while ready:
+        removed += 1
+        for target in edges[ready.pop()]:
+            incoming[target] -= 1
+            if incoming[target] == 0:
+                ready.append(target)
+    return removed < len(inside)
+
+
+def _cyclic(search: _Search, prop: Property) -> bool:
+    system = search.system
+    bad = [s for s in search.parent if interpreter.holds(system, prop.bad, s)]
+
+    def after(state: State) -> Iterable[State]:
+        at_end = state in search.ends
+        for transition in interpreter.successors(system, state):
+            successor = transition.successor
+            if successor is not None and not (at_end and successor == state):
+                yield successor
+
+    return has_cycle(bad, after)
+
+
+def explore(
+    system: TransitionSystem, limits: Limits, *, listener: Listener | None = None
+) -> Answer:
+    """Explores ``system`` breadth first and answers; ``limits.memory`` is not observed here.
+
+    Raises :class:`RunFault` where no initial state can be computed.
+    """
+    search = _Search(system, limits, listener)
+    try:
+        search.run()
+    except KeyboardInterrupt:
+        search.stopped = "interrupted"
+    seconds = time.monotonic() - search.started
+    exhaustive = search.stopped is None and search.fault is None
+    at_end = [p for p in system.properties if p.kind is PropertyKind.AT_END]
+    cyclic = frozenset(p.name for p in at_end if exhaustive and _cyclic(search, p))
+    return Answer(
+        engine="reference",
+        distinct_states=len(search.parent),
+        depth=search.depth,
+        exhaustive=exhaustive,
+        seconds=seconds,
+        transitions=search.transitions,
+        violations=search.violations,
+        fault=search.fault,
+        cyclic=cyclic,
+        reached_marks=frozenset(search.marks),
+        premises=frozenset(search.premises),
+        ends=len(search.ends),
+        stopped=search.stopped,
+    )

@@ -1,0 +1,1 @@
+"""The intermediate representation: a finite transition system, its verifier and interpreter."""

@@ -1,0 +1,338 @@
+"""Evaluation of expressions and domains: the definition of what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, assert_never
+
+from checker.system import ir
+from checker.system.ir import Expr, Op, Place, Quantifier
+from checker.system.types import (
+    AtomT,
+    BagT,
+    BoolT,
+    IntT,
+    MapT,
+    OptionT,
+    SeqT,
+    SetT,
+    TupleT,
+    Type,
+    Value,
+    VariantT,
+    cardinality,
+    sort_key,
+    universe,
+)
+
+
+class RunFault(Exception):
+    """An error of the run: ``code`` is a diagnostic's code, ``grows`` a capacity to enlarge."""
+
+    def __init__(
+        self, code: str, message: str, place: Place | None = None, grows: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.place = place
+        self.grows = grows
+
+
+class Scope:
+    """What an expression can see: state variables by name and local names.
+
+    ``state`` is shared and may be assigned between evaluations; ``names`` are the locals.
+    """
+
+    __slots__ = ("names", "state")
+
+    def __init__(self, state: dict[str, Any], names: dict[str, Any]) -> None:
+        self.state = state
+        self.names = names
+
+    def bind(self, name: str, value: Value) -> Scope:
+        """The same state with one more local name."""
+        return Scope(self.state, {**self.names, name: value})
+
+    def copy(self) -> Scope:
+        """An independent scope: assignments to either are not seen by the other."""
+        return Scope(dict(self.state), dict(self.names))
+
+
+def key_rank(type_: Type, value: Any) -> int:
+    """Rank of ``value`` in ``universe(type_)``; ``-1`` where it is no member."""
+    match type_:
+        case BoolT():
+            return int(value)
+        case IntT(lo, hi):
+            return int(value) - lo if lo <= value <= hi else -1
+        case AtomT(labels=labels, first=first):
+            rank = int(value) - first
+            return rank if 0 <= rank < len(labels) else -1
+        case TupleT(items=items):
+            total = 0
+            for item, part in zip(items, value, strict=True):
+                rank = key_rank(item, part)
+                if rank < 0:
+                    return -1
+                total = total * cardinality(item) + rank
+            return total
+        case _:
+            for rank, member in enumerate(universe(type_)):
+                if member == value:
+                    return rank
+            return -1
+
+
+def misfit(type_: Type, value: Any, place: Place | None) -> RunFault | None:
+    """The fault of storing ``value`` where ``type_`` is held, or ``None`` where it fits."""
+    parts: Iterator[tuple[Type, Any]]
+    match type_:
+        case BoolT():
+            return None
+        case IntT(lo, hi, grows):
+            if lo <= value <= hi:
+                return None
+            return RunFault("R001", f"{value} is outside {lo}..{hi}", place, grows)
+        case AtomT(name, labels, first):
+            if 0 <= value - first < len(labels):
+                return None
+            return RunFault("R001", f"this is no {name}", place)
+        case TupleT(items=items):
+            parts = iter(zip(items, value, strict=True))
+        case OptionT(item):
+            parts = iter(() if value is None else ((item, value[0]),))
+        case SetT(item):
+            parts = iter([(item, v) for v in value])
+        case MapT(_, item):
+            parts = iter([(item, v) for v in value])
+        case SeqT(item, cap, grows) | BagT(item, cap, grows):
+            if len(value) > cap:
+                return RunFault("R002", f"{len(value)} items where {cap} fit", place, grows)
+            parts = iter([(item, v) for v in value])
+        case VariantT(cases=cases):
+            fields = cases[value[0]].fields
+            parts = iter(zip((t for _, t in fields), value[1:], strict=True))
+        case _:
+            assert_never(type_)
+    for part_type, part in parts:
+        fault = misfit(part_type, part, place)
+        if fault is not None:
+            return fault
+    return None
+
+
+def stored(type_: Type, value: Any, place: Place | None) -> Any:
+    """``value``, checked against ``type_``; raises :class:`RunFault` where it does not fit."""
+    fault = misfit(type_, value, place)
+    if fault is not None:
+        raise fault
+    return value
+
+
+def members(domain: ir.Domain, scope: Scope) -> Iterator[Any]:
+    """The members of ``domain`` in canonical order (see :func:`checker.system.types.universe`)."""
+    match domain:
+        case ir.Universe(item):
+            yield from universe(item)
+        case ir.Members(of, item):
+            value = evaluate(of, scope)
+            if isinstance(of.type, SeqT):
+                yield from value
+            elif isinstance(of.type, BagT):
+                yield from sorted(set(value), key=sort_key)
+            else:
+                yield from sorted(value, key=lambda v: key_rank(item, v))
+        case ir.Subsets(of, item):
+            assert isinstance(item, SetT)
+            inner = item.item
+            ordered = sorted(evaluate(of, scope), key=lambda v: key_rank(inner, v))
+            for mask in range(1 << len(ordered)):
+                yield frozenset(v for i, v in enumerate(ordered) if mask >> i & 1)
+        case _:
+            assert_never(domain)
+
+
+def elements(domain: ir.Domain, scope: Scope) -> Iterator[Any]:
+    """Like :func:`members`, but a bag gives each copy (what ``Quant`` counts over)."""
+    if isinstance(domain, ir.Members) and isinstance(domain.of.type, BagT):
+        yield from evaluate(domain.of, scope)
+    else:
+        yield from members(domain, scope)
+
+
+def evaluate(expr: Expr, scope: Scope) -> Any:
+    """The value of ``expr``; raises :class:`RunFault` for an error of the run."""
+    match expr:
+        case ir.Const(_, value):
+            return value
+        case ir.Local(_, name):
+            return scope.names[name]
+        case ir.Read(_, variable):
+            return scope.state[variable]
+        case ir.Index():
+            return _index(expr, scope)
+        case ir.Item(_, base, position):
+            return evaluate(base, scope)[position]
+        case ir.Apply():
+            return _apply(expr, scope)
+        case ir.Make(_, case, args):
+            return (case, *(evaluate(a, scope) for a in args))
+        case ir.IsCase(base, case):
+            return evaluate(base, scope)[0] == case
+        case ir.CaseField(_, base, _, position):
+            return evaluate(base, scope)[1 + position]
+        case ir.Let(_, name, value, body):
+            return evaluate(body, scope.bind(name, evaluate(value, scope)))
+        case ir.Quant(kind, name, domain, body):
+            holds = (evaluate(body, scope.bind(name, v)) for v in elements(domain, scope))
+            match kind:
+                case Quantifier.FORALL:
+                    return all(holds)
+                case Quantifier.EXISTS:
+                    return any(holds)
+                case Quantifier.COUNT:
+                    return sum(holds)
+                case _:
+                    assert_never(kind)
+        case ir.SetOf(_, name, domain, where, item):
+            bound = (scope.bind(name, v) for v in members(domain, scope))
+            return frozenset(evaluate(item, s) for s in bound if evaluate(where, s))
+        case ir.MapOf(type_, name, body):
+            assert isinstance(type_, MapT)
+            return tuple(evaluate(body, scope.bind(name, k)) for k in universe(type_.key))
+        case _:
+            assert_never(expr)
+
+
+def _index(expr: ir.Index, scope: Scope) -> Any:
+    base, key = evaluate(expr.base, scope), evaluate(expr.key, scope)
+    if isinstance(expr.base.type, MapT):
+        rank = key_rank(expr.base.type.key, key)
+    else:
+        rank = key
+    if not 0 <= rank < len(base):
+        raise RunFault("R003", "there is no such entry", expr.place)
+    return base[rank]
+
+
+def _apply(expr: ir.Apply, scope: Scope) -> Any:
+    match expr.op:
+        case Op.AND:
+            return all(evaluate(a, scope) for a in expr.args)
+        case Op.OR:
+            return any(evaluate(a, scope) for a in expr.args)
+        case Op.ITE:
+            condition, then, otherwise = expr.args
+            return evaluate(then if evaluate(condition, scope) else otherwise, scope)
+        case _:
+            values = [evaluate(a, scope) for a in expr.args]
+            result = _OPERATIONS[expr.op](expr, *values)
+            if isinstance(expr.type, SeqT | BagT):
+                return stored(expr.type, result, expr.place)
+            return result
+
+
+def _need(expr: ir.Apply, present: bool, message: str) -> None:
+    if not present:
+        raise RunFault("R004", message, expr.place)
+
+
+def _get(expr: ir.Apply, option: Any) -> Any:
+    _need(expr, option is not None, "this option holds nothing")
+    return option[0]
+
+
+def _head(expr: ir.Apply, seq: Any) -> Any:
+    _need(expr, bool(seq), "this sequence is empty")
+    return seq[0]
+
+
+def _last(expr: ir.Apply, seq: Any) -> Any:
+    _need(expr, bool(seq), "this sequence is empty")
+    return seq[-1]
+
+
+def _tail(expr: ir.Apply, seq: Any) -> Any:
+    _need(expr, bool(seq), "this sequence is empty")
+    return seq[1:]
+
+
+def _extreme(expr: ir.Apply, values: Any) -> Any:
+    _need(expr, bool(values), "this set is empty")
+    return min(values) if expr.op is Op.MIN else max(values)
+
+
+def _divide(expr: ir.Apply, a: Any, b: Any) -> Any:
+    _need(expr, b != 0, "division by zero")
+    return a // b if expr.op is Op.DIV else a % b
+
+
+def _delete_at(expr: ir.Apply, seq: Any, index: Any) -> Any:
+    if not 0 <= index < len(seq):
+        raise RunFault("R003", "there is no such entry", expr.place)
+    return seq[:index] + seq[index + 1 :]
+
+
+def _bag_add(_: ir.Apply, bag: Any, item: Any) -> Any:
+    return tuple(sorted((*bag, item), key=sort_key))
+
+
+def _bag_remove(_: ir.Apply, bag: Any, item: Any) -> Any:
+    if item not in bag:
+        return bag
+    at = bag.index(item)
+    return bag[:at] + bag[at + 1 :]
+
+
+def _rank(expr: ir.Apply, atom: Any) -> int:
+    type_ = expr.args[0].type
+    assert isinstance(type_, AtomT)
+    return int(atom) - type_.first + 1
+
+
+def _fill(expr: ir.Apply, value: Any) -> Any:
+    assert isinstance(expr.type, MapT)
+    return (value,) * cardinality(expr.type.key)
+
+
+_OPERATIONS: Mapping[Op, Any] = {
+    Op.NOT: lambda _, a: not a,
+    Op.EQ: lambda _, a, b: a == b,
+    Op.LT: lambda _, a, b: a < b,
+    Op.LE: lambda _, a, b: a <= b,
+    Op.ADD: lambda _, a, b: a + b,
+    Op.SUB: lambda _, a, b: a - b,
+    Op.MUL: lambda _, a, b: a * b,
+    Op.DIV: _divide,
+    Op.MOD: _divide,
+    Op.TUPLE: lambda _, *items: items,
+    Op.SOME: lambda _, a: (a,),
+    Op.IS_SOME: lambda _, a: a is not None,
+    Op.GET: _get,
+    Op.SET: lambda _, *items: frozenset(items),
+    Op.IN: lambda _, item, of: item in of,
+    Op.UNION: lambda _, a, b: a | b,
+    Op.INTERSECT: lambda _, a, b: a & b,
+    Op.MINUS: lambda _, a, b: a - b,
+    Op.SUBSET: lambda _, a, b: a <= b,
+    Op.INSERT: lambda _, a, item: a | {item},
+    Op.REMOVE: lambda _, a, item: a - {item},
+    Op.CARD: lambda _, a: len(a),
+    Op.MIN: _extreme,
+    Op.MAX: _extreme,
+    Op.SEQ: lambda _, *items: items,
+    Op.LEN: lambda _, a: len(a),
+    Op.HEAD: _head,
+    Op.LAST: _last,
+    Op.TAIL: _tail,
+    Op.APPEND: lambda _, a, item: (*a, item),
+    Op.CONCAT: lambda _, a, b: a + b,
+    Op.DELETE_AT: _delete_at,
+    Op.BAG_ADD: _bag_add,
+    Op.BAG_REMOVE: _bag_remove,
+    Op.BAG_COUNT: lambda _, bag, item: bag.count(item),
+    Op.RANK: _rank,
+    Op.FILL: _fill,
+}

@@ -1,0 +1,247 @@
+"""The plain interpreter of transition systems: the definition that every engine is held to.
+
+Written to be obviously right, not fast: states are tuples of Python values, a body is run by
+following its statements with an explicit list of what is still to do, and every choice makes a
+copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+from checker.system import ir
+from checker.system.evaluate import RunFault, Scope, evaluate, key_rank, members, stored
+from checker.system.ir import Action, Block, Stmt, Target, TransitionSystem
+from checker.system.types import Value
+
+State = tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A mark that was passed, with its arguments' values."""
+
+    mark: int
+    args: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """One way an action can go; ``successor`` is ``None`` where ``fault`` is an error of the run.
+
+    ``params`` are the values of the action's parameters, in order.
+    """
+
+    action: Action
+    params: tuple[Value, ...]
+    successor: State | None
+    events: tuple[Event, ...] = ()
+    fault: RunFault | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Rounds:
+    """A ``For`` that is under way: the members still to come."""
+
+    loop: ir.For
+    left: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Again:
+    """A ``While`` that is under way: how many rounds it has run."""
+
+    loop: ir.While
+    rounds: int
+
+
+_Todo = tuple["Stmt | _Rounds | _Again", "_Todo | None"]
+
+
+def _queue(block: Block, then: _Todo | None) -> _Todo | None:
+    for stmt in reversed(block):
+        then = (stmt, then)
+    return then
+
+
+def _ways(block: Block, start: Scope) -> Iterator[tuple[Scope, tuple[Event, ...]] | RunFault]:
+    """Every way to run ``block``: the scope it ends with and the marks it passed, or its fault."""
+    paths: list[tuple[Scope, _Todo | None, tuple[Event, ...]]]
+    paths = [(start.copy(), _queue(block, None), ())]
+    while paths:
+        scope, todo, events = paths.pop()
+        try:
+            while todo is not None:
+                stmt, todo = todo
+                if isinstance(stmt, ir.Choose):
+                    later = list(_choices(stmt, scope))
+                    paths.extend((s, todo, events) for s in reversed(later))
+                    break
+                if isinstance(stmt, ir.Assume):
+                    if not evaluate(stmt.condition, scope):
+                        break
+                elif isinstance(stmt, ir.Mark):
+                    args = tuple(evaluate(a, scope) for a in stmt.args)
+                    events = (*events, Event(stmt.mark, args))
+                else:
+                    todo = _step(stmt, scope, todo)
+            else:
+                yield scope, events
+        except RunFault as fault:
+            yield fault
+
+
+def _choices(stmt: ir.Choose, scope: Scope) -> Iterator[Scope]:
+    for value in members(stmt.domain, scope):
+        if evaluate(stmt.where, scope.bind(stmt.name, value)):
+            chosen = scope.copy()
+            chosen.names[stmt.name] = value
+            yield chosen
+
+
+def _step(stmt: Stmt | _Rounds | _Again, scope: Scope, todo: _Todo | None) -> _Todo | None:
+    match stmt:
+        case ir.Assign(target, value, place):
+            _assign(target, evaluate(value, scope), scope, place)
+            return todo
+        case ir.Declare(name, type_, value):
+            scope.names[name] = stored(type_, evaluate(value, scope), None)
+            return todo
+        case ir.If(condition, then, otherwise):
+            return _queue(then if evaluate(condition, scope) else otherwise, todo)
+        case ir.For():
+            return (_Rounds(stmt, tuple(members(stmt.domain, scope))), todo)
+        case _Rounds(loop, left):
+            if not left:
+                return todo
+            scope.names[loop.name] = left[0]
+            return _queue(loop.body, (_Rounds(loop, left[1:]), todo))
+        case ir.While():
+            return (_Again(stmt, 0), todo)
+        case _Again(loop, rounds):
+            if not evaluate(loop.condition, scope):
+                return todo
+            if rounds >= loop.limit:
+                raise RunFault("R005", f"this loop has not ended after {rounds} rounds", loop.place)
+            return _queue(loop.body, (_Again(loop, rounds + 1), todo))
+        case ir.Fault(code, message, place):
+            raise RunFault(code, message, place)
+        case ir.Emit() | ir.Choose() | ir.Assume() | ir.Mark():
+            raise AssertionError(f"{type(stmt).__name__} is not executed here")
+        case _:
+            assert_never(stmt)
+
+
+def _assign(target: Target, value: Any, scope: Scope, place: ir.Place | None) -> None:
+    stored(target.type, value, place)
+    table = scope.state if target.is_state else scope.names
+    table[target.name] = _updated(table[target.name], target, 0, value, scope)
+
+
+def _updated(old: Any, target: Target, depth: int, value: Any, scope: Scope) -> Any:
+    """``old`` with the part that ``target.path[depth:]`` leads to replaced by ``value``."""
+    if depth == len(target.path):
+        return value
+    match target.path[depth]:
+        case ir.Pos(position):
+            rank = position
+        case ir.Key(key, key_type):
+            found = evaluate(key, scope)
+            rank = found if key_type is None else key_rank(key_type, found)
+        case other:
+            assert_never(other)
+    if not 0 <= rank < len(old):
+        raise RunFault("R003", "there is no such entry", None)
+    inner = _updated(old[rank], target, depth + 1, value, scope)
+    return (*old[:rank], inner, *old[rank + 1 :])
+
+
+def _scope_of(system: TransitionSystem, state: State) -> Scope:
+    names = (v.name for v in system.variables)
+    return Scope(dict(zip(names, state, strict=True)), {})
+
+
+def _state_of(system: TransitionSystem, scope: Scope) -> State:
+    return tuple(scope.state[v.name] for v in system.variables)
+
+
+def initial_states(system: TransitionSystem) -> list[State]:
+    """All initial states, without repetition, in canonical order; may raise :class:`RunFault`."""
+    found: dict[State, None] = {}
+    start = Scope({v.name: v.initial for v in system.variables}, {})
+    for way in _ways(system.init + system.monitor, start):
+        if isinstance(way, RunFault):
+            raise way
+        found[_state_of(system, way[0])] = None
+    return list(found)
+
+
+def initial_events(system: TransitionSystem) -> list[tuple[State, tuple[Event, ...]]]:
+    """Every way to start: an initial state with the marks passed on the way to it."""
+    start = Scope({v.name: v.initial for v in system.variables}, {})
+    ways = _ways(system.init + system.monitor, start)
+    return [(_state_of(system, w[0]), w[1]) for w in ways if not isinstance(w, RunFault)]
+
+
+def instances(system: TransitionSystem, action: Action, state: State) -> Iterator[Scope]:
+    """Every enabled instance of ``action`` in ``state``: a scope that binds its parameters."""
+    yield from _bindings(action, 0, _scope_of(system, state))
+
+
+def _bindings(action: Action, depth: int, scope: Scope) -> Iterator[Scope]:
+    if depth == len(action.params):
+        if evaluate(action.guard, scope):
+            yield scope
+        return
+    param = action.params[depth]
+    for value in members(param.domain, scope):
+        inner = scope.bind(param.name, value)
+        if evaluate(param.where, inner):
+            yield from _bindings(action, depth + 1, inner)
+
+
+def successors(system: TransitionSystem, state: State) -> Iterator[Transition]:
+    """Every transition of ``state`` in canonical order, errors of the run included."""
+    for action in system.actions:
+        yield from action_transitions(system, action, state)
+
+
+def action_transitions(
+    system: TransitionSystem, action: Action, state: State
+) -> Iterator[Transition]:
+    """The transitions of one action."""
+    try:
+        for scope in instances(system, action, state):
+            params = tuple(scope.names[p.name] for p in action.params)
+            for way in _ways(action.body + system.monitor, scope):
+                if isinstance(way, RunFault):
+                    yield Transition(action, params, None, (), way)
+                else:
+                    yield Transition(action, params, _state_of(system, way[0]), way[1])
+    except RunFault as fault:
+        yield Transition(action, (), None, (), fault)
+
+
+def is_admissible_end(system: TransitionSystem, state: State) -> bool:
+    """Whether nothing that the world promises is left to do: see :mod:`checker.system.ir`."""
+    for action in system.actions:
+        for scope in instances(system, action, state):
+            if not evaluate(action.promised, scope):
+                continue
+            for way in _ways(action.body + system.monitor, scope):
+                if not isinstance(way, RunFault) and _state_of(system, way[0]) != state:
+                    return False
+    return True
+
+
+def holds(system: TransitionSystem, expr: ir.Expr, state: State) -> bool:
+    """The value of a closed Boolean expression in ``state``."""
+    return bool(evaluate(expr, _scope_of(system, state)))
+
+
+def named(system: TransitionSystem, state: State) -> dict[str, Value]:
+    """The state as a mapping from variable names."""
+    return {v.name: value for v, value in zip(system.variables, state, strict=True)}
+

@@ -1,0 +1,519 @@
+"""The transition system: variables, actions, properties, and the small language of their bodies.
+
+Everything here is a frozen dataclass; sums are consumed by ``match`` closed with ``assert_never``.
+Structure is kept: quantifiers, comprehensions and loops stay loops, so that the size of a system
+does not grow with the number of processes or messages.
+
+Meaning (the interpreter is the definition):
+
+* A state assigns a value to every variable.  ``init`` is run once from the variables' ``initial``
+  values; every way its choices can go gives an initial state.
+* A transition of a state: an action, a value for each parameter taken from its domain (later
+  domains may mention earlier parameters) such that ``where`` and then ``guard`` hold, and one way
+  for every ``Choose`` of ``body`` to go.  ``Assume(false)`` and a choice from an empty domain
+  remove that way.  ``Fault`` and any value outside its range are errors of the run.
+* After ``init`` and after each action's body, ``monitor`` is run.
+* An instance of an action is *promised* when ``promised`` holds (evaluated before the body, with
+  the parameters bound).  A state is an *admissible end* when no promised instance leads to a
+  state different from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import assert_never
+
+from checker.system.types import BOOL, Type, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A position in a source file; lines and columns count from 1."""
+
+    file: str
+    line: int
+    column: int
+
+
+class Op(StrEnum):
+    """Pure operations of :class:`Apply`.
+
+    Integer operations compute in unbounded integers (interval arithmetic gives the result's
+    ``IntT``); only storing a value checks its range.  ``DIV`` and ``MOD`` are floor division and
+    remainder; a zero divisor is a fault.
+    """
+
+    NOT = "not"
+    AND = "and"  # n-ary, left to right, lazy
+    OR = "or"  # n-ary, left to right, lazy
+    ITE = "ite"  # condition, then, else; lazy
+    EQ = "=="
+    LT = "<"
+    LE = "<="
+    ADD = "+"
+    SUB = "-"
+    MUL = "*"
+    DIV = "div"
+    MOD = "mod"
+    TUPLE = "tuple"
+    SOME = "some"
+    IS_SOME = "is_some"
+    GET = "get"  # of an option; nothing there is a fault
+    SET = "set"  # the set of the arguments
+    IN = "in"  # item, set | seq | bag
+    UNION = "union"
+    INTERSECT = "intersect"
+    MINUS = "minus"
+    SUBSET = "subset"  # a subset of, or equal to, b
+    INSERT = "insert"  # set, item
+    REMOVE = "remove"  # set, item (absent: unchanged)
+    CARD = "card"  # of a set
+    MIN = "min"  # of a set of integers; empty is a fault
+    MAX = "max"
+    SEQ = "seq"  # the sequence of the arguments
+    LEN = "len"  # of a seq or bag
+    HEAD = "head"  # empty is a fault
+    LAST = "last"  # empty is a fault
+    TAIL = "tail"  # empty is a fault
+    APPEND = "append"  # seq, item; beyond the capacity of the RESULT type is a fault
+    CONCAT = "concat"  # seq, seq
+    DELETE_AT = "delete_at"  # seq, index counted from 0
+    BAG_ADD = "bag_add"  # bag, item; beyond the capacity is a fault
+    BAG_REMOVE = "bag_remove"  # bag, item: one copy (absent: unchanged)
+    BAG_COUNT = "bag_count"  # bag, item
+    RANK = "rank"  # of an atom: its position counted from 1
+    FILL = "fill"  # the map (see the result type) whose every entry is the argument
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    type: Type
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """A parameter of the action, a name bound by an enclosing expression, or a declared local."""
+
+    type: Type
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The current value of a state variable."""
+
+    type: Type
+    variable: str
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """``base[key]`` of a map (key of the map's key type), or of a seq (an integer from 0).
+
+    An index outside the map's keys or the sequence's length is a fault.
+    """
+
+    type: Type
+    base: Expr
+    key: Expr
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Component ``position`` of a tuple or record."""
+
+    type: Type
+    base: Expr
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    type: Type
+    op: Op
+    args: tuple[Expr, ...]
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Make:
+    """A value of a variant: case number ``case`` with its fields in order."""
+
+    type: Type
+    case: int
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IsCase:
+    """Whether a variant's value was made by case number ``case``."""
+
+    base: Expr
+    case: int
+    type: Type = BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class CaseField:
+    """Field ``position`` of a variant's value that is known to be of case ``case``."""
+
+    type: Type
+    base: Expr
+    case: int
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    type: Type
+    name: str
+    value: Expr
+    body: Expr
+
+
+class Quantifier(StrEnum):
+    FORALL = "forall"
+    EXISTS = "exists"
+    COUNT = "count"  # how many members of the domain satisfy the body
+
+
+@dataclass(frozen=True, slots=True)
+class Quant:
+    """``kind name in domain: body``; the elements of a seq or bag are taken one by one."""
+
+    kind: Quantifier
+    name: str
+    domain: Domain
+    body: Expr
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class SetOf:
+    """``{ item for name in domain when where }``."""
+
+    type: Type
+    name: str
+    domain: Domain
+    where: Expr
+    item: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class MapOf:
+    """The map that takes every key ``name`` of the result type's key type to ``body``."""
+
+    type: Type
+    name: str
+    body: Expr
+
+
+Expr = (
+    Const
+    | Local
+    | Read
+    | Index
+    | Item
+    | Apply
+    | Make
+    | IsCase
+    | CaseField
+    | Let
+    | Quant
+    | SetOf
+    | MapOf
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Universe:
+    """All values of ``item``, in ascending rank."""
+
+    item: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """The members of a set, or the elements of a seq (in order) or bag (each element once)."""
+
+    of: Expr
+    item: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Subsets:
+    """All subsets of the set ``of``; ``item`` is the type of those subsets."""
+
+    of: Expr
+    item: Type
+
+
+Domain = Universe | Members | Subsets
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A step of a path: the entry of a map with keys ``key_type``, or of a seq (``None``)."""
+
+    key: Expr
+    key_type: Type | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pos:
+    """A step of a path: a component of a tuple or record."""
+
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A place that can be assigned: a state variable or declared local, and a path into it."""
+
+    type: Type
+    name: str
+    is_state: bool
+    path: tuple[Key | Pos, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """Stores ``value``; a value that the target's type does not hold is a fault."""
+
+    target: Target
+    value: Expr
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Declare:
+    """Introduces (or re-initialises) a mutable local; visible until the action ends."""
+
+    name: str
+    type: Type
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    condition: Expr
+    then: Block
+    otherwise: Block = ()
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """Runs ``body`` for each member of ``domain``, evaluated once before the loop, in order."""
+
+    name: str
+    domain: Domain
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    """Runs ``body`` while ``condition`` holds; more than ``limit`` rounds are a fault."""
+
+    condition: Expr
+    body: Block
+    limit: int
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """Nondeterminism: ``name`` is any member of ``domain`` that satisfies ``where``."""
+
+    name: str
+    domain: Domain
+    where: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Assume:
+    """Removes this way of running the action unless ``condition`` holds."""
+
+    condition: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """An error of the run."""
+
+    code: str
+    message: str
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Emit:
+    """An effect, still to be lowered by a pass: performs ``TransitionSystem.effects[effect]``."""
+
+    effect: str
+    args: tuple[Expr, ...]
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Something that a trace shows: entry ``mark`` of ``TransitionSystem.marks`` with arguments.
+
+    It changes no state.  Interpreters collect marks; every engine reports which marks were reached.
+    """
+
+    mark: int
+    args: tuple[Expr, ...] = ()
+
+
+Stmt = Assign | Declare | If | For | While | Choose | Assume | Fault | Emit | Mark
+Block = tuple[Stmt, ...]
+
+
+class VariableKind(StrEnum):
+    LOCAL = "local"  # one entry for each process of a role: a map from processes
+    SHARED = "shared"
+    LINK = "link"  # messages in flight
+    WORLD = "world"  # crashes, client positions, effects still to come
+    HISTORY = "history"  # kept only because a property asks
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A state variable.  ``title`` is how traces call it, e.g. ``seen`` for ``rb.seen``."""
+
+    name: str
+    type: Type
+    initial: Value
+    kind: VariableKind
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    name: str
+    domain: Domain
+    where: Expr
+
+
+class ActionKind(StrEnum):
+    STEP = "step"  # a process takes a condition
+    REQUEST = "request"  # a client's next request
+    RECEIVE = "receive"  # a link delivers
+    LOSE = "lose"  # a link loses
+    CRASH = "crash"
+    EFFECT = "effect"  # one effect of a handler, where effects are steps of their own
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """See the module's docstring.  ``name`` is unique in the system."""
+
+    name: str
+    kind: ActionKind
+    params: tuple[Param, ...]
+    guard: Expr
+    body: Block
+    promised: Expr
+    place: Place | None = None
+
+
+class PropertyKind(StrEnum):
+    INVARIANT = "invariant"  # violated by any reachable state in which ``bad`` holds
+    AT_END = "at_end"  # violated by any admissible end in which ``bad`` holds
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A question.  ``premise``: vacuous unless some state of the exploration satisfies it."""
+
+    name: str
+    kind: PropertyKind
+    bad: Expr
+    premise: Expr
+    definition: str
+    assumptions: tuple[str, ...] = ()
+    place: Place | None = None
+
+
+class MarkKind(StrEnum):
+    HANDLER = "handler"  # args: process, then bound names
+    BRANCH = "branch"
+    SEND = "send"  # args: process, set of receivers, message
+    RECEIVE = "receive"  # args: receiver, sender, message
+    LOSE = "lose"  # args: sender, receiver, message
+    REQUEST = "request"  # args: process, arguments of the request
+    INDICATION = "indication"  # args: process, arguments of the indication
+    CRASH = "crash"  # args: process
+    COPY = "copy"  # args: sender, receiver, message: one copy of a multicast leaves
+
+
+@dataclass(frozen=True, slots=True)
+class MarkInfo:
+    """What a mark stands for; ``names`` and ``types`` are of its arguments.
+
+    ``required``: never reached means vacuous.
+    """
+
+    kind: MarkKind
+    text: str
+    names: tuple[str, ...] = ()
+    types: tuple[Type, ...] = ()
+    required: bool = False
+    place: Place | None = None
+
+
+class EffectKind(StrEnum):
+    SEND = "send"  # args: receivers (a set of processes), message
+    VISIBLE = "visible"  # a delivery to the application: what a property can see
+
+
+@dataclass(frozen=True, slots=True)
+class EffectDef:
+    """What an effect does.  The first parameter of every effect is the acting process.
+
+    For ``SEND`` the second parameter is the set of receivers, and ``body`` sends to all of them.
+    """
+
+    name: str
+    kind: EffectKind
+    params: tuple[tuple[str, Type], ...]
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class TransitionSystem:
+    """The whole of one check: finite, closed, verified."""
+
+    name: str
+    processes: tuple[str, ...]
+    variables: tuple[Variable, ...]
+    init: Block
+    actions: tuple[Action, ...]
+    monitor: Block
+    properties: tuple[Property, ...]
+    marks: tuple[MarkInfo, ...]
+    effects: tuple[EffectDef, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+    def variable(self, name: str) -> Variable:
+        """The variable called ``name``; raises ``KeyError`` where there is none."""
+        for variable in self.variables:
+            if variable.name == name:
+                return variable
+        raise KeyError(name)
+
+
+TRUE = Const(BOOL, True)
+FALSE = Const(BOOL, False)
+
+
+def domain_item(domain: Domain) -> Type:
+    """Type of the members of ``domain``."""
+    match domain:
+        case Universe(item) | Members(item=item) | Subsets(item=item):
+            return item
+        case _:
+            assert_never(domain)

@@ -1,0 +1,235 @@
+"""Finite types of the transition system, and the Python values that inhabit them.
+
+=============  =====================================================================
+type           Python value (always hashable)
+=============  =====================================================================
+``BoolT``      ``bool``
+``IntT``       ``int`` in ``lo..hi``
+``AtomT``      ``int`` in ``first..first+len(labels)-1`` (enum members, processes, payloads)
+``TupleT``     ``tuple`` of the items' values (records are tuples with ``names``)
+``OptionT``    ``None`` or a 1-tuple ``(value,)``
+``SetT``       ``frozenset`` of item values
+``MapT``       ``tuple`` of values in the order of the keys' ranks (maps are total)
+``SeqT``       ``tuple`` of at most ``cap`` item values
+``BagT``       ``tuple`` of at most ``cap`` item values, sorted by ``sort_key``
+``VariantT``   ``(case index, field value, ...)``
+=============  =====================================================================
+
+``grows`` names a capacity that was guessed by the tool: exceeding it is answered by instantiating
+again with twice the capacity, never by a verdict.  Where it is ``None`` the author fixed the bound
+and exceeding it is an error of the run.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import assert_never
+
+Value = object
+
+
+@dataclass(frozen=True, slots=True)
+class BoolT:
+    """Truth values."""
+
+
+@dataclass(frozen=True, slots=True)
+class IntT:
+    """Integers ``lo..hi``, both ends included."""
+
+    lo: int
+    hi: int
+    grows: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AtomT:
+    """A named finite type without arithmetic; values are ``first`` upwards, one for each label."""
+
+    name: str
+    labels: tuple[str, ...]
+    first: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TupleT:
+    """A product; ``names`` is empty for plain tuples and parallel to ``items`` for records."""
+
+    items: tuple[Type, ...]
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OptionT:
+    """Nothing, or one value of ``item``."""
+
+    item: Type
+
+
+@dataclass(frozen=True, slots=True)
+class SetT:
+    """Subsets of the universe of ``item`` (dense: one bit for each possible item)."""
+
+    item: Type
+
+
+@dataclass(frozen=True, slots=True)
+class MapT:
+    """Total functions from ``key`` to ``value``."""
+
+    key: Type
+    value: Type
+
+
+@dataclass(frozen=True, slots=True)
+class SeqT:
+    """Sequences of at most ``cap`` items."""
+
+    item: Type
+    cap: int
+    grows: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BagT:
+    """Multisets of at most ``cap`` items (also used, without duplicates, for very large sets)."""
+
+    item: Type
+    cap: int
+    grows: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One constructor of a variant with its named fields."""
+
+    name: str
+    fields: tuple[tuple[str, Type], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class VariantT:
+    """A tagged union: messages."""
+
+    name: str
+    cases: tuple[Case, ...]
+
+
+Type = BoolT | IntT | AtomT | TupleT | OptionT | SetT | MapT | SeqT | BagT | VariantT
+
+BOOL = BoolT()
+
+
+def cardinality(type_: Type) -> int:
+    """Number of values of ``type_`` (an exact Python integer, possibly astronomically large)."""
+    match type_:
+        case BoolT():
+            return 2
+        case IntT(lo, hi):
+            return hi - lo + 1
+        case AtomT(labels=labels):
+            return len(labels)
+        case TupleT(items=items):
+            return _product(items)
+        case OptionT(item):
+            return 1 + cardinality(item)
+        case SetT(item):
+            return int(1 << cardinality(item))
+        case MapT(key, value):
+            return int(cardinality(value) ** cardinality(key))
+        case SeqT(item, cap):
+            return sum(cardinality(item) ** k for k in range(cap + 1))
+        case BagT(item, cap):
+            raise TypeError("bags have no universe")
+        case VariantT(cases=cases):
+            return sum(_product(tuple(t for _, t in case.fields)) for case in cases)
+        case _:
+            assert_never(type_)
+
+
+def _product(items: tuple[Type, ...]) -> int:
+    total = 1
+    for item in items:
+        total *= cardinality(item)
+    return total
+
+
+def universe(type_: Type) -> Iterator[Value]:
+    """All values of ``type_`` in ascending rank: the canonical order of every enumeration.
+
+    Rank is lexicographic with the LAST component varying fastest; sets are ordered by their bit
+    mask (the item of rank ``i`` is bit ``i``); sequences by length first; options put ``None``
+    first; variants go case by case.
+    """
+    match type_:
+        case BoolT():
+            yield from (False, True)
+        case IntT(lo, hi):
+            yield from range(lo, hi + 1)
+        case AtomT(labels=labels, first=first):
+            yield from range(first, first + len(labels))
+        case TupleT(items=items):
+            yield from itertools.product(*(tuple(universe(t)) for t in items))
+        case OptionT(item):
+            yield None
+            yield from ((value,) for value in universe(item))
+        case SetT(item):
+            members = tuple(universe(item))
+            for mask in range(1 << len(members)):
+                yield frozenset(m for i, m in enumerate(members) if mask >> i & 1)
+        case MapT(key, value):
+            yield from itertools.product(tuple(universe(value)), repeat=cardinality(key))
+        case SeqT(item, cap):
+            members = tuple(universe(item))
+            for length in range(cap + 1):
+                yield from itertools.product(members, repeat=length)
+        case BagT():
+            raise TypeError("bags have no universe")
+        case VariantT(cases=cases):
+            for index, case in enumerate(cases):
+                for fields in itertools.product(*(tuple(universe(t)) for _, t in case.fields)):
+                    yield (index, *fields)
+        case _:
+            assert_never(type_)
+
+
+def default(type_: Type) -> Value:
+    """The value a variable of ``type_`` holds before anything is assigned (rank 0, or empty)."""
+    match type_:
+        case BoolT():
+            return False
+        case IntT(lo, hi):
+            return min(max(lo, 0), hi)
+        case AtomT(first=first):
+            return first
+        case TupleT(items=items):
+            return tuple(default(t) for t in items)
+        case OptionT():
+            return None
+        case SetT():
+            return frozenset()
+        case MapT(key, value):
+            return (default(value),) * cardinality(key)
+        case SeqT() | BagT():
+            return ()
+        case VariantT(cases=cases):
+            return (0, *(default(t) for _, t in cases[0].fields))
+        case _:
+            assert_never(type_)
+
+
+def sort_key(value: Value) -> tuple[object, ...]:
+    """A total order on the values of one type, used to keep bags canonical."""
+    match value:
+        case None:
+            return (0,)
+        case bool() | int():
+            return (int(value),)
+        case frozenset():
+            return (len(value), *sorted(sort_key(v) for v in value))
+        case tuple():
+            return (1, len(value), *(sort_key(v) for v in value))
+        case _:
+            raise TypeError(f"not a value of the transition system: {value!r}")

@@ -1,0 +1,1 @@
+"""What engines answer, what a person is told: answers, verdicts, traces, replay."""

@@ -1,0 +1,91 @@
+"""What an engine says about a transition system, before anything is replayed or judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from checker.system.types import Value
+
+State = tuple[Value, ...]
+"""Values of the variables, in the order of ``TransitionSystem.variables``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Budgets of one exploration; ``None`` is unlimited.
+
+    ``max_depth`` counts transitions from an initial state, ``timeout`` is in seconds, ``memory``
+    in bytes of the engine's own tables.
+    """
+
+    max_states: int | None = None
+    max_depth: int | None = None
+    timeout: float | None = None
+    memory: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a running exploration came; ``memory`` in bytes, ``seconds`` since its start."""
+
+    states: int
+    frontier: int
+    depth: int
+    seconds: float
+    memory: int
+
+
+Listener = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A run: consecutive states, the first one initial.
+
+    ``then_fault``: an action of the last state meets an error of the run.
+    """
+
+    states: tuple[State, ...]
+    then_fault: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was found.  All of it is the same for every engine and any number of threads.
+
+    * ``distinct_states``: reachable states found, initial ones included.
+    * ``depth``: the largest distance of a found state from the initial states.
+    * ``violations``: for each violated property a shortest path to the violating state.
+    * ``fault``: a shortest path to a state from which an action has an error, if there is one.
+      Exploration stops at the end of the level in which one is found.
+    * ``cyclic``: the ``AT_END`` properties for which some cycle (a self-loop at a state that is no
+      admissible end counts) runs through reachable states all of which satisfy ``bad``.
+      Only computed when ``exhaustive``.
+    * ``reached_marks``: indices into ``TransitionSystem.marks``.
+    * ``premises``: the properties whose premise held in some state.  For ``AT_END`` properties the
+      states that count are all states, not only ends.
+    * ``ends``: number of admissible ends; only counted when there is an ``AT_END`` property.
+    * ``stopped``: why the exploration is not exhaustive (in words), or ``None``.
+    * ``seconds``: of the search itself; ``transitions``: successors generated;
+      ``bytes_per_state``: memory of states, seen set and what belongs to them, per state.
+    """
+
+    engine: str
+    distinct_states: int
+    depth: int
+    exhaustive: bool
+    seconds: float
+    transitions: int = 0
+    violations: dict[str, Path] = field(default_factory=dict)
+    fault: Path | None = None
+    cyclic: frozenset[str] = frozenset()
+    reached_marks: frozenset[int] = frozenset()
+    premises: frozenset[str] = frozenset()
+    ends: int = 0
+    stopped: str | None = None
+    bytes_per_state: float = 0.0
+
+
+class Unsupported(Exception):
+    """An engine can't take this system; the message says what and why, before any work starts."""
