@@ -1,1 +1,27 @@
-"""Bivalence: a model checker for broadcast protocols."""
+"""Bivalence: a model checker for broadcast protocols.
+
+``check("spec.bcast", "name", settings={"n": "4"})`` returns the report that the command shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from checker.witness.verdict import Report
+
+
+def check(
+    path: str, name: str | None = None, *, settings: Mapping[str, object] | None = None, **how: Any
+) -> Report:
+    """Runs the check ``name`` of the file ``path`` (``None``: its only check).
+
+    ``settings`` replace the check's parameters; ``how`` are the fields of
+    :class:`checker.pipeline.Options`: ``engine``, ``threads``, ``fine_steps``, ``limits``.
+    Raises :class:`checker.diagnostics.SpecError` for what is wrong with the spec or the options.
+    """
+    from checker.pipeline import Options, run_check
+
+    given = {key: str(value) for key, value in (settings or {}).items()}
+    return run_check(path, name, Options(settings=given, **how))

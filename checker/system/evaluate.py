@@ -178,7 +178,7 @@ def evaluate(expr: Expr, scope: Scope) -> Any:
         case ir.Apply():
             return _apply(expr, scope)
         case ir.Make(_, case, args):
-            return (case, *(evaluate(a, scope) for a in args))
+            return stored(expr.type, (case, *(evaluate(a, scope) for a in args)), None)
         case ir.IsCase(base, case):
             return evaluate(base, scope)[0] == case
         case ir.CaseField(_, base, _, position):
@@ -201,7 +201,8 @@ def evaluate(expr: Expr, scope: Scope) -> Any:
             return frozenset(evaluate(item, s) for s in bound if evaluate(where, s))
         case ir.MapOf(type_, name, body):
             assert isinstance(type_, MapT)
-            return tuple(evaluate(body, scope.bind(name, k)) for k in universe(type_.key))
+            entries = tuple(evaluate(body, scope.bind(name, k)) for k in universe(type_.key))
+            return stored(type_, entries, None)
         case _:
             assert_never(expr)
 
@@ -229,9 +230,17 @@ def _apply(expr: ir.Apply, scope: Scope) -> Any:
         case _:
             values = [evaluate(a, scope) for a in expr.args]
             result = _OPERATIONS[expr.op](expr, *values)
-            if isinstance(expr.type, SeqT | BagT):
+            if expr.op in _HOLDING:
                 return stored(expr.type, result, expr.place)
             return result
+
+
+_HOLDING = frozenset(
+    {
+        Op.TUPLE, Op.SOME, Op.SET, Op.INSERT, Op.SEQ, Op.APPEND, Op.CONCAT, Op.BAG_ADD, Op.FILL,
+    }
+)  # fmt: skip
+"""Operations whose result holds its arguments: each must fit where it is held."""
 
 
 def _need(expr: ir.Apply, present: bool, message: str) -> None:

@@ -1,0 +1,1 @@
+"""The command ``bivalence``: nothing else in the tool prints or exits."""

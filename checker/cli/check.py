@@ -1,0 +1,131 @@
+"""``bivalence check``: run checks, say what was found, and show how."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from checker.cli.settings import SET, engine_options
+
+if TYPE_CHECKING:
+    from checker.witness.trace import Trace
+    from checker.witness.verdict import Report
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, metavar="FILE[::CHECK]...")
+@SET
+@engine_options
+@click.option("--json", "json_out", metavar="FILE", help="Write the report as JSON; - is stdout.")
+@click.option("--trace-out", metavar="FILE", help="Write the first violation's trace as JSON.")
+@click.option("--itf-out", metavar="FILE", help="Write it in the Informal Trace Format.")
+@click.option("--quiet", "-q", is_flag=True, help="No progress and no traces.")
+def check(
+    names: tuple[str, ...],
+    settings: tuple[str, ...],
+    json_out: str | None,
+    trace_out: str | None,
+    itf_out: str | None,
+    quiet: bool,
+    **engine: Any,
+) -> int:
+    """Run the checks of a spec: all of FILE's, or the one called CHECK."""
+    from checker import pipeline
+    from checker.cli.progress import Meter
+    from checker.cli.settings import options_of, targets
+    from checker.witness.verdict import worst
+
+    _distinct(json_out, trace_out, itf_out)
+    options = options_of(settings, engine)
+    reports: list[Report] = []
+    for path, name in targets(names):
+        with Meter(f"{path}::{name}", silent=quiet) as meter:
+            report = pipeline.run_check(path, name, options, meter)
+        if json_out != "-":
+            _print(report, with_traces=not quiet, first=not reports)
+        reports.append(report)
+        if report.stopped == "interrupted":
+            break
+    _save(reports, json_out, trace_out, itf_out)
+    return worst(report.exit_code for report in reports)
+
+
+def _distinct(*outputs: str | None) -> None:
+    named = [output for output in outputs if output is not None]
+    if len(set(named)) < len(named):
+        raise click.UsageError("two outputs can't go to the same file")
+
+
+def _print(report: Report, *, with_traces: bool, first: bool) -> None:
+    from checker.cli.say import page
+    from checker.views.report import report_view
+    from checker.views.text import trace_view
+
+    if not first:
+        click.echo()
+    page(report_view(report))
+    if with_traces:
+        for trace in traces_of(report):
+            click.echo()
+            page(trace_view(trace))
+
+
+def traces_of(report: Report) -> list[Trace]:
+    """The traces worth showing: those nobody expected, the expected ones, each once."""
+    from checker.witness.verdict import Word
+
+    found: list[Trace] = []
+    for surprising in (True, False):
+        for verdict in report.verdicts:
+            surprise = verdict.word.value != (verdict.expected or Word.HOLDS.value)
+            if surprise is surprising and verdict.trace is not None and verdict.trace not in found:
+                found.append(verdict.trace)
+    return found
+
+
+def _save(
+    reports: list[Report], json_out: str | None, trace_out: str | None, itf_out: str | None
+) -> None:
+    if json_out is not None:
+        _save_reports(reports, json_out)
+    if trace_out is None and itf_out is None:
+        return
+    from checker.cli.say import note
+
+    traces = [trace for report in reports for trace in traces_of(report)]
+    if not traces:
+        note("there is no violation, so no trace was written")
+        return
+    first = traces[0]
+    if len(traces) > 1:
+        note(f"of {len(traces)} traces, the first was written: {first.property_name}")
+    _save_trace(first, trace_out, itf_out)
+
+
+def _save_reports(reports: list[Report], json_out: str) -> None:
+    from checker.witness.json_format import report_to_json
+
+    documents = [report_to_json(report) for report in reports]
+    _output(json_out, documents[0] if len(documents) == 1 else documents)
+
+
+def _save_trace(trace: Trace, trace_out: str | None, itf_out: str | None) -> None:
+    from checker.witness.itf import trace_to_itf
+    from checker.witness.json_format import trace_to_json
+
+    if trace_out is not None:
+        _output(trace_out, trace_to_json(trace))
+    if itf_out is not None:
+        _output(itf_out, trace_to_itf(trace))
+
+
+def _output(path: str, document: object) -> None:
+    from checker.cli.say import write
+
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    if path == "-":
+        click.echo(text)
+    else:
+        write(path, text + "\n")

@@ -1,0 +1,143 @@
+"""``bivalence doctor``: whether everything that the tool needs is here, and how to get it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from checker.system.ir import TransitionSystem
+
+PACKAGES = (
+    ("click", True, "the command line"),
+    ("lark", True, "reading specs"),
+    ("rich", True, "text views"),
+    ("llvmlite", True, "the native engine"),
+    ("numba", True, "the native engine"),
+    ("numpy", True, "the native engine"),
+    ("z3-solver", False, "the symbolic engine"),
+    ("pyspark", False, "the cluster engine"),
+)
+"""Name, whether it is needed, and what for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at; ``needed`` things that are not ``good`` make exit code 1."""
+
+    what: str
+    good: bool
+    said: str
+    remedy: str = ""
+    needed: bool = True
+
+
+@click.command()
+def doctor() -> int:
+    """Look at the installation: Python, packages, engine, cache, cores, memory."""
+    failed = False
+    for finding in findings():
+        mark = "ok" if finding.good else "MISSING" if finding.needed else "absent"
+        click.echo(f"{mark:<8} {finding.what}: {finding.said}")
+        if not finding.good and finding.remedy:
+            click.echo(f"{'':<8} -> {finding.remedy}")
+        failed = failed or (finding.needed and not finding.good)
+    click.echo("something that is needed is missing" if failed else "everything needed is here")
+    return 1 if failed else 0
+
+
+def findings() -> Iterator[Finding]:
+    """Everything that is looked at, in order."""
+    from checker.cli.main import version
+
+    yield Finding("bivalence", True, version())
+    new = sys.version_info >= (3, 11)
+    yield Finding("python", new, platform.python_version(), "Python 3.11 or later is needed")
+    for package in PACKAGES:
+        yield _package(*package)
+    yield _engine()
+    yield _cache()
+    yield Finding("cores", True, str(cores()))
+    yield Finding("memory", True, _memory())
+
+
+def _package(name: str, needed: bool, purpose: str) -> Finding:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return Finding(name, True, f"{version(name)} ({purpose})", needed=needed)
+    except PackageNotFoundError:
+        remedy = f"pip install {name}"
+        return Finding(name, False, f"not installed ({purpose})", remedy, needed)
+
+
+def _engine() -> Finding:
+    """Whether the native engine compiles a counter to three, and agrees with the interpreter."""
+    import importlib
+
+    from checker.engines import reference
+    from checker.witness.answer import Limits
+
+    what, remedy = "native engine", "until it works: `bivalence check --engine reference`"
+    try:
+        native = importlib.import_module("checker.engines.native")
+        system = _counter()
+        found = native.explore(system, Limits()).distinct_states
+        wanted = reference.explore(system, Limits()).distinct_states
+    except Exception as problem:
+        return Finding(what, False, f"{type(problem).__name__}: {problem}", remedy)
+    if found != wanted:
+        return Finding(what, False, f"finds {found} states where there are {wanted}", remedy)
+    return Finding(what, True, "compiles and agrees with the interpreter")
+
+
+def _counter() -> TransitionSystem:
+    from checker.system import ir
+    from checker.system.types import BOOL, IntT
+
+    number = IntT(0, 3)
+    read, one = ir.Read(number, "x"), ir.Const(IntT(1, 1), 1)
+    more = ir.Apply(IntT(1, 4), ir.Op.ADD, (read, one))
+    below = ir.Apply(BOOL, ir.Op.LT, (read, ir.Const(IntT(3, 3), 3)))
+    step = ir.Assign(ir.Target(number, "x", True), more)
+    action = ir.Action("count", ir.ActionKind.STEP, (), below, (step,), ir.TRUE)
+    variable = ir.Variable("x", number, 0, ir.VariableKind.SHARED)
+    return ir.TransitionSystem("counter", ("p1",), (variable,), (), (action,), (), (), ())
+
+
+def _cache() -> Finding:
+    """Whether compiled code can be kept: beside the package, or where Numba is told to."""
+    told = os.environ.get("NUMBA_CACHE_DIR")
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    folders = [Path(told)] if told else [Path(__file__).parent.parent, Path(home)]
+    for folder in folders:
+        existing = next((f for f in (folder, *folder.parents) if f.exists()), folder)
+        if existing.is_dir() and os.access(existing, os.W_OK):
+            return Finding("cache", True, f"{folder} is writable")
+    said = f"{' and '.join(str(f) for f in folders)}: not writable, so every start compiles again"
+    remedy = "set NUMBA_CACHE_DIR to a folder that is writable"
+    return Finding("cache", False, said, remedy, needed=False)
+
+
+def cores() -> int:
+    """The processors that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
+def _memory() -> str:
+    try:
+        size = os.sysconf("SC_PAGE_SIZE")
+        total, free = (size * os.sysconf(n) for n in ("SC_PHYS_PAGES", "SC_AVPHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):
+        return "unknown"
+    return f"{total / (1 << 30):.1f} GiB, {free / (1 << 30):.1f} GiB of it free now"

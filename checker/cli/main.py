@@ -1,0 +1,152 @@
+"""The entry point: the group of commands, and what each exception means to the shell.
+
+Exit codes: 0 as it should be, 1 violated, 4 vacuous, 3 unknown, 2 what was given can't be used,
+70 a fault of the tool.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from checker.cli.check import check
+from checker.cli.doctor import doctor
+from checker.cli.explain import diagnostic
+from checker.cli.library import list_specs
+from checker.cli.replay import replay, view
+from checker.cli.show import show
+from checker.cli.test import test
+
+VIOLATED, USAGE, UNKNOWN, BUG = 1, 2, 3, 70
+DEBUG = "BIVALENCE_DEBUG"
+
+
+def version() -> str:
+    """The version of the installed tool."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("bivalence")
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+def _print_version(context: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
+        click.echo(f"bivalence {version()}")
+        context.exit()
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
+def cli() -> None:
+    """A model checker for broadcast protocols.
+
+    Exit codes: 0 all as expected, 1 violated, 4 vacuous, 3 unknown (a budget was reached),
+    2 what was given can't be used, 70 a fault of the tool.
+    """
+
+
+for _command in (check, test, replay, view, show, list_specs, diagnostic, doctor):
+    cli.add_command(_command)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line and returns its exit code."""
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        _close_stdout()
+        return 0
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        result = cli.main(
+            args=None if arguments is None else list(arguments),
+            prog_name="bivalence",
+            standalone_mode=False,
+        )
+        return result if isinstance(result, int) else 0
+    except click.ClickException as problem:
+        problem.show()
+        return problem.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        return UNKNOWN
+    except BrokenPipeError:
+        raise
+    except MemoryError:
+        click.echo("out of memory: the verdict is unknown; --memory sets a budget", err=True)
+        return UNKNOWN
+    except OSError as problem:
+        return _of_system(problem)
+    except Exception as problem:
+        return _of_exception(problem)
+
+
+def _of_system(problem: OSError) -> int:
+    """The machine refuses: a disk is full, a file can't be read."""
+    where = f"{problem.filename}: " if problem.filename is not None else ""
+    click.echo(f"error: {where}{problem.strerror or problem}", err=True)
+    _debug()
+    return BUG
+
+
+def _of_exception(problem: Exception) -> int:
+    from checker.diagnostics import SpecError
+    from checker.system.evaluate import RunFault
+    from checker.witness.answer import Unsupported
+
+    if isinstance(problem, SpecError):
+        _show(problem)
+        return USAGE
+    if isinstance(problem, Unsupported):
+        click.echo(f"error: {problem}", err=True)
+        return USAGE
+    if isinstance(problem, RunFault):
+        at = problem.place
+        where = f"{at.file}:{at.line}:{at.column}: " if at is not None else ""
+        said = f"{where}no run can start: {problem.message} ({problem.code})"
+        click.echo(said, err=True)
+        return VIOLATED
+    what = " ".join(f"{type(problem).__name__}: {problem}".split())
+    click.echo(f"internal error: {what}; please report it ({DEBUG}=1 shows where)", err=True)
+    _debug()
+    return BUG
+
+
+def _show(problem: Exception) -> None:
+    from checker.cli.say import rendered
+    from checker.diagnostics import SpecError
+
+    assert isinstance(problem, SpecError)
+    for found in problem.diagnostics:
+        click.echo(rendered(found).rstrip("\n"), err=True)
+
+
+def _debug() -> None:
+    if os.environ.get(DEBUG, "") not in ("", "0"):
+        click.echo(traceback.format_exc(), err=True, nl=False)
+
+
+def _close_stdout() -> None:
+    """Nobody reads any more: what Python would still flush goes nowhere."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+    except (OSError, ValueError):
+        return

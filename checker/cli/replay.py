@@ -1,0 +1,53 @@
+"""``bivalence replay`` and ``bivalence view``: traces that were written before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from checker.witness.trace import Trace
+
+
+@click.command()
+@click.argument("trace", metavar="TRACE")
+def replay(trace: str) -> int:
+    """Make the run of TRACE again in the spec that it names, and show it.
+
+    Exits 1 where the run does what the trace says: it is a violation, after all.
+    """
+    from checker import pipeline
+    from checker.cli.say import page
+    from checker.diagnostics import Diagnostic, SpecError
+    from checker.views.text import trace_view
+    from checker.witness.replay import ReplayMismatch
+
+    document = _load(trace)
+    try:
+        again = pipeline.replay_trace(document)
+    except (ReplayMismatch, ValueError) as problem:
+        spec = document.header.file
+        message = f"{trace} is no run of {spec} any more: {problem}"
+        hint = "the spec or its parameters changed since; check it again, or `bivalence view` it"
+        raise SpecError((Diagnostic("E007", message, None, "", hint),)) from problem
+    page(trace_view(again))
+    return 1
+
+
+@click.command()
+@click.argument("trace", metavar="TRACE")
+def view(trace: str) -> int:
+    """Show TRACE as text; the spec is not needed."""
+    from checker.cli.say import page
+    from checker.views.text import trace_view
+
+    page(trace_view(_load(trace)))
+    return 0
+
+
+def _load(path: str) -> Trace:
+    from checker.cli.say import read
+    from checker.witness.json_format import trace_from_text
+
+    return trace_from_text(read(path), path)

@@ -1,0 +1,92 @@
+"""What the commands say, and where: results on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from checker.diagnostics import Diagnostic
+
+
+def page(view: RenderableType) -> None:
+    """Prints a view on stdout, as wide as the terminal, coloured where that is wanted."""
+    from checker.views.paper import as_text
+
+    click.echo(as_text(view, width(), coloured()), nl=False, color=coloured())
+
+
+def width() -> int:
+    """The columns of the terminal, or of ``COLUMNS``; 80 where there is neither."""
+    import shutil
+
+    return max(40, shutil.get_terminal_size((80, 24)).columns)
+
+
+def coloured() -> bool:
+    """Whether stdout is a terminal that wants colours (https://no-color.org)."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return sys.stdout.isatty()
+
+
+def note(text: str) -> None:
+    """A line on stderr."""
+    click.echo(text, err=True)
+
+
+def rendered(found: Diagnostic) -> str:
+    """A diagnostic with the line of source that it is about."""
+    from checker.diagnostics.render import render
+
+    source: str | None = None
+    if found.span is not None:
+        try:
+            source = Path(found.span.file).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            source = None
+    return str(render(found, source))
+
+
+def write(path: str, text: str) -> None:
+    """Writes the whole file or nothing: a file beside it first, then renamed."""
+    target = Path(path)
+    if target.exists() and not target.is_file():  # a device or a pipe has no "beside"
+        target.write_text(text, encoding="utf-8")
+        return
+    handle, beside = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with open(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(beside, 0o666 & ~_umask())
+        os.replace(beside, target)
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def read(path: str) -> str:
+    """The text of a file that the user names; ``-`` is stdin."""
+    try:
+        if path == "-":
+            return sys.stdin.buffer.read().decode("utf-8")
+        return Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as problem:
+        raise click.UsageError(f"{path} is not text in UTF-8") from problem
+    except (FileNotFoundError, IsADirectoryError, PermissionError) as problem:
+        raise click.UsageError(f"{path}: {problem.strerror}") from problem

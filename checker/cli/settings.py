@@ -1,0 +1,106 @@
+"""What the options mean: ``FILE::CHECK``, ``n=4``, ``4G``, and the options they make."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from checker.pipeline import Options
+
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def size(text: str) -> int:
+    """An amount of memory in bytes: ``500M``, ``4G``, ``1.5GiB``."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    if found is None:
+        raise click.BadParameter(f"{text!r} is no amount of memory, such as 4G or 500M")
+    amount = int(float(found[1]) * UNITS[found[2].upper()])
+    if amount == 0:
+        raise click.BadParameter("no memory at all is too little")
+    return amount
+
+
+def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say how a search is made."""
+    options = (
+        click.option(
+            "--engine",
+            type=click.Choice(["native", "reference"]),
+            default="native",
+            show_default=True,
+            help="What searches: compiled code, or the plain interpreter that defines it.",
+        ),
+        click.option("--threads", type=click.IntRange(min=1), metavar="K", help="Default: all."),
+        click.option(
+            "--fine-steps", is_flag=True, help="Each copy of a multicast leaves in its own step."
+        ),
+        click.option("--max-states", type=click.IntRange(min=1), metavar="N"),
+        click.option("--max-depth", type=click.IntRange(min=0), metavar="N"),
+        click.option("--timeout", type=click.FloatRange(min=0.001), metavar="SECONDS"),
+        click.option("--memory", type=size, metavar="SIZE", help="Such as 4G or 500M."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+SET = click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Such as n=4.")
+
+
+def settings_of(pairs: Sequence[str]) -> dict[str, str]:
+    """``n=4`` and the like as a mapping."""
+    settings: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = (part.strip() for part in pair.partition("="))
+        if not (equals and value and re.fullmatch(r"[A-Za-z_]\w*", name)):
+            raise click.UsageError(f"--set wants NAME=VALUE, such as n=4, not {pair!r}")
+        if settings.get(name, value) != value:
+            raise click.UsageError(f"--set gives {name} twice: {settings[name]} and {value}")
+        settings[name] = value
+    return settings
+
+
+def options_of(settings: Sequence[str], given: dict[str, Any]) -> Options:
+    """The pipeline's options from the options of :func:`engine_options`."""
+    from checker.pipeline import Options
+    from checker.witness.answer import Limits
+
+    limits = Limits(given["max_states"], given["max_depth"], given["timeout"], given["memory"])
+    return Options(
+        settings=settings_of(settings),
+        engine=given["engine"],
+        threads=given["threads"],
+        fine_steps=given["fine_steps"],
+        limits=limits,
+    )
+
+
+def targets(names: Sequence[str]) -> list[tuple[str, str]]:
+    """The checks that ``FILE`` (all of them) and ``FILE::CHECK`` name, in order, each once."""
+    from checker import pipeline
+
+    found: dict[tuple[str, str], None] = {}
+    for name in names:
+        path, separator, wanted = name.partition("::")
+        _require_file(path)
+        checks = pipeline.checks_in(path)
+        if not checks:
+            raise click.UsageError(f"{path} has no check: add `check NAME of PROTOCOL {{ … }}`")
+        if separator and wanted not in checks:
+            known = ", ".join(checks)
+            raise click.UsageError(f"{path} has no check {wanted!r}; it has {known}")
+        found.update(dict.fromkeys((path, c) for c in ([wanted] if separator else checks)))
+    return list(found)
+
+
+def _require_file(path: str) -> None:
+    if Path(path).is_dir():
+        raise click.UsageError(f"{path} is a folder; `bivalence test {path}` runs all of it")
+    if not Path(path).exists():
+        raise click.UsageError(f"{path} does not exist")

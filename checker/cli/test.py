@@ -1,0 +1,96 @@
+"""``bivalence test``: run every check of files and folders against what it expects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from checker.cli.settings import engine_options
+
+if TYPE_CHECKING:
+    from checker.pipeline import Options
+    from checker.witness.verdict import Report
+
+SUFFIX = ".bcast"
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@engine_options
+def test(paths: tuple[str, ...], **engine: Any) -> int:
+    """Run every check in the files and folders and compare it with what it expects."""
+    from checker.cli.settings import options_of
+    from checker.witness.verdict import worst
+
+    options = options_of((), engine)
+    files = list(dict.fromkeys(_files(paths)))
+    codes: list[int] = []
+    for file in files:
+        codes += _run(str(file), options)
+    good = sum(code == 0 for code in codes)
+    click.echo(f"{good} of {len(codes)} as expected")
+    return worst(codes)
+
+
+def _files(paths: Iterable[str]) -> Iterable[Path]:
+    for name in paths:
+        path = Path(name)
+        if path.is_dir():
+            inside = sorted(path.rglob(f"*{SUFFIX}"))
+            if not inside:
+                raise click.UsageError(f"{name} has no spec ({SUFFIX}) in it")
+            yield from inside
+        elif path.exists():
+            yield path
+        else:
+            raise click.UsageError(f"{name} does not exist")
+
+
+def _run(file: str, options: Options) -> list[int]:
+    """A line for each check of a file, and their exit codes; a bad file is one failure."""
+    from checker import pipeline
+    from checker.cli.progress import Meter
+    from checker.cli.say import note, rendered
+    from checker.diagnostics import SpecError
+
+    codes = []
+    name = ""
+    try:
+        names = pipeline.checks_in(file)
+        if not names:
+            note(f"{file}: has no check")
+        for name in names:
+            with Meter(f"{file}::{name}") as meter:
+                report = pipeline.run_check(file, name, options, meter)
+            click.echo(_line(report))
+            codes.append(report.exit_code)
+    except SpecError as problem:
+        click.echo(f"UNUSABLE  {file}" + (f"::{name}" if name else ""))
+        for found in problem.diagnostics:
+            note(rendered(found).rstrip("\n"))
+        codes.append(2)
+    return codes
+
+
+def _line(report: Report) -> str:
+    mark = "as expected" if report.exit_code == 0 else "UNEXPECTED "
+    states = f"{report.distinct_states:,} states, {report.seconds:.2f} s"
+    why = "".join(f"\n             {reason}" for reason in _reasons(report))
+    return f"{mark}  {report.file}::{report.check}  ({states}){why}"
+
+
+def _reasons(report: Report) -> Iterable[str]:
+    if report.exit_code == 0:
+        return
+    judged = {e.what for e in report.expectations}
+    for expectation in report.expectations:
+        if not expectation.met:
+            wanted, found = expectation.expected, expectation.found
+            yield f"{expectation.what}: expected {wanted}, found {found}"
+    for verdict in report.verdicts:
+        expected = verdict.expected or "holds"
+        if verdict.property not in judged and verdict.word.value != expected:
+            yield f"{verdict.property}: {verdict.word.value}, {verdict.reason}"

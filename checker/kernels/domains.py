@@ -1,0 +1,104 @@
+"""Loops over domains, in the canonical order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import assert_never
+
+from checker.kernels import codes as c
+from checker.kernels.emit import Fn, Label, Val, const
+from checker.kernels.packing import universe_size
+from checker.system import ir
+from checker.system import types as t
+
+
+@contextmanager
+def each(
+    fn: Fn, domain: ir.Domain, of: Val | None, copies: bool = False
+) -> Iterator[tuple[Val, Label]]:
+    """Runs the block for each member of ``domain``; ``of`` is the value of its expression.
+
+    Gives the member (of the type that :func:`member_type` says) and the label to jump to for the
+    next one.  ``copies``: each copy of a bag's element counts, not each element once.
+    """
+    match domain:
+        case ir.Universe(item):
+            with fn.count(const(universe_size(item))) as i:
+                following = fn.label()
+                yield c.unrank(fn, item, i), following
+                fn.place(following)
+        case ir.Members(of=source):
+            assert of is not None
+            match source.type:
+                case t.SetT(item):
+                    with _bits(fn, of) as i:
+                        following = fn.label()
+                        yield c.unrank(fn, item, i), following
+                        fn.place(following)
+                case (t.SeqT() | t.BagT()) as type_:
+                    with fn.count(c.length(fn, type_, of)) as i:
+                        following = fn.label()
+                        code = c.slot_code(fn, type_, of, i)
+                        if isinstance(type_, t.BagT) and not copies:
+                            fn.leave_if(_repeated(fn, type_, of, i, code), following)
+                        yield c.from_code(fn, type_.item, code), following
+                        fn.place(following)
+                case other:
+                    raise AssertionError(f"{other} has no members")
+        case ir.Subsets():
+            assert of is not None
+            with _submasks(fn, of) as (mask, following):
+                yield mask, following
+        case _:
+            assert_never(domain)
+
+
+def member_type(domain: ir.Domain) -> t.Type:
+    """The type in which :func:`each` gives the members."""
+    match domain:
+        case ir.Universe(item):
+            return item
+        case ir.Members(of=source):
+            assert isinstance(source.type, t.SetT | t.SeqT | t.BagT)
+            return source.type.item
+        case ir.Subsets(of=source):
+            return source.type
+        case _:
+            assert_never(domain)
+
+
+def domain_source(domain: ir.Domain) -> ir.Expr | None:
+    """The expression that a domain evaluates, if any."""
+    return None if isinstance(domain, ir.Universe) else domain.of
+
+
+def _repeated(fn: Fn, type_: t.BagT, of: Val, i: Val, code: Val) -> Val:
+    before = fn.select(fn.eq(i, const(0)), const(0), fn.sub(i, const(1)))
+    same = fn.eq(c.slot_code(fn, type_, of, before), code)
+    return fn.and_(same, fn.ne(i, const(0)))
+
+
+@contextmanager
+def _bits(fn: Fn, mask: Val) -> Iterator[Val]:
+    left = fn.var(mask)
+    with fn.forever() as done:
+        now = left.get()
+        fn.leave_if(fn.eq(now, const(0, now.bits)), done)
+        left.set(fn.and_(now, fn.sub(now, const(1, now.bits))))
+        yield fn.resize(fn.intrinsic("cttz", now, "i1 true"), 64)
+
+
+@contextmanager
+def _submasks(fn: Fn, mask: Val) -> Iterator[tuple[Val, Label]]:
+    """All submasks, ascending: the next one after ``s`` is ``(s - mask) & mask``."""
+    now = fn.var(const(0, mask.bits))
+    head, following, done = fn.label(), fn.label(), fn.label()
+    fn.place(head)
+    current = now.get()
+    yield current, following
+    fn.place(following)
+    later = fn.and_(fn.sub(current, mask), mask)
+    now.set(later)
+    fn.branch(fn.eq(later, const(0, mask.bits)), done, head)
+    fn.place_fresh(done)

@@ -1,0 +1,114 @@
+"""The two records that native code and Python share: arrays of 64-bit words.
+
+``Context`` is read by all workers, written only while none of them runs.  Each worker has its own
+``Worker`` record.  ``Shape`` says where the parts are whose size depends on the system.
+
+A *best* record is a count (0 or 1), a fingerprint and the words of a state: the state with the
+smallest fingerprint, then the smallest words, among those that were noted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+MAX_WORKERS = 64
+LOCAL_BITS = 34
+BATCH = 256
+
+
+class Context(IntEnum):
+    """Words of the shared record; from ``ROWS`` on one word for each worker."""
+
+    TABLE = 0  # address of the seen set
+    MASK = 1  # its slots - 1
+    LEVEL = 2  # level of the successors, shifted to its place in a key (0 where there is none)
+    VALS = 3  # address of the numbers of the states by slot (W = 1, only for the cycle question)
+    ALIVE = 4  # address of a byte for each state: 0 outside, 1 inside, 2 trimmed
+    INDEGREE = 5  # address of 32 bits for each state
+    ROWS = 8  # address of each worker's rows
+    NEXT_START = 8 + MAX_WORKERS  # where the next level starts among each worker's rows
+    PREFIX = 8 + 2 * MAX_WORKERS  # number of each worker's first row
+    FLAGS = 8 + 3 * MAX_WORKERS  # for each property: premise known; then: violation known
+
+
+class Worker(IntEnum):
+    """Words of a worker's record."""
+
+    ID = 0
+    COUNT = 1  # rows in use
+    CAP = 2  # rows that may be used
+    BATCH = 3  # address of BATCH rows
+    HASHES = 4  # address of BATCH words
+    PENDING = 5  # rows in the batch
+    MODE = 6
+    TRANSITIONS = 7
+    ENDS = 8
+    PROGRESS = 9  # of the state under expansion: it is no admissible end
+    SELF = 10  # of the state under expansion: it has itself as a successor
+    FAULTED = 11  # of the state under expansion: some way has an error of the run
+    CURRENT = 12  # position of the state under expansion
+    STARTED = 13  # TRANSITIONS before the state under expansion
+    SAFE = 14  # all successors of the states before this one are in the seen set
+    SAFE_TRANSITIONS = 15
+    SAFE_ENDS = 16
+    OVERFLOW = 17  # there was no room for a new state
+    BACK = 18  # some successor is not in the next level
+    FOUND = 19  # NEWCOMERS: some successor is not in the seen set
+    TARGET = 20  # PARENTS: address of the row looked for
+    SOURCE = 21  # address of the state under expansion
+    CYCLE = 22  # a state inside has itself as a successor and is no end
+    TAPE = 23  # more nested choices than there is room for
+    LOST = 24  # a property could not be evaluated
+    MARKS = 32  # bit set; what follows is placed by Shape
+
+
+class Mode(IntEnum):
+    """What becomes of successors."""
+
+    SEARCH = 0  # into the seen set
+    PARENTS = 1  # note the states that have TARGET as a successor
+    INDEGREE = 2  # count edges inside
+    TRIM = 3  # take away the edges of states without edges to them
+    NEWCOMERS = 4  # is there a state that is not in the seen set
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Offsets for ``words`` words per state, ``marks`` marks and ``properties`` properties."""
+
+    words: int
+    marks: int
+    properties: int
+
+    @property
+    def context_words(self) -> int:
+        return Context.FLAGS + 2 * self.properties
+
+    @property
+    def premise(self) -> int:
+        """First of the flags: premise held."""
+        return Worker.MARKS + -(-self.marks // 64)
+
+    def best(self, which: int) -> int:
+        """Best record of property ``which``; after them ``fault``, ``parent`` and ``lost``."""
+        return self.premise + self.properties + which * (2 + self.words)
+
+    @property
+    def fault(self) -> int:
+        """Best record of the states with an error of the run."""
+        return self.best(self.properties)
+
+    @property
+    def parent(self) -> int:
+        """Best record of the states that have TARGET as a successor."""
+        return self.best(self.properties + 1)
+
+    @property
+    def lost(self) -> int:
+        """Best record of the states in which a property can't be evaluated."""
+        return self.best(self.properties + 2)
+
+    @property
+    def worker_words(self) -> int:
+        return self.best(self.properties + 3)

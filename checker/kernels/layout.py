@@ -1,0 +1,220 @@
+"""Where the variables of a state live in its words.
+
+A state is ``Layout.words`` little words of 64 bits.  A ``Node`` says where a value is:
+
+* ``Leaf``: inside one word, ``width(type)`` bits from ``shift`` upwards (at most 64 bits).
+* ``Wide``: ``words`` whole words, the least significant first.
+* ``Row``: a map whose entries share words: entry ``i`` is in word ``word + (i >> log)``, from bit
+  ``(i & (1 << log) - 1) * width`` upwards.
+* ``Table``: a map whose entries have ``stride`` words each, laid out like ``element``.
+* ``Record``: a tuple whose items are laid out one by one.
+
+Words of nodes inside a ``Table`` count from the start of the entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+from checker.kernels.packing import decode, encode, universe_size, width
+from checker.system import types as t
+from checker.system.ir import TransitionSystem
+from checker.system.types import Type, Value
+from checker.witness.answer import State, Unsupported
+
+WORD = 64
+MASK = (1 << WORD) - 1
+MAX_WORDS = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    type: Type
+    word: int
+    shift: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wide:
+    type: Type
+    word: int
+    words: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    type: t.MapT
+    word: int
+    log: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    type: t.MapT
+    word: int
+    stride: int
+    element: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    type: t.TupleT
+    parts: tuple[Node, ...]
+
+
+Node = Leaf | Wide | Row | Table | Record
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """``nodes`` and ``types`` are parallel to the system's variables; ``bits`` is what W = 1 uses."""
+
+    words: int
+    bits: int
+    names: tuple[str, ...]
+    types: tuple[Type, ...]
+    nodes: tuple[Node, ...]
+
+    def node(self, name: str) -> Node:
+        """Where the variable called ``name`` is."""
+        return self.nodes[self.names.index(name)]
+
+    def pack(self, state: State) -> list[int]:
+        """The words of ``state``; raises ``ValueError`` where a value is out of its range."""
+        words = [0] * self.words
+        for node, value in zip(self.nodes, state, strict=True):
+            _put(node, 0, value, words)
+        return words
+
+    def unpack(self, words: Sequence[int]) -> State:
+        """The state that ``words`` stand for."""
+        return tuple(_get(node, 0, words) for node in self.nodes)
+
+
+class _Space:
+    """Words under construction: how many bits of each are taken, from the low end."""
+
+    def __init__(self) -> None:
+        self.used: list[int] = []
+
+    def aligned(self, words: int, last: int = WORD) -> int:
+        """The first of ``words`` new words, of the last of which ``last`` bits are taken."""
+        self.used += [WORD] * (words - 1) + [last]
+        return len(self.used) - words
+
+    def fit(self, bits: int) -> tuple[int, int]:
+        """Word and shift of a field of ``bits`` bits, in the fullest word that has room."""
+        room = [i for i, used in enumerate(self.used) if used + bits <= WORD]
+        word = max(room, key=lambda i: self.used[i]) if room else self.aligned(1, 0)
+        shift = self.used[word]
+        self.used[word] += bits
+        return word, shift
+
+
+def lay_out(system: TransitionSystem) -> Layout:
+    """The layout of the states of ``system``: large values first, small ones into the gaps."""
+    space = _Space()
+    order = sorted(
+        range(len(system.variables)), key=lambda i: -_bits(system.variables[i].type)
+    )
+    nodes: dict[int, Node] = {}
+    for i in order:
+        nodes[i] = _node(system.variables[i].type, space)
+    words, bits = max(1, len(space.used)), sum(space.used)
+    if words == 1 and bits == WORD:
+        words = 2  # a key of the seen set needs one bit of its own
+    if words > MAX_WORDS:
+        raise Unsupported(f"a state of {words} words is too large (at most {MAX_WORDS})")
+    return Layout(
+        words,
+        bits,
+        tuple(v.name for v in system.variables),
+        tuple(v.type for v in system.variables),
+        tuple(nodes[i] for i in range(len(system.variables))),
+    )
+
+
+def _bits(type_: Type) -> int:
+    """Bits of ``type_``, where maps and tuples may be wider than one value can be."""
+    match type_:
+        case t.MapT(key, value):
+            return universe_size(key) * _bits(value)
+        case t.TupleT(items):
+            return sum(_bits(item) for item in items)
+        case _:
+            return width(type_)
+
+
+def _node(type_: Type, space: _Space) -> Node:
+    if _bits(type_) <= WORD:
+        return Leaf(type_, *space.fit(width(type_)))
+    match type_:
+        case t.MapT(key, value) if _bits(value) <= WORD:
+            bits = width(value)
+            log = (WORD // bits).bit_length() - 1
+            count = universe_size(key)
+            words = -(-count // (1 << log))
+            spare = [bits << log] * (words - 1) + [(count - ((words - 1) << log)) * bits]
+            word = space.aligned(words)
+            space.used[word:] = spare
+            return Row(type_, word, log, bits)
+        case t.MapT(key, value):
+            inner = _Space()
+            element = _node(value, inner)
+            stride = len(inner.used)
+            return Table(type_, space.aligned(universe_size(key) * stride), stride, element)
+        case t.TupleT(items):
+            return Record(type_, tuple(_node(item, space) for item in items))
+        case _:
+            words = -(-width(type_) // WORD)
+            last = width(type_) - (words - 1) * WORD
+            return Wide(type_, space.aligned(words, last), words)
+
+
+def _put(node: Node, base: int, value: Any, words: list[int]) -> None:
+    match node:
+        case Leaf(type_, word, shift):
+            words[base + word] |= encode(type_, value) << shift
+        case Wide(type_, word, count):
+            code = encode(type_, value)
+            for i in range(count):
+                words[base + word + i] |= code >> WORD * i & MASK
+        case Row(type_, word, log, bits):
+            for i, item in enumerate(value):
+                shift = (i & (1 << log) - 1) * bits
+                words[base + word + (i >> log)] |= encode(type_.value, item) << shift
+        case Table(_, word, stride, element):
+            for i, item in enumerate(value):
+                _put(element, base + word + i * stride, item, words)
+        case Record(_, parts):
+            for part, item in zip(parts, value, strict=True):
+                _put(part, base, item, words)
+        case _:
+            assert_never(node)
+
+
+def _get(node: Node, base: int, words: Sequence[int]) -> Value:
+    match node:
+        case Leaf(type_, word, shift):
+            return decode(type_, words[base + word] >> shift & (1 << width(type_)) - 1)
+        case Wide(type_, word, count):
+            whole = sum(words[base + word + i] << WORD * i for i in range(count))
+            return decode(type_, whole & (1 << width(type_)) - 1)
+        case Row(type_, word, log, bits):
+            return tuple(
+                decode(
+                    type_.value,
+                    words[base + word + (i >> log)] >> (i & (1 << log) - 1) * bits & (1 << bits) - 1,
+                )
+                for i in range(universe_size(type_.key))
+            )
+        case Table(type_, word, stride, element):
+            count = universe_size(type_.key)
+            return tuple(_get(element, base + word + i * stride, words) for i in range(count))
+        case Record(_, parts):
+            return tuple(_get(part, base, words) for part in parts)
+        case _:
+            assert_never(node)

@@ -1,0 +1,372 @@
+"""Bodies into code: every way that the choices can go ends in a commit.
+
+A choice at the top level of a body becomes a loop around the rest of the body.  Choices inside
+``If``, ``For`` and ``While`` are made by a tape: the rest of the body is run again and again, each
+time with the next combination of choices, as an odometer counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import assert_never
+
+from checker.kernels import codes as c
+from checker.kernels import places
+from checker.kernels.domains import domain_source, each, member_type
+from checker.kernels.emit import FALSE, Label, Val, Var, const
+from checker.kernels.expressions import key_index, locate, lower, lower_as, lower_source
+from checker.kernels.frame import Frame, Slot
+from checker.kernels.packing import has_set, width
+from checker.system import ir
+from checker.system import types as t
+from checker.system.ir import Block, Stmt
+from checker.witness.answer import Unsupported
+
+TAPE = 1024
+"""Nested choices of one way, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tape:
+    """The odometer: position and number of possibilities of each choice made so far."""
+
+    index: Val
+    arity: Val
+    length: Var
+    position: Var
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What one way must not leave to the next: the state, slots and marks at a fork."""
+
+    state: Val | None
+    slots: tuple[tuple[Slot, Val], ...]
+    marks: tuple[Val, ...]
+
+
+class Ways:
+    """Emits all ways of a body.
+
+    ``work`` is where the successor is built, ``commit`` emits what is done with it (its argument:
+    whether anything was assigned), ``on_fault`` what is done about an error, ``marks`` are the
+    bit sets of the marks passed on the way, ``overflow`` emits what is done if the tape is full.
+    """
+
+    def __init__(
+        self,
+        frame: Frame,
+        work: Val,
+        marks: tuple[Var, ...],
+        commit: Callable[[bool], None],
+        on_fault: Callable[[], None],
+        on_overflow: Callable[[], None],
+    ) -> None:
+        self.frame, self.fn = frame, frame.fn
+        self.source, self.work = frame.state, work
+        self.marks = marks
+        self.commit, self.on_fault, self.on_overflow = commit, on_fault, on_overflow
+        self.dirty = False
+        self.tape: Tape | None = None
+        self.following: Label | None = None
+
+    def run(self, block: Block) -> None:
+        """Emits ``block`` from the state that the frame reads; all ways end up here again."""
+        end = self.fn.label()
+        for mark in self.marks:
+            mark.set(const(0))
+        names = dict(self.frame.names)
+        with self._way(end):
+            self._rest(block)
+        self.frame.names = names
+        self.fn.place(end)
+
+    @contextmanager
+    def _way(self, following: Label) -> Iterator[None]:
+        """One way (or several): errors in the block are noted and go on with ``following``."""
+        fault, before = self.fn.label(), (self.following, self.dirty, self.frame.state)
+        self.following = following
+        with self.frame.faulting(fault):
+            yield
+        self.fn.jump(following)
+        self.fn.place_fresh(fault)
+        self.on_fault()
+        self.fn.jump(following)
+        self.following, self.dirty, self.frame.state = before
+
+    def _rest(self, block: Block) -> None:
+        for i, stmt in enumerate(block):
+            if self.tape is None and isinstance(stmt, ir.Choose):
+                self._fork(stmt, block[i + 1 :])
+                return
+            if self.tape is None and chooses(stmt):
+                self._on_tape(block[i:])
+                return
+            self._statement(stmt)
+        self.commit(self.dirty)
+
+    # -- forks ----------------------------------------------------------------------------------
+
+    def _before(self) -> Before:
+        state = None
+        if self.dirty:
+            state = self.fn.alloca(64, self.frame.layout.words)
+            self._copy(self.work, state)
+        slots = tuple(
+            (slot, slot.var.get()) for slot in self.frame.names.values() if isinstance(slot, Slot)
+        )
+        return Before(state, slots, tuple(mark.get() for mark in self.marks))
+
+    def _restore(self, before: Before) -> None:
+        if before.state is not None:
+            self._copy(before.state, self.work)
+        for slot, value in before.slots:
+            slot.var.set(value)
+        for mark, value in zip(self.marks, before.marks, strict=True):
+            mark.set(value)
+
+    def _copy(self, have: Val, want: Val) -> None:
+        fn = self.fn
+        for i in range(self.frame.layout.words):
+            fn.store(fn.load(fn.at(have, i), 64), fn.at(want, i))
+
+    def _fork(self, stmt: ir.Choose, rest: Block) -> None:
+        source = lower_source(self.frame, stmt.domain)
+        self._try_all(stmt, source)
+        before, names = self._before(), dict(self.frame.names)
+        with each(self.fn, stmt.domain, source) as (value, following):
+            with self._way(following):
+                self._filter(stmt, value, following)
+                self._restore(before)
+                self.frame.assign(stmt.name, member_type(stmt.domain), value)
+                self._rest(rest)
+            self.frame.names = dict(names)
+
+    def _filter(self, stmt: ir.Choose, value: Val, otherwise: Label) -> None:
+        with self.frame.bound(stmt.name, member_type(stmt.domain), value):
+            self.fn.leave_if(self.fn.not_(lower(self.frame, stmt.where)), otherwise)
+
+    def _try_all(self, stmt: ir.Choose, source: Val | None) -> None:
+        """An error in ``where`` for any member removes all members."""
+
+        def attempt() -> Val:
+            with each(self.fn, stmt.domain, source) as (value, following):
+                self._filter(stmt, value, following)
+            return FALSE
+
+        captured = self.fn.capture(attempt)
+        if captured.mentions(self.frame.fault):
+            self.fn.append(captured)
+
+    # -- the tape -------------------------------------------------------------------------------
+
+    def _on_tape(self, block: Block) -> None:
+        fn = self.fn
+        tape = Tape(fn.alloca(64, TAPE), fn.alloca(64, TAPE), fn.var(const(0)), fn.var(const(0)))
+        before = self._before()
+        head, following, done = fn.label(), fn.label(), fn.label()
+        fn.place(head)
+        tape.position.set(const(0))
+        with self._way(following):
+            self._restore(before)
+            self.tape = tape
+            self._rest(block)
+            self.tape = None
+        fn.place_fresh(following)
+        with fn.forever():
+            count = tape.length.get()
+            fn.leave_if(fn.eq(count, const(0)), done)
+            last = fn.sub(count, const(1))
+            later = fn.add(fn.load(fn.at(tape.index, last), 64), const(1))
+            fn.store(later, fn.at(tape.index, last))
+            fn.leave_if(fn.lt(later, fn.load(fn.at(tape.arity, last), 64)), head)
+            tape.length.set(last)
+        fn.place(done)
+
+    def _take(self, stmt: ir.Choose, tape: Tape) -> None:
+        """The choice that it is this way's turn to make."""
+        fn, total = self.fn, self.fn.var(const(0))
+        assert self.following is not None
+        source = lower_source(self.frame, stmt.domain)
+        with each(fn, stmt.domain, source) as (value, following):
+            self._filter(stmt, value, following)
+            total.set(fn.add(total.get(), const(1)))
+        count, turn = total.get(), fn.var(const(0))
+        fn.leave_if(fn.eq(count, const(0)), self.following)
+        with fn.if_(fn.ne(count, const(1))):
+            position = tape.position.get()
+            with fn.if_(fn.eq(position, tape.length.get())):
+                with fn.if_(fn.eq(position, const(TAPE))):
+                    self.on_overflow()
+                    fn.jump(self.following)
+                fn.store(const(0), fn.at(tape.index, position))
+                fn.store(count, fn.at(tape.arity, position))
+                tape.length.set(fn.add(position, const(1)))
+            turn.set(fn.load(fn.at(tape.index, position), 64))
+            tape.position.set(fn.add(position, const(1)))
+        found = fn.label()
+        with each(fn, stmt.domain, source) as (value, following):
+            self._filter(stmt, value, following)
+            left = turn.get()
+            turn.set(fn.sub(left, const(1)))
+            fn.leave_if(fn.ne(left, const(0)), following)
+            self.frame.assign(stmt.name, member_type(stmt.domain), value)
+            fn.jump(found)
+        fn.place(found)
+
+    # -- single statements ----------------------------------------------------------------------
+
+    def _block(self, block: Block) -> None:
+        for stmt in block:
+            self._statement(stmt)
+
+    def _statement(self, stmt: Stmt) -> None:
+        fn, frame = self.fn, self.frame
+        if not self.dirty and writes(stmt):
+            self._copy(self.source, self.work)
+            self.dirty, frame.state = True, self.work
+        match stmt:
+            case ir.Assign(target, value):
+                self._assign(target, value)
+            case ir.Declare(name, type_, value):
+                frame.assign(name, type_, lower_as(frame, value, type_))
+            case ir.If(condition, then, otherwise):
+                bit = lower(frame, condition)
+                fn.if_else(bit, lambda: self._block(then), lambda: self._block(otherwise))
+            case ir.For():
+                self._for(stmt)
+            case ir.While():
+                self._while(stmt)
+            case ir.Choose():
+                assert self.tape is not None
+                self._take(stmt, self.tape)
+            case ir.Assume(condition):
+                assert self.following is not None
+                fn.leave_if(fn.not_(lower(frame, condition)), self.following)
+            case ir.Fault():
+                fn.jump(frame.fault)
+            case ir.Mark(mark, args):
+                for arg in args:
+                    lower(frame, arg)
+                var = self.marks[mark // 64]
+                var.set(fn.or_(var.get(), const(1 << mark % 64)))
+            case ir.Emit():
+                raise Unsupported("effects have to be lowered before they are compiled")
+            case _:
+                assert_never(stmt)
+
+    def _for(self, stmt: ir.For) -> None:
+        source_expr = domain_source(stmt.domain)
+        if source_expr is not None and isinstance(source_expr.type, t.BagT):
+            if has_set(source_expr.type.item):
+                raise Unsupported("a loop over a bag of items with sets")
+        source = lower_source(self.frame, stmt.domain)
+        with each(self.fn, stmt.domain, source) as (value, _):
+            self.frame.assign(stmt.name, member_type(stmt.domain), value)
+            self._block(stmt.body)
+
+    def _while(self, stmt: ir.While) -> None:
+        fn, rounds = self.fn, self.fn.var(const(0))
+        with fn.forever() as done:
+            fn.leave_if(fn.not_(lower(self.frame, stmt.condition)), done)
+            now = rounds.get()
+            self.frame.fault_if(fn.le(const(stmt.limit), now))
+            rounds.set(fn.add(now, const(1)))
+            self._block(stmt.body)
+
+    def _assign(self, target: ir.Target, expr: ir.Expr) -> None:
+        fn, frame = self.fn, self.frame
+        if self._set_bit(target, expr):
+            return
+        value = lower_as(frame, expr, target.type)
+        if not target.is_state:
+            slot = frame.names[target.name]
+            assert isinstance(slot, Slot)
+            code = c.to_code(fn, slot.type, slot.var.get())
+            code = self._updated(slot.type, code, target.path, target.type, value)
+            slot.var.set(c.from_code(fn, slot.type, code))
+            return
+        place = places.spot(fn, frame.layout.node(target.name), const(0))
+        path = target.path
+        while path:
+            match path[0], place.type:
+                case (ir.Pos(position), _):
+                    inner = places.item(fn, place, position)
+                case (ir.Key(key), t.MapT() as type_) if not isinstance(place, places.Words):
+                    inner = places.entry(fn, place, key_index(frame, key, type_.key))
+                case _:
+                    inner = None
+            if inner is None:
+                break
+            place, path = inner, path[1:]
+        old = places.load(fn, frame.state, place) if path else const(0, width(place.type))
+        code = self._updated(place.type, old, path, target.type, value)
+        places.store(fn, frame.state, place, code)
+
+    def _updated(
+        self, type_: t.Type, code: Val, path: tuple[ir.Key | ir.Pos, ...], have: t.Type, value: Val
+    ) -> Val:
+        """``code`` of ``type_`` with the part that ``path`` leads to replaced by ``value``."""
+        fn = self.fn
+        if not path:
+            return c.to_code(fn, type_, self.frame.adapt(value, have, type_))
+        match path[0], type_:
+            case (ir.Pos(position), t.TupleT(items)):
+                inner = items[position]
+                shift = const(sum(width(i) for i in items[position + 1 :]))
+            case (ir.Key(key), t.MapT() as map_type):
+                inner = map_type.value
+                shift = c.entry_shift(fn, map_type, key_index(self.frame, key, map_type.key))
+            case (ir.Key(key), t.SeqT() as seq_type):
+                inner = seq_type.item
+                index = lower(self.frame, key)
+                outside = fn.not_(fn.lt(index, c.length(fn, seq_type, code)))
+                self.frame.fault_if(outside)
+                shift = c.slot_shift(fn, seq_type, index)
+            case step, _:
+                raise AssertionError(f"no step {step} into {type_}")
+        old = fn.resize(fn.lshr(code, shift), width(inner))
+        return c.replaced(fn, code, shift, self._updated(inner, old, path[1:], have, value))
+
+    def _set_bit(self, target: ir.Target, expr: ir.Expr) -> bool:
+        """``x := x + {item}`` for a set of several words touches one of them."""
+        fn, frame = self.fn, self.frame
+        if not target.is_state or target.path or not isinstance(expr, ir.Apply):
+            return False
+        if expr.op is not ir.Op.INSERT or not isinstance(expr.args[0], ir.Read):
+            return False
+        place = locate(frame, expr.args[0])
+        same = expr.args[0].variable == target.name
+        if not same or not isinstance(place, places.Words) or not isinstance(place.type, t.SetT):
+            return False
+        index = c.rank(fn, place.type.item, lower_as(frame, expr.args[1], place.type.item))
+        word, shift = places.bit(fn, place, index)
+        ptr = fn.at(frame.state, word)
+        fn.store(fn.or_(fn.load(ptr, 64), fn.shl(const(1), shift)), ptr)
+        return True
+
+
+def chooses(stmt: Stmt) -> bool:
+    """Whether there is a choice in ``stmt``."""
+    return any(isinstance(s, ir.Choose) for s in statements((stmt,)))
+
+
+def writes(stmt: Stmt) -> bool:
+    """Whether ``stmt`` assigns to the state."""
+    return any(isinstance(s, ir.Assign) and s.target.is_state for s in statements((stmt,)))
+
+
+def statements(block: Block) -> Iterator[Stmt]:
+    """All statements of ``block``, nested ones included."""
+    for stmt in block:
+        yield stmt
+        match stmt:
+            case ir.If(_, then, otherwise):
+                yield from statements(then)
+                yield from statements(otherwise)
+            case ir.For(body=body) | ir.While(body=body):
+                yield from statements(body)
+            case _:
+                pass

@@ -1,0 +1,153 @@
+"""Text becomes declarations; every syntax error of a file is found, not just the first."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from lark import Lark, Tree
+from lark.exceptions import UnexpectedInput
+
+from checker import resources
+from checker.diagnostics import Diagnostic, Span, SpecError
+from checker.lang import ast
+from checker.lang.parse_build import Builder
+from checker.lang.parse_expr import DEPTH, LARGEST, TooDeep, TooLarge
+from checker.lang.parse_recover import LIMIT, blanked, balance, pieces
+from checker.lang.parse_words import unexpected
+
+_ODD = re.compile("[\r\ufeff\u2028\u2029\u0085\x0b]")
+_BRACKETS = 200
+
+
+def parse(text: str, file: str) -> ast.Spec:
+    """The declarations of ``text``; ``file`` is what places say.
+
+    Raises :class:`SpecError` with up to 20 syntax errors, sorted by place.
+    """
+    text = _plain(text)
+    try:
+        tree = _parser().parse(text)
+        return ast.Spec(file, Builder(file, text).spec(tree))
+    except (UnexpectedInput, TooDeep, TooLarge):
+        pass
+    found: list[Diagnostic] = []
+    items: list[ast.Item] = []
+    for piece in pieces(text):
+        if len(found) >= LIMIT:
+            break
+        items.extend(_piece(piece, text, file, found))
+    found.sort(key=_place)
+    if not found:
+        return ast.Spec(file, tuple(items))
+    raise SpecError(tuple(found[:LIMIT]))
+
+
+def _plain(text: str) -> str:
+    """``text`` with every line end a single newline, as places count them."""
+    if not _ODD.search(text):
+        return text
+    text = text.replace("\r\n", " \n").replace("\r", "\n")
+    return text.removeprefix("\ufeff")
+
+
+def _place(diagnostic: Diagnostic) -> tuple[int, int]:
+    span = diagnostic.span
+    return (span.line, span.column) if span else (0, 0)
+
+
+def _piece(piece: str, text: str, file: str, found: list[Diagnostic]) -> tuple[ast.Item, ...]:
+    """One item of the file, all else blank; errors go to ``found``."""
+    uneven = balance(piece)
+    if uneven is not None:
+        found.append(_unbalanced(piece, file, uneven))
+        return ()
+    while len(found) < LIMIT:
+        try:
+            return Builder(file, text).spec(_parser().parse(piece))
+        except UnexpectedInput as error:
+            offset, diagnostic = unexpected(error, piece, file)
+            found.append(diagnostic)
+        except TooDeep as deep:
+            message = f"this nests more than {DEPTH} levels deep"
+            hint = "name a part of it with `let` or make it a handler of its own"
+            found.append(Diagnostic("S004", message, deep.span, hint=hint))
+            offset = _offset(piece, deep.span)
+        except TooLarge as large:
+            message = f"this number is larger than {LARGEST}"
+            found.append(Diagnostic("S005", message, large.span))
+            offset = _offset(piece, large.span)
+        piece = blanked(piece, offset)
+        if not piece.strip():
+            break
+    return ()
+
+
+def _offset(text: str, span: Span) -> int:
+    start = 0
+    for _ in range(span.line - 1):
+        start = text.find("\n", start) + 1
+    return start + span.column - 1
+
+
+def _unbalanced(piece: str, file: str, uneven: tuple[int, str]) -> Diagnostic:
+    offset, kind = uneven
+    line = piece.count("\n", 0, offset) + 1
+    column = offset - (piece.rfind("\n", 0, offset) + 1) + 1
+    span = Span(file, line, column, line, column + 1)
+    bracket = piece[offset]
+    if kind == "deep":
+        message = f"brackets nest more than {_BRACKETS} levels deep"
+        return Diagnostic("S004", message, span)
+    if kind == "open":
+        return Diagnostic("S003", f"this `{bracket}` is never closed", span)
+    if kind == "string":
+        hint = 'a string ends with `"` on its own line'
+        return Diagnostic("S003", "this string is never closed", span, hint=hint)
+    return Diagnostic("S003", f"this `{bracket}` closes nothing", span)
+
+
+@cache
+def _parser() -> Lark:
+    grammar = resources.grammar().read_text(encoding="utf-8")
+    options: dict[str, Any] = {
+        "parser": "lalr",
+        "propagate_positions": True,
+        "maybe_placeholders": True,
+    }
+    folder = _cache_folder()
+    if folder is not None:
+        try:
+            return Lark(grammar, cache=str(_cache_file(folder, grammar)), **options)
+        except (OSError, ValueError, EOFError, KeyError, TypeError, AttributeError):
+            pass
+    return Lark(grammar, **options)
+
+
+def _cache_file(folder: Path, grammar: str) -> Path:
+    import hashlib
+    import sys
+
+    import lark
+
+    version = f"{lark.__version__} {sys.version_info[:2]} {grammar}"
+    digest = hashlib.sha256(version.encode()).hexdigest()[:16]
+    return folder / f"grammar-{digest}.lark"
+
+
+def _cache_folder() -> Path | None:
+    """The user's cache folder for this tool; ``None`` where it can't be written."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    try:
+        root = Path(base) if os.path.isabs(base) else Path.home() / ".cache"
+        folder = root / "bivalence"
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError, ValueError):
+        return None
+    return folder if os.access(folder, os.W_OK) else None
+
+
+__all__ = ["Tree", "parse"]

@@ -1,0 +1,167 @@
+"""Syntax errors in a person's words rather than the grammar's."""
+
+from __future__ import annotations
+
+from lark import Token
+from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
+
+from checker.diagnostics import Diagnostic, Span
+
+_EXPRESSION = frozenset(
+    "INT NAME TRUE FALSE NONE BOOL LPAR LBRACE LSQB MINUS HASH NOT QUANTIFIER IF ALWAYS EVENTUALLY "
+    "RECORD __ANON_1 LBRACEVBAR".split()
+)
+_OPERATORS = frozenset(
+    "SUM PRODUCT SETOP COMPARE IN SUBSET AND OR NOT DOT LSQB LPAR BOUND_SUM STAR".split()
+)
+_TYPES = frozenset("BOOL NAT ENUM RECORD GENERIC MAP SEQUENCE LPAR NAME INT MINUS HASH".split())
+_STATEMENTS = frozenset(
+    "SEND IF FOR WHILE CHOOSE EITHER REQUIRE LET SKIP PERFORM YIELD TIMER NAME".split()
+)
+_DECLARATIONS = frozenset(
+    "UPON STATE STABLE SHARED MESSAGE PROPERTY USES ROLE INIT TYPE".split()
+)
+_INTERFACE = frozenset("REQUEST INDICATION PROPERTIES PROPERTY TYPE".split())
+_SETTINGS = frozenset(
+    "FAULTS LINKS TIMING DETECTOR GIVEN CRASH_POINTS CLIENTS PROVE EXPECT ALLOW NAME".split()
+)
+_TOP = frozenset("IMPORT INTERFACE PROTOCOL CHECK".split())
+_GROUPS = (
+    (("SEND", "SKIP"), _STATEMENTS, "a statement"),
+    (("UPON", "STATE"), _DECLARATIONS, "a declaration (`state`, `message`, `upon`, …)"),
+    (("REQUEST", "INDICATION"), _INTERFACE, "`request`, `indication` or `property`"),
+    (("PROVE", "EXPECT"), _SETTINGS, "a part of a check (`n = …`, `faults`, `prove`, …)"),
+    (("IMPORT", "PROTOCOL"), _TOP, "`import`, `interface`, `protocol` or `check`"),
+    (("NAT", "GENERIC"), _TYPES, "a type"),
+    (("TRUE", "INT", "LPAR"), _EXPRESSION, "an expression"),
+    (("SUM", "PRODUCT"), _OPERATORS, "an operator"),
+)
+_WORDS = {
+    "NAME": "a name",
+    "INT": "a number",
+    "STRING": 'a string in `"…"`',
+    "ASSIGN": "`:=`, `+=` or `-=`",
+    "COMPARE": "a comparison",
+    "SUM": "`+` or `-`",
+    "BOUND_SUM": "`+` or `-`",
+    "PRODUCT": "`*`, `div` or `mod`",
+    "SETOP": "`union`, `intersect` or `minus`",
+    "QUANTIFIER": "`forall` or `exists`",
+    "FAULT_BOUND": "`<=`",
+    "ALL_OF": "`all` and a role",
+    "GENERIC": "`option` or `set`",
+    "SEQUENCE": "`seq` or `bag`",
+    "TIMER": "`start` or `cancel`",
+    "CRASH_POINTS": "`crash points`",
+    "$END": "the end of the file",
+    "LPAR": "`(`",
+    "RPAR": "`)`",
+    "LBRACE": "`{`",
+    "RBRACE": "`}`",
+    "LSQB": "`[`",
+    "RSQB": "`]`",
+    "COLON": "`:`",
+    "COMMA": "`,`",
+    "DOT": "`.`",
+    "EQUAL": "`=`",
+    "LESSTHAN": "`<`",
+    "MORETHAN": "`>`",
+    "HASH": "`#`",
+    "MINUS": "`-`",
+    "STAR": "`*`",
+    "NAT": "`Nat`",
+}
+_HINTS = {
+    "=": "a value is assigned with `:=`, compared with `==`",
+    "&": "write `and`",
+    "|": "write `or`",
+    "!": "write `not`, or `!=`",
+    "∀": "write `forall`",
+    "∃": "write `exists`",
+    "∈": "write `in`",
+    "∧": "write `and`",
+    "∨": "write `or`",
+    "¬": "write `not`",
+    "≤": "write `<=`",
+    "≥": "write `>=`",
+    "≠": "write `!=`",
+    ";": "statements need no separators; leave it out",
+}
+
+
+def unexpected(error: UnexpectedInput, text: str, file: str) -> tuple[int, Diagnostic]:
+    """Where the parser stopped, and what to say of it."""
+    offset = error.pos_in_stream if isinstance(error.pos_in_stream, int) else len(text)
+    end_of_text = isinstance(error, UnexpectedEOF)
+    length = 1
+    code, message = "S001", "the text ends too early"
+    if isinstance(error, UnexpectedCharacters):
+        found = text[offset : offset + 1]
+        code, message = "S002", f"{_character(found)} can't stand here"
+        names = error.allowed or set()
+    elif isinstance(error, UnexpectedToken):
+        token = error.token
+        end_of_text = token.type == "$END"
+        names = error.accepts or error.expected
+        if not end_of_text:
+            length = len(token)
+            found = str(token)
+            message = f"unexpected {_shown(token)}"
+    else:
+        names = set(getattr(error, "expected", ()))
+    if end_of_text:
+        offset, found = max(len(text.rstrip()) - 1, 0), ""
+    span = _span(text, file, offset, length)
+    expected = expectation(set(names))
+    return offset, Diagnostic(code, message, span, expected, _HINTS.get(found[:1], ""))
+
+
+def _span(text: str, file: str, offset: int, length: int) -> Span:
+    line = text.count("\n", 0, offset) + 1
+    column = offset - text.rfind("\n", 0, offset)
+    first = text[offset : offset + length].split("\n")[0]
+    return Span(file, line, column, line, column + max(1, len(first)))
+
+
+def _shown(token: Token) -> str:
+    text = str(token)
+    if token.type == "INT":
+        return f"number `{text[:20]}`"
+    if token.type == "NAME":
+        return f"name `{text[:40]}`"
+    return f"`{text[:40]}`"
+
+
+def _character(found: str) -> str:
+    if found.isprintable() and found.strip():
+        return f"`{found}`"
+    return f"the character U+{ord(found):04X}" if found else "the end of the text"
+
+
+def expectation(names: set[str]) -> str:
+    """The terminals ``names`` as words, most telling first, at most eight of them."""
+    left = set(names)
+    words: list[str] = []
+    for needed, group, word in _GROUPS:
+        if left.issuperset(needed):
+            words.append(word)
+            left -= group
+    words.extend(sorted(_WORDS.get(n, _keyword(n)) for n in left))
+    known = [w for w in words if w]
+    if len(known) > 8:
+        known = [*known[:7], "…"]
+    return " or ".join((", ".join(known[:-1]), known[-1])) if len(known) > 1 else "".join(known)
+
+
+_SYMBOLS: dict[str, str] = {}
+
+
+def _keyword(name: str) -> str:
+    if name.startswith("__") or not name.replace("_", "").isalpha():
+        return _SYMBOLS.get(name, "")
+    return f"`{name.lower()}`"
+
+
+def learn(symbols: dict[str, str]) -> None:
+    """Tells how the grammar's anonymous terminals are written."""
+    _SYMBOLS.update({name: f"`{text}`" for name, text in symbols.items()})

@@ -1,0 +1,155 @@
+"""What names mean where: the declarations of a protocol, and the locals around an expression."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import NoReturn
+
+from checker.diagnostics import Diagnostic, Span
+from checker.lang import typed
+
+UNKNOWN = typed.Enum("?", ())
+"""The type of what was already reported; it fits everywhere.  Never in a module that is loaded."""
+
+
+class Hole(Exception):
+    """What was to be built here is wrong and has been reported."""
+
+
+class Reporter:
+    """Collects diagnostics, each place and message once."""
+
+    def __init__(self) -> None:
+        self.found: dict[Diagnostic, None] = {}
+
+    def add(
+        self, code: str, message: str, span: Span, expected: str = "", hint: str = ""
+    ) -> None:
+        self.found[Diagnostic(code, message, span, expected, hint)] = None
+
+    def fail(
+        self, code: str, message: str, span: Span, expected: str = "", hint: str = ""
+    ) -> NoReturn:
+        """Reports and raises :class:`Hole`."""
+        self.add(code, message, span, expected, hint)
+        raise Hole
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """``did you mean …?``, what there is, or nothing."""
+    choices = sorted(set(known))
+    close = difflib.get_close_matches(word[:60], choices, 1)
+    if close:
+        return f"did you mean `{close[0]}`?"
+    if not choices:
+        return ""
+    shown = ", ".join(f"`{c}`" for c in choices[:8])
+    return f"there is {shown}" + (" and more" if len(choices) > 8 else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A local name; ``role``: the role that a process is known to have, if any."""
+
+    type: typed.Type
+    role: str | None = None
+
+
+@dataclass
+class Home:
+    """What a protocol (or an interface, or a check) declares.
+
+    ``states``: by role, then by name; shared state under ``None``.  ``params`` has ``n`` and ``f``.
+    """
+
+    report: Reporter
+    name: str = ""
+    types: dict[str, typed.Type] = field(default_factory=dict)
+    params: dict[str, typed.Type] = field(default_factory=dict)
+    states: dict[str | None, dict[str, typed.Type]] = field(default_factory=dict)
+    messages: dict[str, typed.MessageDecl] = field(default_factory=dict)
+    roles: tuple[str, ...] = ("",)
+    layers: dict[str, typed.Layer] = field(default_factory=dict)
+    interface: typed.Interface | None = None
+    enums: dict[tuple[str, ...], typed.Enum] = field(default_factory=dict)
+
+    def labels(self, name: str) -> list[typed.Enum]:
+        """The enums that have a label ``name``."""
+        return [e for e in self.enums.values() if name in e.labels]
+
+    def state(self, name: str, role: str | None) -> tuple[str | None, typed.Type] | None:
+        """The role (``None``: shared) and type of a state variable that ``role`` sees."""
+        for where in (role, None):
+            if where in self.states and name in self.states[where]:
+                return where, self.states[where][name]
+        return None
+
+    def process_prefixes(self) -> dict[str, str]:
+        """How the names of a role's members begin, and the role."""
+        found: dict[str, str] = {}
+        for role in self.roles:
+            shared = [r for r in self.roles if r[:1] == role[:1]]
+            prefix = "p" if not role else role[0].lower() if len(shared) == 1 else role
+            found[prefix] = role
+        return found
+
+    def process_role(self, name: str) -> str | None:
+        """The role of the process called ``name`` (``p1``); ``None`` where no name fits."""
+        stem = name.rstrip("0123456789")
+        number = name[len(stem) :]
+        if not number or number.startswith("0") or len(number) > 4:
+            return None
+        return self.process_prefixes().get(stem)
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Where an expression stands.
+
+    ``mode``: ``code``, ``property``, ``initial`` (of a state) or ``constant`` (sizes, settings).
+    ``role``: whose code it is.  ``free``: where names that ``received`` binds are collected.
+    """
+
+    home: Home
+    mode: str
+    role: str | None = None
+    names: dict[str, Known] = field(default_factory=dict)
+    free: dict[str, typed.Type] | None = None
+
+    @property
+    def report(self) -> Reporter:
+        return self.home.report
+
+    def bind(self, names: dict[str, Known]) -> Scope:
+        return replace(self, names={**self.names, **names}) if names else self
+
+    def taken(self, name: str) -> str:
+        """What ``name`` already means here, in words; empty where it is free."""
+        if name in self.names or (self.free is not None and name in self.free):
+            return "a name bound above"
+        if name in self.home.params:
+            return "a parameter"
+        if self.mode != "property" and self.home.state(name, self.role) is not None:
+            return "a state variable"
+        if self.mode == "property" and self.home.state(name, None) is not None:
+            return "a state variable"
+        if name in self.home.roles or name in ("Proc", "self"):
+            return "a set of processes" if name != "self" else "the process itself"
+        if name in self.home.messages:
+            return "a message"
+        if name in self.home.types:
+            return "a type"
+        return ""
+
+    def visible(self) -> set[str]:
+        """Every name that could be meant here."""
+        found = {*self.names, *self.home.params, *self.home.types, *self.home.messages}
+        found.update(r for r in self.home.roles if r)
+        found.update(self.free or ())
+        for where in (self.role, None):
+            found.update(self.home.states.get(where, ()))
+        for enum in self.home.enums.values():
+            found.update(enum.labels)
+        return found | {"self"} if self.mode == "code" else found

@@ -1,0 +1,267 @@
+"""The whole tool on one page: load, instantiate, ask an engine, judge, compare with what is expected.
+
+Text becomes a typed protocol (:mod:`checker.lang`), a check of it becomes a finite transition
+system (:mod:`checker.system`), an engine explores that, and whatever it answers is replayed by the
+interpreter before anybody sees it (:mod:`checker.witness`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed_version
+
+from checker.diagnostics import Diagnostic, SpecError
+from checker.lang import typed
+from checker.system import interpreter
+from checker.system.evaluate import RunFault
+from checker.system.instantiate.assemble import Instantiated, instantiate
+from checker.system.ir import TransitionSystem
+from checker.witness.answer import Answer, Limits, Listener, Unsupported
+from checker.witness.trace import Header, Trace
+from checker.witness.verdict import Expected, PropertyVerdict, Report
+
+LARGEST_CAPACITY = 1 << 12
+"""A capacity found by the tool is not enlarged beyond this: such a system has no end."""
+
+GROWN = "capacity of "
+"""Prefix, in a trace's settings, of the capacities that its system was made with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a check is run; ``settings`` replace the check's own parameters."""
+
+    settings: Mapping[str, str] = field(default_factory=dict)
+    engine: str = "native"
+    threads: int | None = None
+    fine_steps: bool = False
+    limits: Limits = Limits()
+
+
+def version() -> str:
+    """The version of the tool; ``0`` where it is not installed as a distribution."""
+    try:
+        return installed_version("bivalence")
+    except PackageNotFoundError:
+        return "0"
+
+
+def checks_in(path: str) -> list[str]:
+    """Names of the checks of a file, in order; raises :class:`SpecError`."""
+    return [check.name for check in _module(path).checks]
+
+
+def run_check(
+    path: str, name: str | None, options: Options, listener: Listener | None = None
+) -> Report:
+    """Runs one check of the file ``path`` (``None``: its only one) and reports.
+
+    Raises :class:`SpecError` for what the user gave, and
+    :class:`checker.witness.replay.ReplayMismatch` where an engine is wrong.
+    """
+    check = _find(path, name)
+    made, answer = _explored(check, options, listener)
+    return _report(path, check, made, answer, options)
+
+
+def replay_trace(trace: Trace, base_folder: str | None = None) -> Trace:
+    """Makes the run of a trace document again, from its spec; raises :class:`SpecError`."""
+    from checker.properties import ask
+    from checker.witness.replay import replay_document
+
+    header = trace.header
+    path = header.file if base_folder is None else f"{base_folder}/{header.file}"
+    check = _find(path, header.check)
+    settings = {k: v for k, v in header.settings.items() if not k.startswith(GROWN)}
+    grown = {
+        k.removeprefix(GROWN): int(v) for k, v in header.settings.items() if k.startswith(GROWN)
+    }
+    made = instantiate(check, settings, ask, capacities=grown, fine=header.fine_steps)
+    return replay_document(made.system, trace)
+
+
+def dump(path: str, name: str | None, options: Options) -> str:
+    """The transition system of a check as readable text."""
+    from checker.properties import ask
+    from checker.system.dump import dump as written
+
+    check = _find(path, name)
+    return written(instantiate(check, options.settings, ask, fine=options.fine_steps).system)
+
+
+# ---- the steps --------------------------------------------------------------------------------
+
+
+def _module(path: str) -> typed.Module:
+    from checker.lang.load import load
+
+    return load(path)
+
+
+def _find(path: str, name: str | None) -> typed.Check:
+    checks = _module(path).checks
+    if name is None and len(checks) == 1:
+        return checks[0]
+    for check in checks:
+        if check.name == name:
+            return check
+    known = ", ".join(c.name for c in checks) or "none"
+    message = f"{path} has no check {name!r}" if name else f"{path} has several checks: name one"
+    raise SpecError((Diagnostic("E002", message, hint=f"checks: {known}"),))
+
+
+def _explored(
+    check: typed.Check, options: Options, listener: Listener | None
+) -> tuple[Instantiated, Answer]:
+    """The answer for the smallest system whose guessed capacities are large enough."""
+    from checker.properties import ask
+
+    capacities: dict[str, int] = {}
+    started = time.monotonic()
+    while True:
+        made = instantiate(
+            check, options.settings, ask, capacities=capacities, fine=options.fine_steps
+        )
+        capacities = dict(made.capacities)
+        try:
+            answer = _answer(made.system, _remaining(options, started), listener)
+        except RunFault as fault:
+            too_small = fault.grows
+            if too_small is None or capacities[too_small] >= LARGEST_CAPACITY:
+                raise _at_start(fault) from None
+        else:
+            too_small = _too_small(made.system, answer)
+            if too_small is None or capacities[too_small] >= LARGEST_CAPACITY:
+                return made, answer
+        capacities[too_small] = _larger(capacities[too_small])
+
+
+def _remaining(options: Options, started: float) -> Options:
+    limits = options.limits
+    if limits.timeout is None:
+        return options
+    left = max(limits.timeout - (time.monotonic() - started), 0.001)
+    return replace(options, limits=replace(limits, timeout=left))
+
+
+def _answer(system: TransitionSystem, options: Options, listener: Listener | None) -> Answer:
+    try:
+        match options.engine:
+            case "native":
+                from checker.engines import native
+
+                return native.explore(
+                    system, options.limits, threads=options.threads, listener=listener
+                )
+            case "reference":
+                from checker.engines import reference
+
+                return reference.explore(system, options.limits, listener=listener)
+            case other:
+                message = f"there is no engine {other!r}"
+                hint = "engines: native, reference"
+                raise SpecError((Diagnostic("E008", message, hint=hint),))
+    except Unsupported as why:
+        message = f"the {options.engine} engine can't take this check: {why}"
+        hint = "try --engine reference"
+        raise SpecError((Diagnostic("E007", message, hint=hint),)) from None
+
+
+def _at_start(fault: RunFault) -> SpecError:
+    """An error before there is any run: in the initial values."""
+    from checker.diagnostics import Span
+
+    span = None
+    if fault.place is not None:
+        at = fault.place
+        span = Span(at.file, at.line, at.column, at.line, at.column + 1)
+    return SpecError((Diagnostic(fault.code, f"in the initial state: {fault.message}", span),))
+
+
+def _too_small(system: TransitionSystem, answer: Answer) -> str | None:
+    """The guessed capacity that a fault is about, if every fault there is about one."""
+    if answer.fault is None:
+        return None
+    last = answer.fault.states[-1]
+    faults = [t.fault for t in interpreter.successors(system, last) if t.fault is not None]
+    grows = [f.grows for f in faults]
+    return grows[0] if grows and None not in grows else None
+
+
+def _larger(capacity: int) -> int:
+    """About twice: one bit more for a number, twice the places for a length."""
+    return 2 * capacity + capacity % 2
+
+
+# ---- what is said -----------------------------------------------------------------------------
+
+
+def _report(
+    path: str, check: typed.Check, made: Instantiated, answer: Answer, options: Options
+) -> Report:
+    from checker.witness.judge import judge, never_ran
+
+    words = {e.what: str(e.value) for e in check.expect if isinstance(e.value, str)}
+    parameters = _parameters(check, made)
+    settings = dict(options.settings)
+    settings |= {f"{GROWN}{name}": str(size) for name, size in made.capacities.items()}
+    header = Header(version(), path, check.name, parameters, settings, options.fine_steps)
+    verdicts = judge(made.system, answer, header, words, allow_unused=check.allow_unused)
+    return Report(
+        file=path,
+        check=check.name,
+        parameters=parameters,
+        engine=answer.engine,
+        fine_steps=options.fine_steps,
+        verdicts=verdicts,
+        expectations=_expectations(check, verdicts, answer, options),
+        distinct_states=answer.distinct_states,
+        depth=answer.depth,
+        transitions=answer.transitions,
+        seconds=answer.seconds,
+        exhaustive=answer.exhaustive,
+        stopped=answer.stopped,
+        bytes_per_state=answer.bytes_per_state,
+        notes=_notes(check, made, options),
+        never=never_ran(made.system, answer),
+        version=version(),
+    )
+
+
+def _parameters(check: typed.Check, made: Instantiated) -> dict[str, str | int]:
+    processes = {p.name for p in check.protocol.parameters if isinstance(p.type, typed.Proc)}
+    result: dict[str, str | int] = {}
+    for name, value in made.sizes.values.items():
+        result[name] = made.sizes.processes[value] if name in processes else value
+    return result
+
+
+def _expectations(
+    check: typed.Check,
+    verdicts: tuple[PropertyVerdict, ...],
+    answer: Answer,
+    options: Options,
+) -> tuple[Expected, ...]:
+    """What the check expects; numbers only where the check ran as it was written."""
+    from checker.witness.judge import compare
+
+    changed = bool(options.settings) or options.fine_steps
+    wanted = [
+        (e.what, e.value) for e in check.expect if isinstance(e.value, str) or not changed
+    ]
+    return compare(wanted, verdicts, answer)
+
+
+def _notes(check: typed.Check, made: Instantiated, options: Options) -> tuple[str, ...]:
+    notes = []
+    if made.uses_shared:
+        notes.append("shared state is used: handlers that touch it are atomic")
+    if check.crash is not None:
+        if options.fine_steps:
+            notes.append("every effect and every copy of a multicast is a step of its own")
+        elif check.crash_points == "between_handlers":
+            notes.append("crashes inside handlers are switched off: verdicts may be too good")
+    return tuple(notes)

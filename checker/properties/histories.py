@@ -1,0 +1,186 @@
+"""What has happened at each process: kept only where a property asks, in the least form that does.
+
+=================  ==========================================================================
+variable           kept when a property
+=================  ==========================================================================
+``history.op``     asks for membership: a set; asks for order, number or position: a sequence
+``repeated.op``    asks ``repeated(p, x)``
+``past``           asks ``causes(x, y)``: the causal past of each process (HT94)
+``causes``         the same: pairs of broadcasts, the first in the past of the second
+=================  ==========================================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from checker.lang import typed
+from checker.system import build, ir
+from checker.system.build import entry, fresh, member
+from checker.system.instantiate.walk import nodes
+from checker.system.instantiate.world import World
+from checker.system.ir import Block, EffectDef, EffectKind, Expr, VariableKind
+from checker.system.types import MapT, SeqT, TupleT, Type, default
+
+Event = tuple[str, str]
+"""``request`` or ``indication``, and the operator's name."""
+
+
+@dataclass
+class Histories:
+    """Which histories the properties of a check need."""
+
+    world: World
+    sets: set[Event] = field(default_factory=set)
+    sequences: set[Event] = field(default_factory=set)
+    repeated: set[Event] = field(default_factory=set)
+    causal: bool = False
+
+    def need(self, formula: typed.Expr) -> None:
+        """Notes what ``formula`` asks for."""
+        plain: set[int] = set()
+        for node in nodes(formula):
+            match node:
+                case typed.Operation(_, "in", (_, typed.History() as history), _):
+                    plain.add(id(history))
+                case typed.Binder(_, typed.History() as history, _):
+                    plain.add(id(history))
+                case typed.HistoryOrder(_, kind, op):
+                    self.sequences.add((kind, op))
+                case typed.Repeated(_, kind, op):
+                    self.repeated.add((kind, op))
+                    self.sets.add((kind, op))
+                case typed.Causes():
+                    self.causal = True
+                case _:
+                    pass
+        for node in nodes(formula):
+            if isinstance(node, typed.History):
+                wanted = self.sets if id(node) in plain else self.sequences
+                wanted.add((node.kind, node.op))
+
+    # ---- variables ----------------------------------------------------------------------------
+
+    def operators(self) -> list[tuple[Event, tuple[tuple[str, Type], ...]]]:
+        """Every request and indication of the top interface with its arguments."""
+        top = self.world.instances[0]
+        interface = top.protocol.implements
+        if interface is None:
+            return []
+        found = []
+        for kind, group in (("request", interface.requests), ("indication", interface.indications)):
+            for op in group:
+                types = tuple(
+                    (n, self.world.type_of(t, top, f"{op.name}.{n}")) for n, t in op.fields
+                )
+                found.append(((kind, op.name), types))
+        return found
+
+    def item_type(self, event: Event) -> Type:
+        """An entry of the history: the tuple of the arguments, or the only one."""
+        fields = dict(self.operators())[event]
+        if len(fields) == 1:
+            return fields[0][1]
+        return TupleT(tuple(t for _, t in fields))
+
+    def declare(self) -> None:
+        """Declares the variables, and the effects by which they grow."""
+        for event in sorted(self.sets | self.sequences):
+            item = self.item_type(event)
+            name = f"history.{event[1]}"
+            if event in self.sequences:
+                inner: Type = SeqT(item, self.world.capacity(name, 4), name)
+            else:
+                inner = self.world.set_of(item, f"{name}.size")
+            self._variable(name, inner, _participle(event[1]))
+        for event in sorted(self.repeated):
+            inner = self.world.set_of(self.item_type(event), f"repeated.{event[1]}.size")
+            self._variable(f"repeated.{event[1]}", inner, f"{_participle(event[1])} twice")
+        if self.causal:
+            broadcast = self.causal_item()
+            past = self.world.set_of(broadcast, "past.size")
+            self._variable("past", past, "causal past")
+            pairs = self.world.set_of(TupleT((broadcast, broadcast)), "causes.size")
+            self.world.add("causes", pairs, default(pairs), VariableKind.HISTORY, "causes")
+        for event, fields in self.operators():
+            self._effect(event, fields)
+
+    def _variable(self, name: str, inner: Type, title: str) -> None:
+        type_ = MapT(self.world.proc, inner)
+        self.world.add(name, type_, default(type_), VariableKind.HISTORY, title)
+
+    def causal_item(self) -> TupleT:
+        """A broadcast: who, and what."""
+        (_, request), *_ = (o for o in self.operators() if o[0][0] == "request")
+        return TupleT((self.world.proc, request[0][1]))
+
+    # ---- updates ------------------------------------------------------------------------------
+
+    def _effect(self, event: Event, fields: tuple[tuple[str, Type], ...]) -> None:
+        kind, op = event
+        self_ = ir.Local(self.world.proc, "_self")
+        args = tuple(ir.Local(t, f"{n}") for n, t in fields)
+        if len(args) == 1:
+            item: Expr = args[0]
+        else:
+            item = ir.Apply(TupleT(tuple(a.type for a in args)), ir.Op.TUPLE, args)
+        body: Block = ()
+        if event in self.repeated:
+            body += self._note_repeated(op, self_, item)
+        if event in self.sets | self.sequences:
+            body += self._note(f"history.{op}", self_, item)
+        if self.causal:
+            body += self._note_causes(kind, self_, args, item)
+        name = f"{'request' if kind == 'request' else 'indicate'}.{op}"
+        params = (("_self", self.world.proc), *((a.name, a.type) for a in args))
+        self.world.effects[name] = EffectDef(name, EffectKind.VISIBLE, params, body)
+
+    def _mine(self, name: str, self_: Expr) -> tuple[Expr, ir.Target]:
+        whole = self.world.read(name)
+        assert isinstance(whole.type, MapT)
+        mine = entry(whole, self_)
+        return mine, ir.Target(mine.type, name, True, (ir.Key(self_, whole.type.key),))
+
+    def _note(self, name: str, self_: Expr, item: Expr) -> Block:
+        mine, target = self._mine(name, self_)
+        if isinstance(mine.type, SeqT):
+            new: Expr = ir.Apply(mine.type, ir.Op.APPEND, (mine, item))
+        else:
+            new = build.with_item(mine, item)
+        return (ir.Assign(target, new),)
+
+    def _note_repeated(self, op: str, self_: Expr, item: Expr) -> Block:
+        seen, _ = self._mine(f"history.{op}", self_)
+        return (ir.If(member(item, seen), self._note(f"repeated.{op}", self_, item)),)
+
+    def _note_causes(
+        self, kind: str, self_: Expr, args: tuple[ir.Local, ...], item: Expr
+    ) -> Block:
+        mine, target = self._mine("past", self_)
+        causes = self.world.read("causes")
+        pair_type = build.element(causes.type)
+        causal = self.causal_item()
+        whole = ir.Target(causes.type, "causes", True)
+        if kind == "request":
+            this: Expr = ir.Apply(causal, ir.Op.TUPLE, (self_, args[0]))
+            earlier = ir.Local(causal, fresh("_earlier"))
+            pair = ir.Apply(pair_type, ir.Op.TUPLE, (earlier, this))
+            add = ir.Assign(whole, build.with_item(causes, pair))
+            loop = ir.For(earlier.name, ir.Members(mine, causal), (add,))
+            return (loop, ir.Assign(target, build.with_item(mine, this)))
+        if item.type != causal:
+            return ()
+        pair_local = ir.Local(pair_type, fresh("_pair"))
+        before = build.item(pair_local, 0)
+        grow = ir.Assign(target, build.with_item(mine, before))
+        relevant = build.equal(build.item(pair_local, 1), item)
+        loop = ir.For(
+            pair_local.name, ir.Members(causes, pair_type), (ir.If(relevant, (grow,)),)
+        )
+        return (loop, ir.Assign(target, build.with_item(mine, item)))
+
+
+def _participle(op: str) -> str:
+    if op == "broadcast":
+        return op
+    return op + ("d" if op.endswith("e") else "ed")

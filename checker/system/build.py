@@ -1,0 +1,219 @@
+"""Small constructors for expressions of the transition system, simplifying as they build."""
+
+from __future__ import annotations
+
+from itertools import count
+
+from checker.system import ir
+from checker.system.ir import FALSE, TRUE, Apply, Const, Expr, Op
+from checker.system.types import (
+    BOOL,
+    AtomT,
+    BagT,
+    IntT,
+    MapT,
+    OptionT,
+    SeqT,
+    SetT,
+    TupleT,
+    Type,
+    Value,
+    VariantT,
+)
+
+_numbers = count(1)
+
+
+def fresh(name: str) -> str:
+    """A local name that no other call returns; the part before the dot is what people see."""
+    return f"{name}.{next(_numbers)}"
+
+
+def integer(value: int) -> Const:
+    return Const(IntT(value, value), value)
+
+
+def conj(*parts: Expr) -> Expr:
+    """The conjunction, flattened, without constants."""
+    return _joined(Op.AND, TRUE, FALSE, parts)
+
+
+def disj(*parts: Expr) -> Expr:
+    """The disjunction, flattened, without constants."""
+    return _joined(Op.OR, FALSE, TRUE, parts)
+
+
+def _joined(op: Op, neutral: Expr, absorbing: Expr, parts: tuple[Expr, ...]) -> Expr:
+    flat: list[Expr] = []
+    for part in parts:
+        if isinstance(part, Apply) and part.op is op:
+            flat.extend(part.args)
+        elif part == absorbing:
+            return absorbing if not flat else Apply(BOOL, op, (*flat, absorbing))
+        elif part != neutral:
+            flat.append(part)
+    if not flat:
+        return neutral
+    return flat[0] if len(flat) == 1 else Apply(BOOL, op, tuple(flat))
+
+
+def negation(of: Expr) -> Expr:
+    if of == TRUE:
+        return FALSE
+    if of == FALSE:
+        return TRUE
+    if isinstance(of, Apply) and of.op is Op.NOT:
+        return of.args[0]
+    return Apply(BOOL, Op.NOT, (of,))
+
+
+def equal(left: Expr, right: Expr) -> Expr:
+    if isinstance(left, Const) and isinstance(right, Const):
+        return TRUE if left.value == right.value else FALSE
+    return Apply(BOOL, Op.EQ, (left, right))
+
+
+def at_most(left: Expr, right: Expr) -> Expr:
+    return Apply(BOOL, Op.LE, (left, right))
+
+
+def below(left: Expr, right: Expr) -> Expr:
+    return Apply(BOOL, Op.LT, (left, right))
+
+
+def member(item: Expr, of: Expr) -> Expr:
+    return Apply(BOOL, Op.IN, (item, of))
+
+
+def size(of: Expr) -> Expr:
+    """Number of members of a set, or of elements of a seq or bag."""
+    match of.type:
+        case SetT(item):
+            from checker.system.types import cardinality
+
+            return Apply(IntT(0, cardinality(item)), Op.CARD, (of,))
+        case SeqT(_, cap) | BagT(_, cap):
+            return Apply(IntT(0, cap), Op.LEN, (of,))
+        case _:
+            raise TypeError(f"{of.type} has no size")
+
+
+def entry(base: Expr, key: Expr, place: ir.Place | None = None) -> Expr:
+    """``base[key]`` of a map."""
+    assert isinstance(base.type, MapT)
+    return ir.Index(base.type.value, base, key, place)
+
+
+def item(base: Expr, position: int) -> Expr:
+    """A component of a tuple."""
+    assert isinstance(base.type, TupleT)
+    if isinstance(base, Apply) and base.op is Op.TUPLE:
+        return base.args[position]
+    return ir.Item(base.type.items[position], base, position)
+
+
+def with_item(collection: Expr, value: Expr, place: ir.Place | None = None) -> Expr:
+    """``collection`` with ``value`` in it: a dense set, or a bag that stands for a large set."""
+    value = coerce(value, element(collection.type))
+    if isinstance(collection.type, SetT):
+        return Apply(collection.type, Op.INSERT, (collection, value), place)
+    added = Apply(collection.type, Op.BAG_ADD, (collection, value), place)
+    return Apply(collection.type, Op.ITE, (member(value, collection), collection, added))
+
+
+def without_item(collection: Expr, value: Expr) -> Expr:
+    op = Op.REMOVE if isinstance(collection.type, SetT) else Op.BAG_REMOVE
+    return Apply(collection.type, op, (collection, coerce(value, element(collection.type))))
+
+
+def element(type_: Type) -> Type:
+    """Type of the elements of a set, seq or bag."""
+    match type_:
+        case SetT(inner) | SeqT(inner) | BagT(inner):
+            return inner
+        case _:
+            raise TypeError(f"{type_} has no elements")
+
+
+def hull(left: Type, right: Type) -> Type:
+    """The least type that holds the values of both."""
+    match left, right:
+        case IntT(a, b), IntT(c, d):
+            return IntT(min(a, c), max(b, d))
+        case TupleT(a, names), TupleT(b):
+            return TupleT(tuple(hull(x, y) for x, y in zip(a, b, strict=True)), names)
+        case OptionT(a), OptionT(b):
+            return OptionT(hull(a, b))
+        case SetT(a), SetT(b):
+            return SetT(hull(a, b))
+        case SeqT(a, n), SeqT(b, m):
+            return SeqT(hull(a, b), max(n, m))
+        case _:
+            return left
+
+
+def coerce(expr: Expr, type_: Type) -> Expr:
+    """``expr`` as a value of ``type_``; only the ranges of integers inside may differ.
+
+    An integer itself is left as it is: whoever stores it checks its range.
+    """
+    if expr.type == type_ or isinstance(type_, IntT | AtomT):
+        return expr
+    if isinstance(expr, Const):
+        return Const(type_, expr.value)
+    match type_:
+        case TupleT(items):
+            parts = tuple(coerce(item(expr, i), t) for i, t in enumerate(items))
+            return Apply(type_, Op.TUPLE, parts)
+        case OptionT(inner):
+            return _coerce_option(expr, type_, inner)
+        case SetT(inner) if isinstance(expr, Apply) and expr.op is Op.SET:
+            return Apply(type_, Op.SET, tuple(coerce(a, inner) for a in expr.args))
+        case SetT(inner) if isinstance(expr.type, SetT):
+            name = fresh("_x")
+            bound = ir.Local(expr.type.item, name)
+            domain = ir.Members(expr, expr.type.item)
+            return ir.SetOf(type_, name, domain, TRUE, coerce(bound, inner))
+        case SeqT(inner) if isinstance(expr, Apply) and expr.op is Op.SEQ:
+            return Apply(type_, Op.SEQ, tuple(coerce(a, inner) for a in expr.args))
+        case SeqT() if isinstance(expr.type, SeqT):
+            return Apply(type_, Op.CONCAT, (Const(type_, ()), expr))
+        case BagT(inner):
+            return _coerce_bag(expr, type_, inner)
+        case _:
+            return expr
+
+
+def _coerce_option(expr: Expr, type_: Type, inner: Type) -> Expr:
+    if isinstance(expr, Apply) and expr.op is Op.SOME:
+        return Apply(type_, Op.SOME, (coerce(expr.args[0], inner),))
+    assert isinstance(expr.type, OptionT)
+    value = coerce(Apply(expr.type.item, Op.GET, (expr,)), inner)
+    present = Apply(BOOL, Op.IS_SOME, (expr,))
+    some = Apply(type_, Op.SOME, (value,))
+    return Apply(type_, Op.ITE, (present, some, Const(type_, None)))
+
+
+def _coerce_bag(expr: Expr, type_: BagT, inner: Type) -> Expr:
+    """A bag or (large) set written out becomes additions to the empty bag."""
+    if not (isinstance(expr, Apply) and expr.op in (Op.SET, Op.SEQ)):
+        return expr
+    result: Expr = Const(type_, ())
+    for arg in expr.args:
+        value = coerce(arg, inner)
+        if expr.op is Op.SET:
+            result = with_item(result, value)
+        else:
+            result = Apply(type_, Op.BAG_ADD, (result, value))
+    return result
+
+
+def constant(expr: Expr) -> Value:
+    """The value of a constant expression; raises ``TypeError`` for any other."""
+    if not isinstance(expr, Const):
+        raise TypeError("not a constant")
+    return expr.value
+
+
+def is_message(type_: Type) -> bool:
+    return isinstance(type_, VariantT)

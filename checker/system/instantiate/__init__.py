@@ -1,0 +1,1 @@
+"""A check of a typed protocol becomes a finite transition system."""

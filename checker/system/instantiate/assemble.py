@@ -1,0 +1,73 @@
+"""From a check to a transition system: the order in which everything is put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from checker.lang import typed
+from checker.system.instantiate import actions, links, receptions, world
+from checker.system.instantiate.sizes import Sizes, compute
+from checker.system.instantiate.walk import expressions_of
+from checker.system.instantiate.world import World
+from checker.system.ir import Property, TransitionSystem
+from checker.system.passes import crash_points, effects_coarse, effects_fine
+from checker.system.verify import verify
+
+Ask = Callable[[World, tuple[typed.PropertyDef, ...]], tuple[Property, ...]]
+"""Compiles properties, declaring the histories they need; see :mod:`checker.properties`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instantiated:
+    """A system with the sizes it was made for and the capacities that were guessed for it."""
+
+    system: TransitionSystem
+    sizes: Sizes
+    capacities: Mapping[str, int]
+    uses_shared: bool
+
+
+def instantiate(
+    check: typed.Check,
+    overrides: Mapping[str, str],
+    ask: Ask,
+    *,
+    capacities: Mapping[str, int] | None = None,
+    fine: bool = False,
+) -> Instantiated:
+    """The finite system of ``check``.
+
+    ``overrides`` replace the check's settings; ``capacities`` are those that earlier attempts
+    found too small; ``fine`` makes every effect a step of its own.  Raises :class:`SpecError` for
+    parameters that make no sense.
+    """
+    sizes = compute(check, overrides)
+    made = world.start(check, sizes, capacities or {}, fine)
+    formulas = tuple(e for p in check.prove for e in expressions_of(p.formula))
+    receptions.find(made, formulas)
+    actions.declare_state(made)
+    links.declare(made)
+    properties = ask(made, check.prove)
+    if fine:
+        effects_fine.declare(made)
+    actions.initialise(made)
+    actions.conditions(made)
+    actions.clients(made)
+    links.deliveries(made)
+    actions.crashes(made)
+    if not fine and check.crash_points == "inside":
+        crash_points.add(made)
+    system = effects_fine.lowered(made) if fine else effects_coarse.lowered(made)
+    finished = TransitionSystem(
+        name=f"{check.protocol.name}::{check.name}",
+        processes=sizes.processes,
+        variables=tuple(made.variables.values()),
+        init=system.init,
+        actions=system.actions,
+        monitor=tuple(made.monitor),
+        properties=properties,
+        marks=tuple(made.marks),
+    )
+    verify(finished)
+    return Instantiated(finished, sizes, dict(made.grown), made.uses_shared)

@@ -1,0 +1,140 @@
+"""From an event at a process to the handlers that take it."""
+
+from __future__ import annotations
+
+from checker.lang import typed
+from checker.system import build, ir
+from checker.system.build import conj, disj, fresh, member, negation
+from checker.system.instantiate import calls, receptions
+from checker.system.instantiate.expressions import Env, lower
+from checker.system.instantiate.patterns import matched, matched_all
+from checker.system.instantiate.statements import CallKey, Root, lower_block, pick, with_queue
+from checker.system.instantiate.world import Instance, World, handler_mark
+from checker.system.ir import TRUE, Block, Expr
+from checker.system.types import SetT
+
+
+def guarded(
+    role: typed.Role, handler: typed.Handler, env: Env, names: dict[str, Expr], match: Expr
+) -> tuple[Expr, Env]:
+    """When ``handler`` takes an event whose pattern gave ``match`` and ``names``."""
+    world = env.world
+    inner = env.bind_all(names)
+    conditions = [match]
+    assert env.self is not None
+    if len(world.check.protocol.roles) > 1 and env.instance.above is None:
+        members = ir.Const(SetT(world.proc), world.processes(role.name))
+        conditions.insert(0, member(env.self, members))
+    if handler.at is not None:
+        conditions.append(build.equal(env.self, lower(handler.at, inner)))
+    if handler.when is not None:
+        conditions.append(lower(handler.when, inner))
+    return conj(*conditions), inner
+
+
+def run_handler(
+    handler: typed.Handler, env: Env, names: dict[str, Expr], root: Root
+) -> Block:
+    """The body of ``handler`` behind its mark."""
+    mark = handler_mark(env.world, env.instance, handler, names, root.self)
+    return (mark, *lower_block(handler.body, env.bind_all(names), root))
+
+
+def dispatch(target: CallKey, args: tuple[Expr, ...], root: Root) -> Block:
+    """Runs the handlers of a call; an indication is recorded for ``received`` first."""
+    world = root.world
+    at, handlers = calls.handlers_of(world, target)
+    env = Env(world, at, root.self)
+    before: Block = ()
+    if target[1] == "indication":
+        before = _noted(world, at, root.self, args)
+    ways = []
+    for role, handler in handlers:
+        event = handler.event
+        assert isinstance(event, typed.OnRequest | typed.OnIndication)
+        match, names = matched_all(event.patterns, args, env)
+        condition, _ = guarded(role, handler, env, names, match)
+        ways.append((condition, run_handler(handler, env, names, root)))
+    return (*before, *choose_handler(ways))
+
+
+def _noted(world: World, at: Instance, self: Expr, args: tuple[Expr, ...]) -> Block:
+    """What ``received`` remembers of an indication that brings one of ``at``'s messages."""
+    messages = [a for a in args if a.type == at.messages]
+    senders = [a for a in args if a.type == world.proc]
+    if not messages or not senders:
+        return ()
+    return receptions.record(world, at, self, senders[0], messages[0])
+
+
+def choose_handler(ways: list[tuple[Expr, Block]]) -> Block:
+    """Any handler whose condition holds; nothing happens where none does."""
+    if not ways:
+        return ()
+    if _exclusive([condition for condition, _ in ways]):
+        return tuple(ir.If(condition, body) for condition, body in ways)
+    none = negation(disj(*(condition for condition, _ in ways)))
+    return pick((*ways, (none, ())), "_handler")
+
+
+def _exclusive(conditions: list[Expr]) -> bool:
+    """Whether the conditions ask for different cases of one message, so that one can hold."""
+    tags = []
+    for condition in conditions:
+        parts = condition.args if isinstance(condition, ir.Apply) else (condition,)
+        tag = next((p for p in parts if isinstance(p, ir.IsCase)), None)
+        if tag is None and len(conditions) > 1:
+            return False
+        tags.append(tag)
+    bases = {t.base for t in tags if t is not None}
+    return len(conditions) == 1 or len(bases) == 1 and len({t.case for t in tags if t}) == len(tags)
+
+
+def new_root(world: World, self: Expr, at: Instance, handlers: list[typed.Handler]) -> Root:
+    """The frame of a transition that starts with one of ``handlers`` of ``at``."""
+    root = Root(world, self)
+    if not calls.on_the_spot(world, at, handlers):
+        root.queue = fresh("_queue")
+        root.targets = calls.reachable(world, at, handlers)
+        root.variant = calls.variant_of(world, root.targets)
+    return root
+
+
+def receive(world: World, at: Instance, self: Expr, sender: Expr, message: Expr) -> Block:
+    """A message of ``at`` arrives: it is recorded, then any handler that matches takes it."""
+    env = Env(world, at, self)
+    found = [
+        (role, handler)
+        for role in at.protocol.roles
+        for handler in role.handlers
+        if isinstance(handler.event, typed.OnReceive)
+    ]
+    root = new_root(world, self, at, [h for _, h in found])
+    ways = []
+    for role, handler in found:
+        event = handler.event
+        assert isinstance(event, typed.OnReceive)
+        whole = typed.Match(typed.Message(), event.message, event.patterns)
+        match, names = matched(whole, message, env)
+        also, more = matched(event.sender, sender, env.bind_all(names))
+        names = {**names, **more}
+        condition, _ = guarded(role, handler, env, names, conj(match, also))
+        ways.append((condition, run_handler(handler, env, names, root)))
+    body: Block = ()
+    for tag, group in _by_message(ways):
+        chosen = choose_handler(group)
+        body += (ir.If(tag, chosen),) if tag != TRUE else chosen
+    return (
+        *receptions.record(world, at, self, sender, message),
+        *with_queue(root, body),
+    )
+
+
+def _by_message(ways: list[tuple[Expr, Block]]) -> list[tuple[Expr, list[tuple[Expr, Block]]]]:
+    """The ways grouped by the case of the message that they want."""
+    groups: dict[Expr, list[tuple[Expr, Block]]] = {}
+    for condition, body in ways:
+        parts = condition.args if isinstance(condition, ir.Apply) else (condition,)
+        tag: Expr = next((p for p in parts if isinstance(p, ir.IsCase)), TRUE)
+        groups.setdefault(tag, []).append((condition, body))
+    return list(groups.items())

@@ -1,0 +1,317 @@
+"""Typed expressions become expressions of the transition system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from checker.lang import typed
+from checker.system import build, ir
+from checker.system.build import coerce, conj, constant, disj, equal, fresh, hull, integer, negation
+from checker.system.instantiate.sizes import refuse
+from checker.system.instantiate.world import Instance, World
+from checker.system.ir import FALSE, TRUE, Apply, Const, Expr, Op, Quantifier
+from checker.system.types import (
+    BOOL,
+    AtomT,
+    BagT,
+    IntT,
+    MapT,
+    OptionT,
+    SeqT,
+    SetT,
+    TupleT,
+    Type,
+    cardinality,
+    universe,
+)
+
+HistoryReader = Callable[["Env", typed.Expr], Expr]
+
+
+@dataclass(frozen=True)
+class Env:
+    """Where an expression stands: its instance, who ``self`` is, what local names mean.
+
+    ``history`` lowers the expressions that only properties may use.
+    """
+
+    world: World
+    instance: Instance
+    self: Expr | None
+    names: dict[str, Expr] = field(default_factory=dict)
+    history: HistoryReader | None = None
+
+    def bind(self, name: str, value: Expr) -> Env:
+        return replace(self, names={**self.names, name: value})
+
+    def bind_all(self, names: dict[str, Expr]) -> Env:
+        return replace(self, names={**self.names, **names})
+
+
+def lower(expr: typed.Expr, env: Env, expected: Type | None = None) -> Expr:
+    """``expr`` in ``env``; with ``expected`` the result is coerced to that type."""
+    result = _lower(expr, env, expected)
+    return result if expected is None else coerce(result, expected)
+
+
+def _lower(expr: typed.Expr, env: Env, expected: Type | None) -> Expr:
+    world = env.world
+    match expr:
+        case typed.Literal(type_, value, _):
+            if isinstance(type_, typed.Int):
+                return integer(int(value))
+            return Const(world.type_of(type_, env.instance, "_"), value)
+        case typed.Nothing():
+            if isinstance(expected, OptionT):
+                return Const(expected, None)
+            return Const(world.type_of(expr.type, env.instance, "_none"), None)
+        case typed.Local(_, name, _):
+            return env.names[name]
+        case typed.Param(type_, name, span):
+            if name not in world.sizes.values:
+                raise refuse("C200", f"the check gives no value to `{name}`", span)
+            value = world.sizes.values[name]
+            return Const(world.proc, value) if isinstance(type_, typed.Proc) else integer(value)
+        case typed.Self():
+            assert env.self is not None
+            return env.self
+        case typed.Named(type_, name, span):
+            return _named(world, env, type_, name, expr)
+        case typed.StateRef():
+            return _state(expr, env)
+        case typed.Processes(_, role, _):
+            return Const(SetT(world.proc), world.processes(role))
+        case typed.All(_, item, _):
+            members = world.type_of(item, env.instance, "_all")
+            return Const(SetT(members), frozenset(universe(members)))
+        case typed.Range(_, lo, hi, _):
+            return _range(lower(lo, env), lower(hi, env))
+        case typed.Received():
+            return _received(expr, env)
+        case typed.Construct(_, message, args, _):
+            return construct(env, message, args)
+        case typed.Display():
+            return _display(expr, env, expected)
+        case typed.Part(_, base, position, _):
+            return build.item(lower(base, env), position)
+        case typed.Entry(_, base, key, span):
+            return _entry(lower(base, env), key, env, span)
+        case typed.Operation():
+            return _operation(expr, env, expected)
+        case typed.Quantified():
+            return _quantified(expr, env)
+        case typed.Comprehension():
+            return _comprehension(expr, env, expected)
+        case typed.MapDisplay(type_, key, value, _):
+            map_type = expected or world.type_of(type_, env.instance, "_map")
+            assert isinstance(map_type, MapT)
+            name = fresh(key)
+            inner = env.bind(key, ir.Local(map_type.key, name))
+            return ir.MapOf(map_type, name, lower(value, inner, map_type.value))
+        case typed.Fill(type_, value, _):
+            map_type = expected or world.type_of(type_, env.instance, "_map")
+            assert isinstance(map_type, MapT)
+            return Apply(map_type, Op.FILL, (lower(value, env, map_type.value),))
+        case _:
+            if env.history is None:
+                raise refuse("N210", "this can only be asked in a property", expr.span)
+            return env.history(env, expr)
+
+
+def _named(world: World, env: Env, type_: typed.Type, name: str, expr: typed.Expr) -> Expr:
+    atoms = env.world.type_of(type_, env.instance, "_") if not isinstance(type_, typed.Msg) else (
+        world.instances[0].payload
+    )
+    assert isinstance(atoms, AtomT)
+    if name not in atoms.labels:
+        hint = "known: " + ", ".join(atoms.labels)
+        raise refuse("E003", f"there is no `{name}` in this check", expr.span, hint)
+    return Const(atoms, atoms.labels.index(name) + atoms.first)
+
+
+def state_name(expr: typed.StateRef, instance: Instance) -> str:
+    """The variable that a state reference is about."""
+    role = f"{expr.role}." if expr.role else ""
+    return f"{instance.path}{role}{expr.name}"
+
+
+def _state(expr: typed.StateRef, env: Env) -> Expr:
+    name = state_name(expr, env.instance)
+    whole = env.world.read(name)
+    if env.history is not None:
+        env.world.read_by_properties.add(name)
+    if expr.role is None:
+        env.world.touches_shared = True
+        return whole
+    owner = env.self if expr.owner is None else lower(expr.owner, env)
+    assert owner is not None
+    return build.entry(whole, owner, env.world.place(expr.span))
+
+
+def _range(lo: Expr, hi: Expr) -> Expr:
+    assert isinstance(lo.type, IntT) and isinstance(hi.type, IntT)
+    least, largest = lo.type.lo, max(hi.type.hi, lo.type.lo)
+    type_ = SetT(IntT(least, largest))
+    if isinstance(lo, Const) and isinstance(hi, Const):
+        assert isinstance(lo.value, int) and isinstance(hi.value, int)
+        return Const(type_, frozenset(range(lo.value, hi.value + 1)))
+    name = fresh("_i")
+    local = ir.Local(type_.item, name)
+    where = conj(build.at_most(lo, local), build.at_most(local, hi))
+    return ir.SetOf(type_, name, ir.Universe(type_.item), where, local)
+
+
+def _received(expr: typed.Received, env: Env) -> Expr:
+    """The distinct senders among what was recorded; see :mod:`.receptions`."""
+    from checker.system.instantiate.receptions import recorded
+
+    record, kept = recorded(env.world, env.instance, expr.message)
+    owner = env.self if expr.owner is None else lower(expr.owner, env)
+    assert owner is not None
+    name = fresh("_r")
+    mine = build.entry(record, owner)
+    item_type = build.element(mine.type)
+    local = ir.Local(item_type, name)
+    conditions = []
+    for column, position in enumerate(kept):
+        pattern = expr.patterns[position]
+        if isinstance(pattern, typed.Equals):
+            field_type = build.item(local, column + 1).type
+            value = lower(pattern.value, env, field_type)
+            conditions.append(equal(build.item(local, column + 1), value))
+    if not kept:
+        return mine
+    senders = SetT(env.world.proc)
+    domain = ir.Members(mine, item_type)
+    return ir.SetOf(senders, name, domain, conj(*conditions), build.item(local, 0))
+
+
+def construct(env: Env, message: str, args: tuple[typed.Expr, ...]) -> Expr:
+    """A message of this instance's protocol."""
+    messages = env.instance.messages
+    assert messages is not None
+    for index, case in enumerate(messages.cases):
+        if case.name == message:
+            fields = (lower(a, env, t) for a, (_, t) in zip(args, case.fields, strict=True))
+            return ir.Make(messages, index, tuple(fields))
+    raise KeyError(message)
+
+
+def _display(expr: typed.Display, env: Env, expected: Type | None) -> Expr:
+    match expr.type:
+        case typed.Tuple(_, names):
+            hints: tuple[Type | None, ...] = (None,) * len(expr.items)
+            if isinstance(expected, TupleT):
+                hints = expected.items
+            parts = tuple(lower(e, env, t) for e, t in zip(expr.items, hints, strict=True))
+            type_ = expected or TupleT(tuple(p.type for p in parts), names)
+            return Apply(type_, Op.TUPLE, parts)
+        case typed.Set():
+            op = Op.SET
+        case _:
+            op = Op.SEQ
+    hint = build.element(expected) if isinstance(expected, SetT | SeqT | BagT) else None
+    parts = tuple(lower(e, env, hint) for e in expr.items)
+    if not parts:
+        type_ = expected or env.world.type_of(expr.type, env.instance, "_empty")
+        return Const(type_, frozenset() if isinstance(type_, SetT) else ())
+    inner = hint
+    for part in parts:
+        if hint is None:
+            inner = part.type if inner is None else hull(inner, part.type)
+    assert inner is not None
+    parts = tuple(coerce(p, inner) for p in parts)
+    if op is Op.SET:
+        shape: Type = SetT(inner)
+        if all(isinstance(p, Const) for p in parts):
+            return Const(shape, frozenset(constant(p) for p in parts))
+    else:
+        shape = SeqT(inner, len(parts))
+    return Apply(shape, op, parts)
+
+
+def _entry(base: Expr, key: typed.Expr, env: Env, span: typed.Span) -> Expr:
+    place = env.world.place(span)
+    match base.type:
+        case MapT(key_type, value):
+            return ir.Index(value, base, lower(key, env, key_type), place)
+        case SeqT(item):
+            return ir.Index(item, base, lower(key, env), place)
+        case other:
+            raise TypeError(f"{other} has no entries")
+
+
+def bind_domain(
+    pattern: typed.Pattern, domain: typed.Expr, where: typed.Expr | None, env: Env
+) -> tuple[str, ir.Domain, Expr, Env]:
+    """``pattern in domain when where``: the local, its domain, its condition, the inner scope."""
+    from checker.system.instantiate.patterns import matched
+
+    lowered = as_domain(domain, env)
+    shown = pattern.name if isinstance(pattern, typed.Bind) else "_x"
+    local = ir.Local(ir.domain_item(lowered), fresh(shown))
+    condition, names = matched(pattern, local, env)
+    inner = env.bind_all(names)
+    if where is not None:
+        condition = conj(condition, lower(where, inner))
+    return local.name, lowered, condition, inner
+
+
+def as_domain(domain: typed.Expr, env: Env) -> ir.Domain:
+    """Where the members of a binder come from."""
+    match domain:
+        case typed.Operation(_, "subsets", (of,), _):
+            inner = lower(of, env)
+            return ir.Subsets(inner, inner.type)
+        case typed.All(_, item, _):
+            return ir.Universe(env.world.type_of(item, env.instance, "_all"))
+        case _:
+            lowered = lower(domain, env)
+            item = build.element(lowered.type)
+            if isinstance(lowered, Const) and isinstance(lowered.type, SetT):
+                assert isinstance(lowered.value, frozenset)
+                if len(lowered.value) == cardinality(item):
+                    return ir.Universe(item)
+            return ir.Members(lowered, item)
+
+
+def _quantified(expr: typed.Quantified, env: Env) -> Expr:
+    binders = list(expr.binders)
+
+    def nest(depth: int, env: Env) -> Expr:
+        if depth == len(binders):
+            return lower(expr.body, env)
+        binder = binders[depth]
+        name, domain, where, inner = bind_domain(binder.pattern, binder.domain, binder.where, env)
+        body = nest(depth + 1, inner)
+        if expr.kind == "forall":
+            return ir.Quant(Quantifier.FORALL, name, domain, disj(negation(where), body), BOOL)
+        return ir.Quant(Quantifier.EXISTS, name, domain, conj(where, body), BOOL)
+
+    return nest(0, env)
+
+
+def _comprehension(expr: typed.Comprehension, env: Env, expected: Type | None) -> Expr:
+    binder = expr.binders[0]
+    name, domain, where, inner = bind_domain(binder.pattern, binder.domain, binder.where, env)
+    hint = build.element(expected) if isinstance(expected, SetT) else None
+    if len(expr.binders) == 1:
+        item = lower(expr.item, inner, hint)
+        return ir.SetOf(SetT(hint or item.type), name, domain, where, item)
+    rest = replace(expr, binders=expr.binders[1:])
+    sets = _comprehension(rest, inner, expected)
+    # The union over an outer binder: x is in it iff some outer member's inner set holds it.
+    member_type = build.element(sets.type)
+    x = ir.Local(member_type, fresh("_x"))
+    some = ir.Quant(Quantifier.EXISTS, name, domain, conj(where, build.member(x, sets)), BOOL)
+    return ir.SetOf(SetT(member_type), x.name, ir.Universe(member_type), some, x)
+
+
+def _operation(expr: typed.Operation, env: Env, expected: Type | None) -> Expr:
+    from checker.system.instantiate.operations import operate
+
+    return operate(expr, env, expected)
+
+
+__all__ = ["FALSE", "TRUE", "AtomT", "Env", "as_domain", "bind_domain", "construct", "lower"]

@@ -1,0 +1,207 @@
+"""Operators and functions, by the types of their arguments."""
+
+from __future__ import annotations
+
+from checker.lang import typed
+from checker.system import build, ir
+from checker.system.build import coerce, conj, disj, equal, hull, negation
+from checker.system.instantiate.expressions import Env, lower
+from checker.system.instantiate.sizes import refuse
+from checker.system.ir import Apply, Const, Expr, Op
+from checker.system.types import BOOL, AtomT, BagT, IntT, OptionT, SeqT, SetT, Type
+
+_LOGIC = {"and": conj, "or": disj}
+
+
+def operate(expr: typed.Operation, env: Env, expected: Type | None) -> Expr:
+    """The operation ``expr`` in ``env``."""
+    op, args = expr.op, expr.args
+    place = env.world.place(expr.span)
+    if op in _LOGIC:
+        return _LOGIC[op](*(lower(a, env) for a in args))
+    match op:
+        case "not":
+            return negation(lower(args[0], env))
+        case "=>":
+            return disj(negation(lower(args[0], env)), lower(args[1], env))
+        case "==" | "!=":
+            same = _same(args[0], args[1], env)
+            return same if op == "==" else negation(same)
+        case "<" | "<=" | ">" | ">=":
+            return _ordered(op, lower(args[0], env), lower(args[1], env))
+        case "in" | "not in":
+            inside = _member(args[0], args[1], env)
+            return inside if op == "in" else negation(inside)
+        case "if":
+            return _conditional(args, env, expected)
+        case "size":
+            return build.size(lower(args[0], env))
+        case "neg":
+            return _arithmetic("-", build.integer(0), lower(args[0], env), place)
+        case "some":
+            inner = expected.item if isinstance(expected, OptionT) else None
+            value = lower(args[0], env, inner)
+            return Apply(OptionT(inner or value.type), Op.SOME, (value,))
+        case "+" | "-" | "++" | "union" | "intersect" | "minus" | "*" | "div" | "mod":
+            return _binary(op, args, env, expected, place)
+        case "subset":
+            left, right = lower(args[0], env), lower(args[1], env)
+            left, right = _unified(left, right)
+            return Apply(BOOL, Op.SUBSET, (left, right))
+        case _:
+            return _function(op, expr, env, place)
+
+
+def _unified(left: Expr, right: Expr) -> tuple[Expr, Expr]:
+    """Both sides in one type: that of the one that is not written out."""
+    if left.type == right.type or isinstance(left.type, IntT):
+        return left, right
+    if isinstance(left, Const) or isinstance(left, Apply) and not isinstance(right, Const):
+        if hull(left.type, right.type) == right.type:
+            return coerce(left, right.type), right
+    if hull(left.type, right.type) == left.type:
+        return left, coerce(right, left.type)
+    wide = hull(left.type, right.type)
+    return coerce(left, wide), coerce(right, wide)
+
+
+def _same(left: typed.Expr, right: typed.Expr, env: Env) -> Expr:
+    if isinstance(left, typed.Nothing) or isinstance(left, typed.Display) and not left.items:
+        left, right = right, left
+    a = lower(left, env)
+    if isinstance(right, typed.Nothing):
+        return negation(Apply(BOOL, Op.IS_SOME, (a,)))
+    empty = isinstance(right, typed.Display) and not right.items
+    b = lower(right, env, a.type if empty else None)
+    return equal(*_unified(a, b))
+
+
+def _ordered(op: str, left: Expr, right: Expr) -> Expr:
+    match op:
+        case "<":
+            return build.below(left, right)
+        case "<=":
+            return build.at_most(left, right)
+        case ">":
+            return build.below(right, left)
+        case _:
+            return build.at_most(right, left)
+
+
+def _member(item: typed.Expr, of: typed.Expr, env: Env) -> Expr:
+    if isinstance(of, typed.Range):
+        value = lower(item, env)
+        lo, hi = lower(of.lo, env), lower(of.hi, env)
+        return conj(build.at_most(lo, value), build.at_most(value, hi))
+    if isinstance(of, typed.Operation) and of.op == "subsets":
+        inner = lower(of.args[0], env)
+        return Apply(BOOL, Op.SUBSET, (lower(item, env, inner.type), inner))
+    if isinstance(of, typed.Display) and of.items:
+        return disj(*(_same(item, choice, env) for choice in of.items))
+    if isinstance(of, typed.History) and env.history is not None:
+        return env.history(env, typed.Operation(typed.Bool(), "in", (item, of), of.span))
+    collection = lower(of, env)
+    return build.member(lower(item, env, build.element(collection.type)), collection)
+
+
+def _conditional(args: tuple[typed.Expr, ...], env: Env, expected: Type | None) -> Expr:
+    condition = lower(args[0], env)
+    then, otherwise = lower(args[1], env, expected), lower(args[2], env, expected)
+    type_ = hull(then.type, otherwise.type)
+    if isinstance(args[1], typed.Nothing):
+        type_ = otherwise.type
+    parts = (condition, coerce(then, type_), coerce(otherwise, type_))
+    return Apply(type_, Op.ITE, parts)
+
+
+def _arithmetic(op: str, left: Expr, right: Expr, place: ir.Place) -> Expr:
+    assert isinstance(left.type, IntT) and isinstance(right.type, IntT)
+    a, b = left.type, right.type
+    match op:
+        case "+":
+            type_, code = IntT(a.lo + b.lo, a.hi + b.hi), Op.ADD
+        case "-":
+            type_, code = IntT(a.lo - b.hi, a.hi - b.lo), Op.SUB
+        case "*":
+            ends = [x * y for x in (a.lo, a.hi) for y in (b.lo, b.hi)]
+            type_, code = IntT(min(ends), max(ends)), Op.MUL
+        case "div":
+            reach = max(abs(a.lo), abs(a.hi))
+            type_, code = IntT(0 if a.lo >= 0 and b.lo >= 0 else -reach - 1, reach), Op.DIV
+        case _:
+            reach = max(abs(b.lo), abs(b.hi))
+            type_, code = IntT(0 if b.lo >= 0 else -reach, reach), Op.MOD
+    if isinstance(left, Const) and isinstance(right, Const) and code in _FOLD:
+        return build.integer(_FOLD[code](left.value, right.value))
+    return Apply(type_, code, (left, right), place)
+
+
+_FOLD = {
+    Op.ADD: lambda a, b: a + b,
+    Op.SUB: lambda a, b: a - b,
+    Op.MUL: lambda a, b: a * b,
+}
+
+
+def _binary(
+    op: str, args: tuple[typed.Expr, ...], env: Env, expected: Type | None, place: ir.Place
+) -> Expr:
+    hint = expected if isinstance(expected, SetT | SeqT | BagT) else None
+    left = lower(args[0], env, hint)
+    if isinstance(left.type, IntT):
+        return _arithmetic(op, left, lower(args[1], env), place)
+    if op in ("union", "intersect", "minus"):
+        return _sets(op, left, args[1], env)
+    if op == "++":
+        right = lower(args[1], env, hint)
+        assert isinstance(left.type, SeqT) and isinstance(right.type, SeqT)
+        type_: Type = hint or SeqT(left.type.item, left.type.cap + right.type.cap)
+        return Apply(type_, Op.CONCAT, (left, right), place)
+    value = lower(args[1], env, build.element(left.type))
+    if isinstance(left.type, SeqT):
+        type_ = hint or SeqT(left.type.item, left.type.cap + 1)
+        return Apply(type_, Op.APPEND, (left, value), place)
+    if isinstance(args[0].type, typed.Bag):
+        code = Op.BAG_ADD if op == "+" else Op.BAG_REMOVE
+        return Apply(left.type, code, (left, value), place)
+    return build.with_item(left, value, place) if op == "+" else build.without_item(left, value)
+
+
+def _sets(op: str, left: Expr, other: typed.Expr, env: Env) -> Expr:
+    empty = isinstance(other, typed.Display) and not other.items
+    right = lower(other, env, left.type if empty else None)
+    if isinstance(left.type, BagT) or isinstance(right.type, BagT):
+        message = f"`{op}` is not possible on a set with so many possible members"
+        raise refuse("C202", message, other.span, "add and remove members one by one")
+    left, right = _unified(left, right)
+    code = {"union": Op.UNION, "intersect": Op.INTERSECT, "minus": Op.MINUS}[op]
+    return Apply(left.type, code, (left, right))
+
+
+def _function(op: str, expr: typed.Operation, env: Env, place: ir.Place) -> Expr:
+    base = lower(expr.args[0], env)
+    match op, base.type:
+        case "get", OptionT(item):
+            return Apply(item, Op.GET, (base,), place)
+        case "is_some", _:
+            return Apply(BOOL, Op.IS_SOME, (base,))
+        case ("head" | "last"), SeqT(item):
+            return Apply(item, Op.HEAD if op == "head" else Op.LAST, (base,), place)
+        case "tail", SeqT():
+            return Apply(base.type, Op.TAIL, (base,), place)
+        case ("min" | "max"), SetT(item):
+            return Apply(item, Op.MIN if op == "min" else Op.MAX, (base,), place)
+        case "rank", AtomT(_, labels):
+            if isinstance(base, Const) and isinstance(base.value, int):
+                return build.integer(base.value + 1)
+            return Apply(IntT(1, len(labels)), Op.RANK, (base,))
+        case "count", (BagT(item, cap) | SeqT(item, cap)):
+            value = lower(expr.args[1], env, item)
+            if isinstance(base.type, BagT):
+                return Apply(IntT(0, cap), Op.BAG_COUNT, (base, value))
+            local = ir.Local(item, build.fresh("_e"))
+            domain = ir.Members(base, item)
+            body = equal(local, value)
+            return ir.Quant(ir.Quantifier.COUNT, local.name, domain, body, IntT(0, cap))
+        case _:
+            raise refuse("C202", f"`{op}` can't be applied here", expr.span)

@@ -1,0 +1,60 @@
+"""Patterns become a condition and what their names stand for."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from checker.lang import typed
+from checker.system import build, ir
+from checker.system.build import conj, equal
+from checker.system.instantiate.expressions import Env, lower
+from checker.system.ir import TRUE, Expr
+from checker.system.types import VariantT
+
+
+def matched(pattern: typed.Pattern, value: Expr, env: Env) -> tuple[Expr, dict[str, Expr]]:
+    """When ``value`` matches, and the meaning of the names it binds."""
+    match pattern:
+        case typed.Bind(_, name):
+            return TRUE, {name: value}
+        case typed.Ignore():
+            return TRUE, {}
+        case typed.Equals(_, expected):
+            return equal(value, lower(expected, env, value.type)), {}
+        case typed.Match(_, message, fields):
+            return _constructor(message, fields, value, env)
+        case typed.Parts(_, items):
+            return matched_all(
+                items, tuple(build.item(value, i) for i in range(len(items))), env
+            )
+        case _:
+            assert_never(pattern)
+
+
+def matched_all(
+    patterns: tuple[typed.Pattern, ...], values: tuple[Expr, ...], env: Env
+) -> tuple[Expr, dict[str, Expr]]:
+    """Patterns side by side: all must match."""
+    conditions: list[Expr] = []
+    names: dict[str, Expr] = {}
+    for pattern, value in zip(patterns, values, strict=True):
+        condition, bound = matched(pattern, value, env.bind_all(names))
+        conditions.append(condition)
+        names.update(bound)
+    return conj(*conditions), names
+
+
+def _constructor(
+    message: str, fields: tuple[typed.Pattern, ...], value: Expr, env: Env
+) -> tuple[Expr, dict[str, Expr]]:
+    variant = value.type
+    assert isinstance(variant, VariantT)
+    index, case = next((i, c) for i, c in enumerate(variant.cases) if c.name == message)
+    if isinstance(value, ir.Make):
+        if value.case != index:
+            return ir.FALSE, {}
+        return matched_all(fields, value.args, env)
+    parts = tuple(ir.CaseField(t, value, index, i) for i, (_, t) in enumerate(case.fields))
+    condition, names = matched_all(fields, parts, env)
+    tag = TRUE if len(variant.cases) == 1 else ir.IsCase(value, index)
+    return conj(tag, condition), names

@@ -1,0 +1,70 @@
+"""What ``received(M(…))`` needs to remember: senders, and only the fields that patterns ask for."""
+
+from __future__ import annotations
+
+from checker.lang import typed
+from checker.system import build, ir
+from checker.system.instantiate.walk import expressions_of
+from checker.system.instantiate.world import Instance, World
+from checker.system.ir import Expr, VariableKind
+from checker.system.types import MapT, TupleT, default
+
+
+def find(world: World, extra: tuple[typed.Expr, ...] = ()) -> None:
+    """Notes every message that some ``received`` asks about, with the fields it compares."""
+    for instance in world.instances:
+        wanted: dict[str, set[int]] = {}
+        roots = expressions_of(instance.protocol)
+        for expr in (*roots, *(extra if instance is world.instances[0] else ())):
+            if isinstance(expr, typed.Received):
+                fields = wanted.setdefault(expr.message, set())
+                for position, pattern in enumerate(expr.patterns):
+                    if not isinstance(pattern, typed.Ignore):
+                        fields.add(position)
+        for message, fields in wanted.items():
+            kept = tuple(sorted(fields))
+            world.received[instance.path, message] = kept
+            _declare(world, instance, message, kept)
+
+
+def _declare(world: World, instance: Instance, message: str, kept: tuple[int, ...]) -> None:
+    assert instance.messages is not None
+    case = next(c for c in instance.messages.cases if c.name == message)
+    columns = tuple(case.fields[position][1] for position in kept)
+    item = TupleT((world.proc, *columns)) if kept else world.proc
+    name = f"{instance.path}received.{message}"
+    type_ = MapT(world.proc, world.set_of(item, f"{name}.size"))
+    world.add(name, type_, default(type_), VariableKind.LOCAL, f"received {message}")
+
+
+def recorded(world: World, instance: Instance, message: str) -> tuple[Expr, tuple[int, ...]]:
+    """The record of ``message`` (by process) and which fields it keeps behind the sender."""
+    kept = world.received[instance.path, message]
+    return world.read(f"{instance.path}received.{message}"), kept
+
+
+def record(
+    world: World, instance: Instance, self: Expr, sender: Expr, value: Expr
+) -> ir.Block:
+    """Statements that note the reception of the message ``value`` of this instance."""
+    result: list[ir.Stmt] = []
+    messages = instance.messages
+    if messages is None:
+        return ()
+    for index, case in enumerate(messages.cases):
+        if (instance.path, case.name) not in world.received:
+            continue
+        whole, kept = recorded(world, instance, case.name)
+        parts = tuple(
+            ir.CaseField(case.fields[position][1], value, index, position) for position in kept
+        )
+        mine = build.entry(whole, self)
+        item: Expr = sender
+        if kept:
+            item = ir.Apply(build.element(mine.type), ir.Op.TUPLE, (sender, *parts))
+        assert isinstance(whole.type, MapT) and isinstance(whole, ir.Read)
+        target = ir.Target(mine.type, whole.variable, True, (ir.Key(self, whole.type.key),))
+        store = ir.Assign(target, build.with_item(mine, item))
+        tag = ir.TRUE if len(messages.cases) == 1 else ir.IsCase(value, index)
+        result.append(store if tag == ir.TRUE else ir.If(tag, (store,)))
+    return tuple(result)

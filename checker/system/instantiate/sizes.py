@@ -1,0 +1,181 @@
+"""The numbers of one check: n, f, the protocol's parameters, and who the processes are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from checker.diagnostics import Diagnostic, Span, SpecError
+from checker.lang import typed
+
+LARGEST = 64
+"""Processes at most: their sets are kept in a machine word."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoleSize:
+    """A role's members are the processes ``first .. first + size - 1``."""
+
+    name: str
+    first: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """``values``: every parameter's value; a process parameter holds the process's index."""
+
+    values: Mapping[str, int]
+    roles: tuple[RoleSize, ...]
+    processes: tuple[str, ...]
+
+    def role(self, name: str | None) -> RoleSize:
+        """The role called ``name``; ``None`` or an unknown name: all processes."""
+        for role in self.roles:
+            if role.name == name:
+                return role
+        return RoleSize("", 0, len(self.processes))
+
+
+def refuse(code: str, message: str, span: Span | None, hint: str = "") -> SpecError:
+    """One diagnostic, ready to be raised."""
+    return SpecError((Diagnostic(code, message, span, hint=hint),))
+
+
+def closed(expr: typed.Expr, values: Mapping[str, int]) -> int:
+    """The integer that ``expr`` has under ``values``; raises :class:`SpecError` (C200)."""
+    match expr:
+        case typed.Literal(_, value, _):
+            return int(value)
+        case typed.Param(_, name, span):
+            if name not in values:
+                hint = f"add `{name} = …` to the check"
+                raise refuse("C200", f"the check gives no value to `{name}`", span, hint)
+            return values[name]
+        case typed.Operation(_, "neg", (arg,), _):
+            return -closed(arg, values)
+        case typed.Operation(_, op, (left, right), span):
+            a, b = closed(left, values), closed(right, values)
+            if op in ("div", "mod") and b == 0:
+                raise refuse("C200", "division by zero", span)
+            if op in _ARITHMETIC:
+                return int(_ARITHMETIC[op](a, b))
+            raise refuse("C200", f"`{op}` can't be used in a size", span)
+        case _:
+            raise refuse("C200", "this is not a number that the check fixes", expr.span)
+
+
+_ARITHMETIC = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "div": lambda a, b: a // b,
+    "mod": lambda a, b: a % b,
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+    "and": lambda a, b: a and b,
+    "or": lambda a, b: a or b,
+}
+
+
+def compute(check: typed.Check, overrides: Mapping[str, str]) -> Sizes:
+    """All sizes of ``check``; ``overrides`` are ``--set`` values.  Raises :class:`SpecError`."""
+    protocol = check.protocol
+    known = {p.name for p in protocol.parameters} | {"n", "f"} | {s.name for s in check.settings}
+    for name in overrides:
+        if name not in known:
+            hint = "known: " + ", ".join(sorted(known))
+            raise refuse("E003", f"there is no parameter `{name}`", check.span, hint)
+    written: dict[str, typed.Expr | str] = {s.name: s.value for s in check.settings}
+    written.update(overrides)
+    values = _numbers(check, written)
+    roles, processes = _processes(protocol, values, check)
+    _processes_given(protocol, written, values, processes, check)
+    _sane(check, values, len(processes))
+    return Sizes(values, roles, processes)
+
+
+def _numbers(check: typed.Check, written: Mapping[str, typed.Expr | str]) -> dict[str, int]:
+    values: dict[str, int] = {}
+    processes = {p.name for p in check.protocol.parameters if isinstance(p.type, typed.Proc)}
+    for name, value in written.items():
+        if name in processes:
+            continue
+        if isinstance(value, str):
+            if not value.lstrip("-").isdigit():
+                raise refuse("E003", f"`{name}` needs a number, not `{value}`", check.span)
+            values[name] = int(value)
+        else:
+            values[name] = closed(value, values)
+    for parameter in check.protocol.parameters:
+        if parameter.name in values or parameter.name in processes:
+            continue
+        if parameter.default is None:
+            hint = f"add `{parameter.name} = …` to the check"
+            message = f"the check gives no value to the parameter `{parameter.name}`"
+            raise refuse("C200", message, check.span, hint)
+        values[parameter.name] = closed(parameter.default, values)
+    values.setdefault("n", 3)
+    if "f" not in values:
+        values["f"] = 0 if check.crash is None else closed(check.crash, {**values, "f": 0})
+    return values
+
+
+def role_letter(name: str, roles: tuple[str, ...]) -> str:
+    """Prefix of the names of a role's members: its initial where no other role shares it."""
+    shared = [r for r in roles if r[:1] == name[:1]]
+    return "p" if not name else name[0].lower() if len(shared) == 1 else name
+
+
+def _processes(
+    protocol: typed.Protocol, values: Mapping[str, int], check: typed.Check
+) -> tuple[tuple[RoleSize, ...], tuple[str, ...]]:
+    roles: list[RoleSize] = []
+    labels: list[str] = []
+    names = tuple(r.name for r in protocol.roles)
+    for role in protocol.roles:
+        size = values["n"] if role.size is None else closed(role.size, values)
+        if size < 1:
+            what = f"role `{role.name}`" if role.name else "the protocol"
+            raise refuse("E003", f"{what} has {size} processes", check.span, "at least 1 is needed")
+        roles.append(RoleSize(role.name, len(labels), size))
+        prefix = role_letter(role.name, names)
+        labels.extend(f"{prefix}{i}" for i in range(1, size + 1))
+    if len(labels) > LARGEST:
+        raise refuse("E003", f"{len(labels)} processes; at most {LARGEST} can be had", check.span)
+    return tuple(roles), tuple(labels)
+
+
+def _processes_given(
+    protocol: typed.Protocol,
+    written: Mapping[str, typed.Expr | str],
+    values: dict[str, int],
+    processes: tuple[str, ...],
+    check: typed.Check,
+) -> None:
+    for parameter in protocol.parameters:
+        if not isinstance(parameter.type, typed.Proc):
+            continue
+        given = written.get(parameter.name)
+        name = given.name if isinstance(given, typed.Named) else given
+        if name is None:
+            name = processes[0]
+        if not isinstance(name, str) or name not in processes:
+            hint = "processes: " + ", ".join(processes)
+            raise refuse("E003", f"`{parameter.name}` needs a process", check.span, hint)
+        values[parameter.name] = processes.index(name)
+
+
+def _sane(check: typed.Check, values: Mapping[str, int], processes: int) -> None:
+    if values["f"] < 0 or values["f"] > processes:
+        message = f"f = {values['f']} of {processes} processes can't be"
+        raise refuse("E003", message, check.span, f"f is between 0 and {processes}")
+    if check.crash is not None:
+        bound = closed(check.crash, values)
+        if bound < 0 or bound > processes:
+            message = f"crash <= {bound} of {processes} processes can't be"
+            raise refuse("E003", message, check.span, f"the bound is between 0 and {processes}")

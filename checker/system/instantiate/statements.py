@@ -1,0 +1,238 @@
+"""Statements of handlers become statements of the transition system.
+
+Calls between the layers of one process run inside the same transition, in queue order.  Where
+running a call on the spot can't be told apart from queueing it (see :mod:`.calls`), it is run on
+the spot; otherwise the calls wait in a local queue that is worked off when the handler is done.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from checker.lang import typed
+from checker.system import build, ir
+from checker.system.build import conj, fresh
+from checker.system.instantiate.expressions import Env, as_domain, bind_domain, lower, state_name
+from checker.system.instantiate.world import Instance, World
+from checker.system.ir import TRUE, Block, Expr, Target
+from checker.system.types import BOOL, BagT, Case, IntT, MapT, SeqT, SetT, TupleT, Type, VariantT
+
+ROUNDS = 1000
+"""Rounds after which a loop is taken not to end."""
+
+CallKey = tuple[str, str, str]
+"""Path of the called instance, ``request`` or ``indication``, and the operator's name."""
+
+
+@dataclass
+class Root:
+    """One event and all that runs in its transition; ``queue`` is the local queue's name or None.
+
+    ``targets`` are the calls that may be queued, in the order of the queue's variant.
+    """
+
+    world: World
+    self: Expr
+    queue: str | None = None
+    targets: list[CallKey] = field(default_factory=list)
+    variant: VariantT | None = None
+    depth: int = 0
+
+
+def lower_block(block: typed.Block, env: Env, root: Root) -> Block:
+    """The statements of ``block``; names introduced by one are visible to those behind it."""
+    result: list[ir.Stmt] = []
+    for stmt in block:
+        stmts, env = _statement(stmt, env, root)
+        result.extend(stmts)
+    return tuple(result)
+
+
+def _statement(stmt: typed.Stmt, env: Env, root: Root) -> tuple[Block, Env]:
+    world = env.world
+    match stmt:
+        case typed.Assign(target, value, span):
+            place = _target(target, env)
+            stored = lower(value, env, place.type)
+            return (ir.Assign(place, stored, world.place(span)),), env
+        case typed.Send():
+            return (_send(stmt, env),), env
+        case typed.Call():
+            return _call(stmt, env, root), env
+        case typed.If(condition, then, otherwise, _):
+            branches = (lower_block(then, env, root), lower_block(otherwise, env, root))
+            return (ir.If(lower(condition, env), *branches),), env
+        case typed.For(pattern, domain, where, body, _):
+            name, members, fits, inner = bind_domain(pattern, domain, where, env)
+            stmts = lower_block(body, inner, root)
+            if fits != TRUE:
+                stmts = (ir.If(fits, stmts),)
+            return (ir.For(name, members, stmts),), env
+        case typed.While():
+            return (_while(stmt, env, root),), env
+        case typed.Choose(name, domain, where, _):
+            members = as_domain(domain, env)
+            local = ir.Local(ir.domain_item(members), fresh(name))
+            inner = env.bind(name, local)
+            wanted = TRUE if where is None else lower(where, inner)
+            return (ir.Choose(local.name, members, wanted),), inner
+        case typed.Either(alternatives, _):
+            return _either(alternatives, env, root), env
+        case typed.Require(condition, _):
+            return (ir.Assume(lower(condition, env)),), env
+        case typed.LetIn(name, value, _):
+            lowered = lower(value, env)
+            local = ir.Local(lowered.type, fresh(name))
+            return (ir.Declare(local.name, local.type, lowered),), env.bind(name, local)
+        case _:
+            assert_never(stmt)
+
+
+def _target(expr: typed.Expr, env: Env) -> Target:
+    match expr:
+        case typed.StateRef():
+            name = state_name(expr, env.instance)
+            whole = env.world.read(name).type
+            if expr.role is None:
+                env.world.touches_shared = True
+                return Target(whole, name, True)
+            assert isinstance(whole, MapT) and env.self is not None
+            return Target(whole.value, name, True, (ir.Key(env.self, whole.key),))
+        case typed.Part(_, base, position, _):
+            outer = _target(base, env)
+            assert isinstance(outer.type, TupleT)
+            path = (*outer.path, ir.Pos(position))
+            return Target(outer.type.items[position], outer.name, True, path)
+        case typed.Entry(_, base, key, _):
+            outer = _target(base, env)
+            return _entry_target(outer, key, env)
+        case _:
+            raise TypeError("this can't be assigned")
+
+
+def _entry_target(outer: Target, key: typed.Expr, env: Env) -> Target:
+    match outer.type:
+        case MapT(key_type, value):
+            step = ir.Key(lower(key, env, key_type), key_type)
+            return Target(value, outer.name, True, (*outer.path, step))
+        case SeqT(item):
+            return Target(item, outer.name, True, (*outer.path, ir.Key(lower(key, env))))
+        case other:
+            raise TypeError(f"{other} has no entries")
+
+
+def _send(stmt: typed.Send, env: Env) -> ir.Stmt:
+    from checker.system.instantiate.links import wrapped
+
+    world = env.world
+    receivers = lower(stmt.receivers, env)
+    if not isinstance(receivers.type, SetT):
+        receivers = ir.Apply(SetT(world.proc), ir.Op.SET, (receivers,))
+    message = wrapped(world, env.instance, lower(stmt.message, env))
+    assert env.self is not None
+    return ir.Emit("send", (env.self, receivers, message), world.place(stmt.span))
+
+
+def _while(stmt: typed.While, env: Env, root: Root) -> ir.Stmt:
+    """``while some``: as long as there is a member, take any."""
+    name, members, condition, inner = bind_domain(stmt.pattern, stmt.domain, stmt.where, env)
+    some = ir.Quant(ir.Quantifier.EXISTS, name, members, condition, BOOL)
+    body = (ir.Choose(name, members, condition), *lower_block(stmt.body, inner, root))
+    return ir.While(some, body, ROUNDS, env.world.place(stmt.span))
+
+
+def _either(
+    alternatives: tuple[tuple[typed.Expr | None, typed.Block], ...], env: Env, root: Root
+) -> Block:
+    guards = [TRUE if g is None else lower(g, env) for g, _ in alternatives]
+    bodies = [lower_block(b, env, root) for _, b in alternatives]
+    return pick(tuple(zip(guards, bodies, strict=True)), "_either")
+
+
+def pick(ways: tuple[tuple[Expr, Block], ...], name: str) -> Block:
+    """Any one of ``ways`` whose guard holds; where none does, this way of running ends."""
+    index = ir.Local(IntT(0, len(ways) - 1), fresh(name))
+    is_way = [build.equal(index, ir.Const(index.type, i)) for i in range(len(ways))]
+    where: Expr = TRUE
+    if any(guard != TRUE for guard, _ in ways):
+        pairs = zip(is_way, ways, strict=True)
+        where = build.disj(*(conj(chosen, guard) for chosen, (guard, _) in pairs))
+    stmts: Block = ()
+    for chosen, (_, body) in reversed(list(zip(is_way, ways, strict=True))):
+        stmts = (ir.If(chosen, body, stmts),) if stmts or body else ()
+    return (ir.Choose(index.name, ir.Universe(index.type), where), *stmts)
+
+
+# ---- calls ------------------------------------------------------------------------------------
+
+
+def _call(stmt: typed.Call, env: Env, root: Root) -> Block:
+    from checker.system.instantiate.calls import callee
+
+    target = callee(env.world, env.instance, stmt)
+    fields = operator_types(env.world, env.instance, stmt)
+    args = tuple(lower(a, env, t) for a, t in zip(stmt.args, fields, strict=True))
+    if target is None:
+        assert env.self is not None
+        effect = f"indicate.{stmt.op}"
+        return (ir.Emit(effect, (env.self, *args), env.world.place(stmt.span)),)
+    if root.queue is None:
+        return run_call(target, args, root)
+    assert root.variant is not None
+    queue = _queue_type(root)
+    made = ir.Make(root.variant, root.targets.index(target), args)
+    local = ir.Local(queue, root.queue)
+    appended = ir.Apply(queue, ir.Op.APPEND, (local, made), env.world.place(stmt.span))
+    return (ir.Assign(ir.Target(queue, root.queue, False), appended),)
+
+
+def _queue_type(root: Root) -> SeqT:
+    assert root.variant is not None
+    name = "calls in one transition"
+    return SeqT(root.variant, root.world.capacity(name, 4), name)
+
+
+def operator_types(world: World, at: Instance, stmt: typed.Call) -> tuple[Type, ...]:
+    """Types of the arguments of a call that ``at`` makes."""
+    from checker.system.instantiate.calls import operator
+
+    return tuple(t for _, t in operator(world, at, stmt))
+
+
+def run_call(target: CallKey, args: tuple[Expr, ...], root: Root) -> Block:
+    """The handlers of a call, run now."""
+    from checker.system.instantiate.dispatch import dispatch
+
+    root.depth += 1
+    result = dispatch(target, args, root)
+    root.depth -= 1
+    return result
+
+
+def with_queue(root: Root, body: Block) -> Block:
+    """``body`` with its queue declared before it and worked off after it."""
+    if root.queue is None or root.variant is None:
+        return body
+    type_ = _queue_type(root)
+    local = ir.Local(type_, root.queue)
+    call = ir.Local(root.variant, fresh("_call"))
+    work: list[ir.Stmt] = [
+        ir.Declare(call.name, call.type, ir.Apply(root.variant, ir.Op.HEAD, (local,))),
+        ir.Assign(
+            ir.Target(type_, root.queue, False), ir.Apply(type_, ir.Op.TAIL, (local,))
+        ),
+    ]
+    for index, target in enumerate(root.targets):
+        case = root.variant.cases[index]
+        args = tuple(ir.CaseField(t, call, index, i) for i, (_, t) in enumerate(case.fields))
+        work.append(ir.If(ir.IsCase(call, index), run_call(target, args, root)))
+    pending = build.negation(build.equal(build.size(local), build.integer(0)))
+    return (
+        ir.Declare(root.queue, type_, ir.Const(type_, ())),
+        *body,
+        ir.While(pending, tuple(work), ROUNDS),
+    )
+
+
+__all__ = ["BagT", "Case", "Root", "lower_block", "pick", "run_call", "with_queue"]

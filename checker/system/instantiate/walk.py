@@ -1,0 +1,26 @@
+"""Every expression of a typed protocol, wherever it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+
+from checker.lang import typed
+
+
+def nodes(root: object) -> Iterator[object]:
+    """``root`` and every node of the typed tree below it, layers left out."""
+    if isinstance(root, tuple):
+        for part in root:
+            yield from nodes(part)
+    elif is_dataclass(root) and not isinstance(root, type | typed.Layer | typed.Interface):
+        yield root
+        for field in fields(root):
+            yield from nodes(getattr(root, field.name))
+
+
+def expressions_of(root: object) -> Iterator[typed.Expr]:
+    """Every expression below ``root``."""
+    for node in nodes(root):
+        if isinstance(node, typed.Expr):
+            yield node

@@ -1,0 +1,326 @@
+"""The system under construction: processes, layers, variables, marks, drafts of actions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from checker.diagnostics import Span
+from checker.lang import typed
+from checker.system import ir
+from checker.system.build import conj, entry, member, negation, size
+from checker.system.instantiate.sizes import Sizes, closed, refuse
+from checker.system.ir import FALSE, TRUE, Block, Expr, MarkInfo, MarkKind, Place, VariableKind
+from checker.system.types import (
+    BOOL,
+    AtomT,
+    BagT,
+    BoolT,
+    Case,
+    IntT,
+    MapT,
+    OptionT,
+    SeqT,
+    SetT,
+    TupleT,
+    Type,
+    Value,
+    VariantT,
+    cardinality,
+)
+
+DENSE = 1024
+"""Sets over at most so many possible members are bit masks; larger ones are sorted lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One protocol in the stack; ``path`` is empty for the top, e.g. ``rb.beb.`` below.
+
+    ``above`` is the instance that uses it, ``payload`` what ``Msg`` means in it, ``messages`` its
+    own messages (``None`` where it has none).
+    """
+
+    path: str
+    protocol: typed.Protocol
+    above: Instance | None
+    name_above: str
+    payload: Type
+    messages: VariantT | None
+
+
+@dataclass
+class Draft:
+    """An action whose effects are still :class:`ir.Emit`; ``process`` is who acts.
+
+    ``atomic``: it touches shared state, so nothing happens inside it.
+    """
+
+    action: ir.Action
+    process: Expr | None
+    atomic: bool = False
+
+
+@dataclass
+class World:
+    """Everything that is known while a check is being instantiated."""
+
+    check: typed.Check
+    sizes: Sizes
+    capacities: Mapping[str, int]
+    fine: bool
+    proc: AtomT
+    instances: list[Instance] = field(default_factory=list)
+    variables: dict[str, ir.Variable] = field(default_factory=dict)
+    marks: list[MarkInfo] = field(default_factory=list)
+    effects: dict[str, ir.EffectDef] = field(default_factory=dict)
+    drafts: list[Draft] = field(default_factory=list)
+    init: list[ir.Stmt] = field(default_factory=list)
+    monitor: list[ir.Stmt] = field(default_factory=list)
+    received: dict[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)
+    read_by_properties: set[str] = field(default_factory=set)
+    grown: dict[str, int] = field(default_factory=dict)
+    touches_shared: bool = False
+    uses_shared: bool = False
+    network: Type | None = None
+
+    # ---- names and places ---------------------------------------------------------------------
+
+    def place(self, span: Span) -> Place:
+        return Place(span.file, span.line, span.column)
+
+    def mark(self, info: MarkInfo) -> int:
+        """The index of ``info``, added where it is new."""
+        if info in self.marks:
+            return self.marks.index(info)
+        self.marks.append(info)
+        return len(self.marks) - 1
+
+    def add(self, name: str, type_: Type, initial: Value, kind: VariableKind, title: str) -> Expr:
+        """Declares a variable (once) and gives the expression that reads it."""
+        if name not in self.variables:
+            self.variables[name] = ir.Variable(name, type_, initial, kind, title)
+        return ir.Read(self.variables[name].type, name)
+
+    def read(self, name: str) -> Expr:
+        return ir.Read(self.variables[name].type, name)
+
+    def capacity(self, name: str, guess: int) -> int:
+        """The present size of a capacity that the tool finds by itself."""
+        size = self.capacities.get(name, guess)
+        self.grown[name] = size
+        return size
+
+    # ---- processes ----------------------------------------------------------------------------
+
+    def role_type(self, role: str | None) -> AtomT:
+        """The processes of a role, as keys of its variables."""
+        size = self.sizes.role(role)
+        if size.size == len(self.sizes.processes):
+            return self.proc
+        labels = self.sizes.processes[size.first : size.first + size.size]
+        return AtomT(f"{size.name}", labels, size.first)
+
+    def processes(self, role: str | None) -> frozenset[int]:
+        size = self.sizes.role(role)
+        return frozenset(range(size.first, size.first + size.size))
+
+    @property
+    def crash_bound(self) -> int:
+        crash = self.check.crash
+        return 0 if crash is None else closed(crash, self.sizes.values)
+
+    def alive(self, process: Expr) -> Expr:
+        """Whether ``process`` has not crashed."""
+        if self.crash_bound == 0:
+            return TRUE
+        return negation(member(process, self.crashed()))
+
+    def crashed(self) -> Expr:
+        type_ = SetT(self.proc)
+        return self.add("crashed", type_, frozenset(), VariableKind.WORLD, "crashed")
+
+    def idle(self, process: Expr) -> Expr:
+        """Whether ``process`` has no effects still to come (fine steps only)."""
+        if not self.fine or "pending" not in self.variables:
+            return TRUE
+        return ir.Apply(BOOL, ir.Op.EQ, (size(entry(self.read("pending"), process)), _ZERO))
+
+    def may_step(self, process: Expr) -> Expr:
+        return conj(self.alive(process), self.idle(process))
+
+    # ---- types --------------------------------------------------------------------------------
+
+    def type_of(self, type_: typed.Type, at: Instance, name: str) -> Type:
+        """``type_`` with its sizes; ``name`` is where capacities found by the tool are kept."""
+        match type_:
+            case typed.Bool():
+                return BOOL
+            case typed.Int(lo, hi):
+                return self._integers(lo, hi, name)
+            case typed.Enum(alias, labels):
+                return AtomT(alias or "enum", labels)
+            case typed.Proc():
+                return self.proc
+            case typed.Msg():
+                return at.payload
+            case typed.Message():
+                assert at.messages is not None
+                return at.messages
+            case typed.Tuple(items, names):
+                parts = (self.type_of(t, at, f"{name}.{i}") for i, t in enumerate(items))
+                return TupleT(tuple(parts), names)
+            case typed.Option(item):
+                return OptionT(self.type_of(item, at, name))
+            case typed.Set(item):
+                return self.set_of(self.type_of(item, at, name), f"{name}.size")
+            case typed.Map(key, value):
+                return MapT(self.type_of(key, at, f"{name}.key"), self.type_of(value, at, name))
+            case typed.Seq(item, cap) | typed.Bag(item, cap):
+                inner = self.type_of(item, at, f"{name}.item")
+                maker = SeqT if isinstance(type_, typed.Seq) else BagT
+                if cap is not None:
+                    return maker(inner, closed(cap, self.sizes.values))
+                return maker(inner, self.capacity(f"{name}.length", 4), f"{name}.length")
+
+    def set_of(self, item: Type, name: str) -> Type:
+        """Sets of ``item``: dense where the universe is small."""
+        if not _has_bag(item) and _small(item):
+            return SetT(item)
+        return BagT(item, self.capacity(name, 4), name)
+
+    def _integers(self, lo: typed.Expr | None, hi: typed.Expr | None, name: str) -> IntT:
+        low = 0 if lo is None else closed(lo, self.sizes.values)
+        if hi is None:
+            return IntT(low, self.capacity(name, 3), name)
+        high = closed(hi, self.sizes.values)
+        if high < low:
+            raise refuse("E003", f"the range {low}..{high} is empty", hi.span)
+        return IntT(low, high)
+
+
+_ZERO = ir.Const(IntT(0, 0), 0)
+
+
+def _has_bag(type_: Type) -> bool:
+    match type_:
+        case BagT():
+            return True
+        case TupleT(items):
+            return any(_has_bag(t) for t in items)
+        case OptionT(item) | SetT(item) | SeqT(item):
+            return _has_bag(item)
+        case MapT(_, value):
+            return _has_bag(value)
+        case VariantT(_, cases):
+            return any(_has_bag(t) for case in cases for _, t in case.fields)
+        case _:
+            return False
+
+
+def _small(type_: Type) -> bool:
+    """Whether ``type_`` has at most ``DENSE`` values, without computing huge numbers."""
+    match type_:
+        case SetT(item):
+            return _small(item) and cardinality(item) <= 10
+        case MapT(key, value):
+            if not (_small(key) and _small(value)):
+                return False
+            entries, values = cardinality(key), cardinality(value)
+            return values == 1 or entries <= 10 and values**entries <= DENSE
+        case SeqT(item, cap):
+            return _small(item) and cap <= 10 and cardinality(type_) <= DENSE
+        case TupleT(items):
+            return all(_small(t) for t in items) and cardinality(type_) <= DENSE
+        case OptionT(item):
+            return _small(item) and cardinality(type_) <= DENSE
+        case VariantT(_, cases):
+            fields = [t for case in cases for _, t in case.fields]
+            return all(_small(t) for t in fields) and cardinality(type_) <= DENSE
+        case BagT():
+            return False
+        case BoolT() | IntT() | AtomT():
+            return cardinality(type_) <= DENSE
+
+
+def start(
+    check: typed.Check, sizes: Sizes, capacities: Mapping[str, int], fine: bool
+) -> World:
+    """A world with its processes and its stack of protocols, top first, and nothing else yet."""
+    world = World(check, sizes, capacities, fine, AtomT("Proc", sizes.processes))
+    world.crashed() if world.crash_bound else None
+    payload = AtomT("Msg", payloads(check) or ("m",))
+    _stack(world, check.protocol, "", None, "", payload)
+    return world
+
+
+def payloads(check: typed.Check) -> tuple[str, ...]:
+    """The names of the clients' opaque payloads, in order of appearance."""
+    found: dict[str, None] = {}
+    for client in check.clients:
+        for arg in client.args:
+            if isinstance(arg, typed.Named) and isinstance(arg.type, typed.Msg):
+                found[arg.name] = None
+    return tuple(found)
+
+
+def _stack(
+    world: World,
+    protocol: typed.Protocol,
+    path: str,
+    above: Instance | None,
+    name_above: str,
+    payload: Type,
+) -> None:
+    shell = Instance(path, protocol, above, name_above, payload, None)
+    cases = []
+    for message in protocol.messages:
+        fields = (
+            (name, world.type_of(t, shell, f"{path}{message.name}.{name}"))
+            for name, t in message.fields
+        )
+        cases.append(Case(message.name, tuple(fields)))
+    messages = VariantT(f"{path}{protocol.name}", tuple(cases)) if cases else None
+    instance = Instance(path, protocol, above, name_above, payload, messages)
+    world.instances.append(instance)
+    for layer in protocol.layers:
+        if messages is None:
+            message = f"`{protocol.name}` uses a layer but has no messages to give it"
+            raise refuse("C201", message, layer.span, "declare one, e.g. `message DATA(m: Msg)`")
+        _stack(world, layer.protocol, f"{path}{layer.name}.", instance, layer.name, messages)
+
+
+def below(world: World, instance: Instance, layer: str) -> Instance:
+    """The instance that ``instance`` calls ``layer``."""
+    return next(
+        i for i in world.instances if i.above is instance and i.name_above == layer
+    )
+
+
+def handler_mark(
+    world: World, instance: Instance, handler: typed.Handler, names: dict[str, Expr], self: Expr
+) -> ir.Mark:
+    """What a trace shows of a handler: its label, the process and what its names were bound to."""
+    text = f"{instance.path}{handler.label}" if instance.path else handler.label
+    shown = {n: e for n, e in names.items() if not n.startswith("_")}
+    info = MarkInfo(
+        MarkKind.HANDLER,
+        text,
+        ("self", *shown),
+        tuple(e.type for e in (self, *shown.values())),
+        required=not instance.protocol.shipped,
+        place=world.place(handler.span),
+    )
+    return ir.Mark(world.mark(info), (self, *shown.values()))
+
+
+def mark(world: World, kind: MarkKind, text: str, names: tuple[str, ...], *args: Expr) -> ir.Mark:
+    info = MarkInfo(kind, text, names, tuple(a.type for a in args))
+    return ir.Mark(world.mark(info), args)
+
+
+def block(*stmts: ir.Stmt) -> Block:
+    return stmts
+
+
+__all__ = ["FALSE", "TRUE", "Draft", "Instance", "World", "below", "handler_mark", "mark", "start"]

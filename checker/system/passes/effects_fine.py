@@ -1,0 +1,152 @@
+"""Every effect, and every copy of a multicast, is a step of its own.
+
+A handler leaves its effects in a queue of its process (``pending``); the process does nothing else
+until the queue is empty.  A crash empties it.  Handlers that touch shared state stay atomic.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from checker.system import build, ir
+from checker.system.build import conj, equal, fresh
+from checker.system.instantiate.world import Draft, World, mark
+from checker.system.ir import (
+    FALSE,
+    TRUE,
+    Action,
+    ActionKind,
+    Block,
+    EffectKind,
+    Expr,
+    MarkKind,
+    Op,
+    Param,
+    VariableKind,
+)
+from checker.system.passes.effects_coarse import carried_out
+from checker.system.passes.rewrite import Lowered, replace_emits
+from checker.system.passes.substitute import substitute
+from checker.system.types import BOOL, Case, MapT, SeqT, SetT, VariantT, default
+
+PENDING = "pending"
+
+
+def declare(world: World) -> None:
+    """Declares the queues; every effect must be known by now."""
+    if not world.effects:
+        return
+    cases = tuple(Case(e.name, e.params[1:]) for e in world.effects.values())
+    item = VariantT("effect", cases)
+    queue = SeqT(item, world.capacity("effects of one handler", 4), "effects of one handler")
+    type_ = MapT(world.proc, queue)
+    world.add(PENDING, type_, default(type_), VariableKind.WORLD, "effects to come")
+
+
+def lowered(world: World) -> Lowered:
+    """The drafts' actions with their effects queued, and the actions that play the queues."""
+
+    def queued(emit: ir.Emit) -> Block:
+        return _queued(world, emit)
+
+    def at_once(emit: ir.Emit) -> Block:
+        return carried_out(world, emit)
+
+    for effect in list(world.effects.values()):
+        world.drafts.append(_play(world, effect))
+    actions = []
+    for draft in world.drafts:
+        by = at_once if draft.atomic else queued
+        actions.append(replace(draft.action, body=replace_emits(draft.action.body, by)))
+    return Lowered(replace_emits(tuple(world.init), queued), tuple(actions))
+
+
+def _queue(world: World, process: Expr) -> tuple[Expr, ir.Target]:
+    whole = world.read(PENDING)
+    mine = build.entry(whole, process)
+    return mine, ir.Target(mine.type, PENDING, True, (ir.Key(process, world.proc),))
+
+
+def _queued(world: World, emit: ir.Emit) -> Block:
+    effect = world.effects[emit.effect]
+    process, *args = emit.args
+    mine, target = _queue(world, process)
+    assert isinstance(mine.type, SeqT) and isinstance(mine.type.item, VariantT)
+    index = list(world.effects).index(emit.effect)
+    types = (t for _, t in effect.params[1:])
+    fields = tuple(build.coerce(a, t) for a, t in zip(args, types, strict=True))
+    made = ir.Make(mine.type.item, index, fields)
+    append = ir.Assign(target, ir.Apply(mine.type, Op.APPEND, (mine, made)), emit.place)
+    if effect.kind is EffectKind.SEND:
+        shown = mark(world, MarkKind.SEND, "send", ("from", "to", "message"), process, *fields)
+        some = build.negation(equal(build.size(fields[0]), build.integer(0)))
+        return (shown, ir.If(some, (append,)))
+    return (append,)
+
+
+def _play(world: World, effect: ir.EffectDef) -> Draft:
+    process = ir.Local(world.proc, fresh("self"))
+    mine, target = _queue(world, process)
+    assert isinstance(mine.type, SeqT)
+    index = list(world.effects).index(effect.name)
+    head = ir.Apply(mine.type.item, Op.HEAD, (mine,))
+    ready = conj(
+        world.alive(process),
+        build.negation(equal(build.size(mine), build.integer(0))),
+        ir.IsCase(head, index),
+    )
+    held = ir.Local(mine.type.item, fresh("_effect"))
+    args = tuple(ir.CaseField(t, held, index, i) for i, (_, t) in enumerate(effect.params[1:]))
+    pop = ir.Assign(target, ir.Apply(mine.type, Op.TAIL, (mine,)))
+    steps: Block
+    if effect.kind is EffectKind.SEND:
+        steps = _one_copy(world, effect, index, process, args, mine, target, pop)
+    else:
+        steps = (pop, *_indication(world, effect, process, args))
+    body = (ir.Declare(held.name, held.type, head), *steps)
+    name = f"effect {effect.name}"
+    params = (Param(process.name, ir.Universe(world.proc), ready),)
+    return Draft(Action(name, ActionKind.EFFECT, params, TRUE, body, TRUE), process)
+
+
+def _indication(
+    world: World, effect: ir.EffectDef, process: Expr, args: tuple[Expr, ...]
+) -> Block:
+    return carried_out(world, ir.Emit(effect.name, (process, *args)))
+
+
+def _one_copy(
+    world: World,
+    effect: ir.EffectDef,
+    index: int,
+    process: Expr,
+    args: tuple[Expr, ...],
+    mine: Expr,
+    target: ir.Target,
+    pop: ir.Stmt,
+) -> Block:
+    receivers, message = args
+    to = ir.Local(world.proc, fresh("to"))
+    rest = build.without_item(receivers, to)
+    assert isinstance(mine.type, SeqT)
+    first = replace(
+        target, type=mine.type.item, path=(*target.path, ir.Key(build.integer(0)))
+    )
+    left = ir.Assign(first, ir.Make(mine.type.item, index, (rest, message)))
+    last = equal(rest, ir.Const(rest.type, frozenset()))
+    copy = ir.Apply(SetT(world.proc), Op.SET, (to,))
+    one = ir.Local(copy.type, fresh("_copy"))
+    what = ir.Local(message.type, fresh("_message"))
+    names = [n for n, _ in effect.params]
+    meaning: dict[str, Expr] = dict(zip(names, (process, one, what), strict=True))
+    return (
+        ir.Choose(to.name, ir.Members(receivers, world.proc), TRUE),
+        ir.Declare(one.name, one.type, copy),
+        ir.Declare(what.name, what.type, message),
+        ir.If(last, (pop,), (left,)),
+        mark(world, MarkKind.COPY, "copy", ("from", "to", "message"), process, to, what),
+        *substitute(effect.body, meaning),
+    )
+
+
+__all__ = ["BOOL", "FALSE", "declare", "lowered"]

@@ -1,0 +1,46 @@
+"""Rebuilding blocks: every statement of a kind replaced, the structure around it kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from checker.system import ir
+from checker.system.ir import Action, Block
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """What is left when no effect is abstract any more."""
+
+    init: Block
+    actions: tuple[Action, ...]
+
+
+def replace_emits(block: Block, by: Callable[[ir.Emit], Block]) -> Block:
+    """``block`` with every ``Emit`` replaced by what ``by`` gives for it."""
+    result: list[ir.Stmt] = []
+    for stmt in block:
+        match stmt:
+            case ir.Emit():
+                result.extend(by(stmt))
+            case ir.If(_, then, otherwise):
+                branches = replace_emits(then, by), replace_emits(otherwise, by)
+                result.append(replace(stmt, then=branches[0], otherwise=branches[1]))
+            case ir.For(body=body) | ir.While(body=body):
+                result.append(replace(stmt, body=replace_emits(body, by)))
+            case _:
+                result.append(stmt)
+    return tuple(result)
+
+
+def emits(block: Block) -> list[ir.Emit]:
+    """Every ``Emit`` of ``block``, in program order."""
+    found: list[ir.Emit] = []
+
+    def note(emit: ir.Emit) -> Block:
+        found.append(emit)
+        return (emit,)
+
+    replace_emits(block, note)
+    return found

@@ -1,0 +1,162 @@
+"""The verifier: a transition system must be closed and well typed before any engine sees it."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from checker.system import ir
+from checker.system.evaluate import misfit
+from checker.system.ir import TransitionSystem
+from checker.system.types import BoolT, IntT, MapT, SeqT, VariantT
+
+
+class MalformedSystem(AssertionError):
+    """A pass built something that makes no sense: a fault of the tool, never of a spec."""
+
+
+def verify(system: TransitionSystem) -> TransitionSystem:
+    """``system`` itself; raises :class:`MalformedSystem` with the first thing that is wrong."""
+    names = [v.name for v in system.variables]
+    _require(len(set(names)) == len(names), "two variables of one name")
+    for variable in system.variables:
+        fits = misfit(variable.type, variable.initial, None) is None
+        _require(fits, f"{variable.name}: the initial value does not fit its type")
+    actions = [a.name for a in system.actions]
+    _require(len(set(actions)) == len(actions), f"two actions of one name: {actions}")
+    check = _Checker(system)
+    check.block(system.init, frozenset())
+    check.block(system.monitor, frozenset())
+    for action in system.actions:
+        bound: frozenset[str] = frozenset()
+        for param in action.params:
+            check.domain(param.domain, bound)
+            bound |= {param.name}
+            check.truth(param.where, bound)
+        check.truth(action.guard, bound)
+        check.truth(action.promised, bound)
+        check.block(action.body + system.monitor, bound)
+    for prop in system.properties:
+        check.truth(prop.bad, frozenset())
+        check.truth(prop.premise, frozenset())
+    return system
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise MalformedSystem(message)
+
+
+class _Checker:
+    """Walks statements and expressions with the names that are bound where they stand."""
+
+    def __init__(self, system: TransitionSystem) -> None:
+        self.types = {v.name: v.type for v in system.variables}
+        self.marks = len(system.marks)
+
+    def block(self, block: ir.Block, bound: frozenset[str]) -> frozenset[str]:
+        for stmt in block:
+            bound = self.statement(stmt, bound)
+        return bound
+
+    def statement(self, stmt: ir.Stmt, bound: frozenset[str]) -> frozenset[str]:
+        match stmt:
+            case ir.Assign(target, value):
+                self.target(target, bound)
+                self.expression(value, bound)
+            case ir.Declare(name, _, value):
+                self.expression(value, bound)
+                return bound | {name}
+            case ir.If(condition, then, otherwise):
+                self.truth(condition, bound)
+                self.block(then, bound)
+                self.block(otherwise, bound)
+            case ir.For(name, domain, body):
+                self.domain(domain, bound)
+                self.block(body, bound | {name})
+            case ir.While(condition, body):
+                self.truth(condition, bound)
+                self.block(body, bound)
+            case ir.Choose(name, domain, where):
+                self.domain(domain, bound)
+                self.truth(where, bound | {name})
+                return bound | {name}
+            case ir.Assume(condition):
+                self.truth(condition, bound)
+            case ir.Mark(mark, args):
+                _require(0 <= mark < self.marks, f"there is no mark {mark}")
+                for arg in args:
+                    self.expression(arg, bound)
+            case ir.Emit(effect):
+                raise MalformedSystem(f"the effect {effect} was not lowered")
+            case ir.Fault():
+                pass
+        return bound
+
+    def target(self, target: ir.Target, bound: frozenset[str]) -> None:
+        if target.is_state:
+            _require(target.name in self.types, f"there is no variable {target.name}")
+        else:
+            _require(target.name in bound, f"{target.name} is not declared")
+        for step in target.path:
+            if isinstance(step, ir.Key):
+                self.expression(step.key, bound)
+
+    def domain(self, domain: ir.Domain, bound: frozenset[str]) -> None:
+        if isinstance(domain, ir.Members | ir.Subsets):
+            self.expression(domain.of, bound)
+
+    def truth(self, expr: ir.Expr, bound: frozenset[str]) -> None:
+        _require(isinstance(expr.type, BoolT), f"a condition of type {expr.type}")
+        self.expression(expr, bound)
+
+    def expression(self, expr: ir.Expr, bound: frozenset[str]) -> None:
+        match expr:
+            case ir.Const(type_, value):
+                _require(misfit(type_, value, None) is None, f"{value!r} is not of {type_}")
+            case ir.Local(_, name):
+                _require(name in bound, f"{name} is not bound")
+            case ir.Read(type_, variable):
+                _require(self.types.get(variable) == type_, f"{variable} has another type")
+            case ir.Quant(_, name, domain, body) | ir.SetOf(_, name, domain, body):
+                self.domain(domain, bound)
+                self.truth(body, bound | {name})
+                if isinstance(expr, ir.SetOf):
+                    self.expression(expr.item, bound | {name})
+            case ir.MapOf(_, name, body):
+                self.expression(body, bound | {name})
+            case ir.Let(_, name, value, body):
+                self.expression(value, bound)
+                self.expression(body, bound | {name})
+            case _:
+                self.shape(expr)
+                for part in _parts(expr):
+                    self.expression(part, bound)
+
+    def shape(self, expr: ir.Expr) -> None:
+        match expr:
+            case ir.Index(type_, base):
+                fits = isinstance(base.type, MapT) and base.type.value == type_
+                fits = fits or isinstance(base.type, SeqT) and base.type.item == type_
+                _require(fits, f"an entry of {base.type} is not a {type_}")
+            case ir.Make(type_, case, args):
+                _require(isinstance(type_, VariantT), "a message that is no variant")
+                assert isinstance(type_, VariantT)
+                _require(len(type_.cases[case].fields) == len(args), "fields that don't match")
+            case ir.Apply(_, ir.Op.EQ, (left, right)):
+                ints = isinstance(left.type, IntT) and isinstance(right.type, IntT)
+                same = left.type == right.type or ints
+                _require(same, f"{left.type} and {right.type} are compared")
+            case _:
+                pass
+
+
+def _parts(expr: Any) -> list[Any]:
+    found = []
+    for field in fields(expr):
+        value = getattr(expr, field.name)
+        if isinstance(value, tuple):
+            found.extend(v for v in value if is_dataclass(v) and isinstance(v, ir.Expr))
+        elif isinstance(value, ir.Expr):
+            found.append(value)
+    return found

@@ -1,0 +1,1 @@
+"""Reports and traces for people; views see only :mod:`checker.witness`."""

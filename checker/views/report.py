@@ -1,0 +1,156 @@
+"""A report as a compact table: each property's verdict and why, and how far the search came."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from checker.views.paper import count, pairs, stack
+from checker.witness.verdict import ERRORS, Expected, PropertyVerdict, Report, Word
+
+STYLES = {
+    Word.HOLDS: "green",
+    Word.VIOLATED: "red",
+    Word.VACUOUS: "yellow",
+    Word.UNKNOWN: "yellow",
+    Word.ERROR: "bold red",
+}
+
+LABEL = 8
+
+
+def report_view(report: Report) -> RenderableType:
+    """The whole report, without traces."""
+    parts: list[RenderableType] = [_title(report)]
+    if report.verdicts:
+        parts.append(_table(report))
+    parts.append(_facts(report))
+    return stack(parts)
+
+
+def _title(report: Report) -> RenderableType:
+    title = Text(f"{report.file}::{report.check}", style="bold")
+    sizes = _sizes(report)
+    if sizes:
+        title.append(f"  {sizes}", style="default not bold")
+    return title
+
+
+def _sizes(report: Report) -> str:
+    return ", ".join(f"{name}={value}" for name, value in report.parameters.items())
+
+
+def _table(report: Report) -> RenderableType:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    table.add_column("property", overflow="fold")
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("expected", no_wrap=True)
+    table.add_column("why", overflow="fold", ratio=1)
+    table.expand = True
+    for verdict in report.verdicts:
+        table.add_row(
+            Text(verdict.property, style="bold"),
+            Text(verdict.word.value.upper(), style=STYLES[verdict.word]),
+            _expected(verdict),
+            Text(_why(verdict)),
+        )
+    return table
+
+
+def _expected(verdict: PropertyVerdict) -> Text:
+    expected = verdict.expected or ("none" if verdict.property == ERRORS else Word.HOLDS.value)
+    return Text(expected, style="dim" if expected == verdict.word.value else "red")
+
+
+def _why(verdict: PropertyVerdict) -> str:
+    prefix = f"{verdict.property} is violated "
+    return verdict.reason.removeprefix(prefix)
+
+
+def _facts(report: Report) -> RenderableType:
+    rows = [
+        ("searched", _searched(report)),
+        ("scope", _scope(report)),
+        *(("expected", said) for said in _expectations(report)),
+        *(("assumed", assumption) for assumption in assumptions(report)),
+        *(("never", f"{handler} never ran") for handler in report.never),
+        *(("note", note) for note in report.notes),
+        ("so", conclusion(report)),
+    ]
+    shown = [(Text(name, style="dim"), Text(text)) for name, text in rows]
+    return Group(pairs(shown, 0, LABEL))
+
+
+def _unmet(report: Report) -> list[Expected]:
+    return [e for e in report.expectations if not e.met]
+
+
+def _expectations(report: Report) -> list[str]:
+    """Those that were not met, and the numbers that were (the table has the verdicts)."""
+    verdicts = {v.property for v in report.verdicts}
+    said = []
+    for e in report.expectations:
+        if not e.met:
+            said.append(f"{e.what}: {e.expected}, but found {e.found}")
+        elif e.what not in verdicts:
+            said.append(f"{e.what}: {e.expected}, as found")
+    return said
+
+
+def _searched(report: Report) -> str:
+    rate = f" ({report.transitions / report.seconds:,.0f}/s)" if report.seconds > 0.01 else ""
+    parts = [
+        f"{count(report.distinct_states, 'distinct state')} to depth {report.depth}",
+        f"{count(report.transitions, 'transition')}{rate}",
+        f"{report.seconds:.2f} s",
+    ]
+    if report.bytes_per_state:
+        parts.append(f"{report.bytes_per_state:.0f} bytes/state")
+    fine = ", fine steps" if report.fine_steps else ""
+    return f"{', '.join(parts)}; {report.engine} engine{fine}"
+
+
+def _scope(report: Report) -> str:
+    sizes = _sizes(report)
+    if report.exhaustive:
+        return f"exhaustive for {sizes}" if sizes else "exhaustive"
+    stopped = report.stopped or "an error of the run stopped it"
+    return f"NOT exhaustive{f' for {sizes}' if sizes else ''}: {stopped}"
+
+
+def assumptions(report: Report) -> tuple[str, ...]:
+    """What was taken for granted, each assumption once."""
+    return tuple(dict.fromkeys(a for v in report.verdicts for a in v.assumptions))
+
+
+def conclusion(report: Report) -> str:
+    """The outcome in one sentence."""
+    if not report.verdicts:
+        asked = "no property was asked; the states were counted"
+        return asked if not _unmet(report) else f"{asked}, and not as expected"
+    tally = [(word, sum(v.word is word for v in report.verdicts)) for word in Word]
+    said = ", ".join(_said(word, number) for word, number in tally if number)
+    match report.exit_code:
+        case 0 if report.expectations:
+            return f"{said}: all as expected"
+        case 0:
+            return said
+        case _ if report.expectations or any(v.expected for v in report.verdicts):
+            return f"{said}: NOT as expected"
+        case _:
+            return said
+
+
+def _said(word: Word, number: int) -> str:
+    match word:
+        case Word.HOLDS:
+            return f"{number} {'holds' if number == 1 else 'hold'}"
+        case Word.ERROR:
+            return f"{number} in error"
+        case Word.VIOLATED | Word.VACUOUS | Word.UNKNOWN:
+            return f"{number} {word.value}"
+        case _:
+            assert_never(word)

@@ -1,0 +1,164 @@
+"""A trace as terminal text: what happened at which process, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from checker.views.paper import count, listing, pairs, stack
+from checker.witness.trace import Change, Copies, Event, Step, Trace
+
+LABEL = 9
+"""Columns for the word in front of each line of a step."""
+
+
+def trace_view(trace: Trace) -> RenderableType:
+    """The whole trace: what is violated, the steps, and what became of processes and messages."""
+    parts: list[RenderableType] = [_header(trace)]
+    parts += [_step(trace, step) for step in trace.steps[1:]]
+    if trace.failure is not None:
+        parts.append(_failure(trace))
+    parts.append(_fates(trace))
+    parts += [part for part in (_copies(trace), _in_flight(trace)) if part is not None]
+    parts.append(_closing(trace))
+    return stack(parts)
+
+
+def _header(trace: Trace) -> RenderableType:
+    header = trace.header
+    title = Text(trace.property_name, style="bold")
+    title.append(": ")
+    title.append(trace.word.upper(), style="bold red")
+    where = f"{header.file}::{header.check}" if header.check else header.file
+    sizes = ", ".join(f"{name} = {value}" for name, value in header.parameters.items())
+    rows = [
+        (Text("what", style="dim"), Text(_what(trace))),
+        (Text("where", style="dim"), Text(f"{where} ({sizes})" if sizes else where)),
+        (Text("how", style="dim"), Text(_how(trace))),
+    ]
+    if trace.definition:
+        rows.insert(1, (Text("means", style="dim"), Text(" ".join(trace.definition.split()))))
+    return Group(title, pairs(rows, 2, 5))
+
+
+def _what(trace: Trace) -> str:
+    """The sentence without the definition, which has a line of its own."""
+    definition = " ".join(trace.definition.split())
+    if definition and trace.sentence.endswith(f": {definition}"):
+        return trace.sentence[: -len(definition) - 2]
+    return trace.sentence
+
+
+def _how(trace: Trace) -> str:
+    steps = "in the initial state" if trace.length == 0 else f"in {count(trace.length, 'step')}"
+    fine = ", fine steps" if trace.header.fine_steps else ""
+    return f"{steps}{fine}, accepted by an independent replay"
+
+
+def _step(trace: Trace, step: Step) -> RenderableType:
+    width = len(str(trace.length))
+    number = Text(f"{step.number:>{width}}", style="dim")
+    title = pairs([(number, Text(step.headline, style="bold"))], 0, width + 1)
+    rows = [row for event in step.events for row in _event(step, event)]
+    rows += [_change(step, change) for change in step.changes if not change.quiet]
+    return Group(title, pairs(rows, width + 2, LABEL)) if rows else title
+
+
+def _event(step: Step, event: Event) -> Iterable[tuple[Text, Text]]:
+    """A line for what the headline doesn't say yet."""
+    who = "" if event.process == step.process else f"{event.process}: "
+    match event.kind:
+        case "handler" | "branch":
+            bound = ", ".join(f"{name} = {value}" for name, value in event.arguments)
+            text = Text(who + event.name)
+            if bound:
+                text.append(f"  with {bound}", style="dim")
+            yield Text("runs" if event.kind == "handler" else "takes", style="cyan"), text
+        case "send":
+            text = Text(f"{who}{event.message} to {listing(event.peers) or 'nobody'}")
+            yield Text("sends", style="yellow"), text
+        case "copy" if step.kind != "effect":
+            yield Text("sends", style="yellow"), Text(f"{who}{event.message} to {event.peers[0]}")
+        case "indication" if step.headline != event.sentence:
+            yield Text("indicates", style="green"), Text(who + event.name)
+        case "request" if step.kind != "request":
+            yield Text("asks", style="green"), Text(who + event.name)
+        case "receive" if step.kind != "receive":
+            yield Text("receives", style="cyan"), Text(f"{who}{event.message}")
+        case "crash" if step.kind != "crash":
+            yield Text("crashes", style="bold red"), Text(f"{event.process}, here")
+
+
+def _change(step: Step, change: Change) -> tuple[Text, Text]:
+    who = "" if change.process in ("", step.process) else f"{change.process}."
+    text = Text(f"{who}{change.title}: {change.before} -> {change.after}")
+    return Text("changes", style="magenta"), text
+
+
+def _failure(trace: Trace) -> RenderableType:
+    failure = trace.failure
+    assert failure is not None
+    title = Text("then an error of the run", style="bold red")
+    rows = [(Text("what", style="dim"), Text(f"{failure.message} ({failure.code})"))]
+    if failure.during:
+        rows.append((Text("during", style="dim"), Text(failure.during)))
+    if failure.file:
+        at = f"{failure.file}:{failure.line}:{failure.column}"
+        rows.append((Text("at", style="dim"), Text(at)))
+    return Group(title, pairs(rows, 2, LABEL))
+
+
+def _fates(trace: Trace) -> RenderableType:
+    rows = []
+    for fate in trace.fates:
+        said = listing(fate.deliveries) if fate.deliveries else "nothing"
+        text = Text(said)
+        if fate.crashed:
+            text.append("  (crashed)", style="red")
+        else:
+            text.append("  (correct)", style="dim")
+        rows.append((Text(fate.process, style="bold"), text))
+    width = max((len(p) for p in trace.processes), default=1)
+    return Group(Text("What each process indicated, in order", style="bold"), pairs(rows, 2, width))
+
+
+def _copies(trace: Trace) -> RenderableType | None:
+    rows = []
+    for copies in trace.copies:
+        name = Text(f"{copies.sender}: {copies.message}", style="bold")
+        rows.append((name, Text(f"{_got_out(copies)} (step {copies.step})")))
+    if not rows:
+        return None
+    width = min(max(len(name) for name, _ in rows), 28)
+    return Group(Text("Messages of crashed processes", style="bold"), pairs(rows, 2, width))
+
+
+def _got_out(copies: Copies) -> str:
+    received, missing = listing(copies.received), listing(copies.missing)
+    if not missing:
+        return f"got out to {received}"
+    if not received:
+        return "never reached " + (missing if len(copies.missing) == 1 else f"any of {missing}")
+    some = "the copy" if len(copies.missing) == 1 else "the copies"
+    return f"got out to {received}; {some} to {missing} did not"
+
+
+def _in_flight(trace: Trace) -> RenderableType | None:
+    if not trace.in_flight:
+        return None
+    lines = [Text(f"  {message.text}") for message in trace.in_flight]
+    title = "Still on the way at the end"
+    if trace.ends:
+        title += " (nothing promises that they arrive)"
+    return Group(Text(title, style="bold"), *lines)
+
+
+def _closing(trace: Trace) -> RenderableType:
+    closing = Text(_what(trace) + ".", style="bold")
+    if trace.ends:
+        closing.append("\nThe run is over: nothing that the world promises is left to do.", "dim")
+    elif trace.failure is None:
+        closing.append("\nThe run may go on; whatever happens, this has happened.", "dim")
+    return closing

@@ -1,0 +1,69 @@
+"""What is violated, and by whom: witnesses for the quantifiers of a property's ``bad``."""
+
+from __future__ import annotations
+
+from checker.system import ir
+from checker.system.evaluate import Scope, elements, evaluate
+from checker.system.interpreter import State, named
+from checker.system.ir import Expr, Op, Property, Quantifier, TransitionSystem
+from checker.system.types import Type, Value
+from checker.witness.show import show
+
+Binding = tuple[str, Type, Value]
+
+
+def sentence(system: TransitionSystem, prop: Property, state: State) -> str:
+    """``agreement is violated with p = p2, q = p3: <definition>`` for a state that is bad."""
+    parts = [f"{n} = {show(t, v)}" for n, t, v in bindings(system, prop.bad, state)]
+    whom = f" with {', '.join(parts)}" if parts else ""
+    definition = " ".join(prop.definition.split())
+    return f"{prop.name} is violated{whom}" + (f": {definition}" if definition else "")
+
+
+def bindings(system: TransitionSystem, expr: Expr, state: State) -> tuple[Binding, ...]:
+    """The first members that make ``expr`` true, for each quantifier on the way to the reason.
+
+    Names that start with ``_`` were made up by the tool and are left out; of a name like ``p.3``
+    the part before the dot is the author's.
+    """
+    found: dict[str, Binding] = {}
+    _walk(expr, Scope(named(system, state), {}), True, found)
+    authors: dict[str, Binding] = {}
+    for name, type_, value in found.values():
+        shown = name.partition(".")[0]
+        if shown and not shown.startswith("_"):
+            authors.setdefault(shown, (shown, type_, value))
+    return tuple(authors.values())
+
+
+def _walk(expr: Expr, scope: Scope, value: bool, found: dict[str, Binding]) -> None:
+    """Collects the witnesses of ``expr``'s being ``value``, which it is."""
+    match expr:
+        case ir.Quant(kind, name, domain, body):
+            if kind is not (Quantifier.EXISTS if value else Quantifier.FORALL):
+                return
+            for member in elements(domain, scope):
+                inner = scope.bind(name, member)
+                if bool(evaluate(body, inner)) is value:
+                    found.setdefault(name, (name, ir.domain_item(domain), member))
+                    _walk(body, inner, value, found)
+                    return
+        case ir.Let(_, name, inner_value, body):
+            _walk(body, scope.bind(name, evaluate(inner_value, scope)), value, found)
+        case ir.Apply(_, Op.NOT, (arg,)):
+            _walk(arg, scope, not value, found)
+        case ir.Apply(_, Op.AND | Op.OR as op, args):
+            _walk_all(args, scope, value, found, every=(op is Op.AND) is value)
+        case _:
+            return
+
+
+def _walk_all(
+    args: tuple[Expr, ...], scope: Scope, value: bool, found: dict[str, Binding], *, every: bool
+) -> None:
+    """All of ``args`` are ``value`` (``every``), or the first one that is decides."""
+    for arg in args:
+        if every or bool(evaluate(arg, scope)) is value:
+            _walk(arg, scope, value, found)
+            if not every:
+                return

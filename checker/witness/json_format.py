@@ -1,0 +1,244 @@
+"""Reports and traces as JSON documents, and traces back.
+
+The schemas are in ``schema/``; a change of meaning there takes a new format version.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from typing import Any, cast
+
+from checker.diagnostics import Diagnostic, SpecError
+from checker.witness import trace as t
+from checker.witness.trace import FORMAT, Trace
+from checker.witness.verdict import PropertyVerdict, Report
+
+REPORT_FORMAT = 1
+"""Version of the report document."""
+
+KIND = "bivalence trace"
+WANTED = "a document written by `bivalence check --trace-out`"
+
+
+def report_to_json(report: Report) -> dict[str, Any]:
+    """The report as a JSON object, with the traces of its violations."""
+    return {
+        "format": REPORT_FORMAT,
+        "kind": "bivalence report",
+        "version": report.version,
+        "file": report.file,
+        "check": report.check,
+        "parameters": dict(report.parameters),
+        "engine": report.engine,
+        "fine_steps": report.fine_steps,
+        "verdicts": [_verdict(v) for v in report.verdicts],
+        "expectations": [
+            {"what": e.what, "expected": e.expected, "found": e.found, "met": e.met}
+            for e in report.expectations
+        ],
+        "distinct_states": report.distinct_states,
+        "depth": report.depth,
+        "transitions": report.transitions,
+        "seconds": round(report.seconds, 6),
+        "exhaustive": report.exhaustive,
+        "stopped": report.stopped,
+        "bytes_per_state": round(report.bytes_per_state, 3),
+        "notes": list(report.notes),
+        "never": list(report.never),
+        "exit_code": report.exit_code,
+    }
+
+
+def _verdict(verdict: PropertyVerdict) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "property": verdict.property,
+        "verdict": verdict.word.value,
+        "expected": verdict.expected,
+        "reason": verdict.reason,
+        "definition": verdict.definition,
+        "assumptions": list(verdict.assumptions),
+    }
+    if verdict.trace is not None:
+        document["trace"] = trace_to_json(verdict.trace)
+    return document
+
+
+def trace_to_json(trace: Trace) -> dict[str, Any]:
+    """The trace as a self-contained JSON object."""
+    header = trace.header
+    return {
+        "format": FORMAT,
+        "kind": KIND,
+        "tool": header.tool,
+        "file": header.file,
+        "check": header.check,
+        "parameters": dict(header.parameters),
+        "settings": dict(header.settings),
+        "fine_steps": header.fine_steps,
+        "property": trace.property_name,
+        "definition": trace.definition,
+        "verdict": trace.word,
+        "sentence": trace.sentence,
+        "processes": list(trace.processes),
+        "variables": [{"name": name, "kind": kind} for name, kind in trace.variables],
+        "steps": [_step(step) for step in trace.steps],
+        "fates": [_flat(fate) for fate in trace.fates],
+        "copies": [_flat(copies) for copies in trace.copies],
+        "in_flight": [_flat(message) for message in trace.in_flight],
+        "ends": trace.ends,
+        "failure": None if trace.failure is None else _flat(trace.failure),
+    }
+
+
+def _step(step: t.Step) -> dict[str, Any]:
+    return {
+        **_flat(step),
+        "events": [
+            {**_flat(e), "arguments": [{"name": n, "value": v} for n, v in e.arguments]}
+            for e in step.events
+        ],
+        "changes": [_flat(change) for change in step.changes],
+        "state": dict(step.state),
+    }
+
+
+def _flat(record: Any) -> dict[str, Any]:
+    """The fields of a dataclass by name; tuples become lists."""
+    values = ((f.name, getattr(record, f.name)) for f in fields(record))
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in values}
+
+
+def trace_from_text(text: str, file: str = "this document") -> Trace:
+    """The trace in a file's text; raises :class:`SpecError` as :func:`trace_from_json` does."""
+    try:
+        return trace_from_json(json.loads(text), file)
+    except (json.JSONDecodeError, RecursionError) as problem:
+        raise _no_trace(f"{file} is no JSON: {problem}") from problem
+
+
+def trace_from_json(document: object, file: str = "this document") -> Trace:
+    """The trace that :func:`trace_to_json` wrote.
+
+    Raises :class:`SpecError`: E005 where the document has another version, E006 where it is no
+    trace at all.
+    """
+    if not isinstance(document, dict) or document.get("kind") != KIND:
+        raise _no_trace(f"{file} is no trace", WANTED)
+    found = document.get("format")
+    if found != FORMAT:
+        message = f"{file} is a trace of format {found!r}"
+        hint = "check the spec again with this version, or view the trace with the one it names"
+        tool = document.get("tool")
+        said = f"format {FORMAT}" + (f" (the trace was written by {tool})" if tool else "")
+        raise SpecError((Diagnostic("E005", message, None, said, hint),))
+    try:
+        return _trace(cast(dict[str, Any], document))
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        what = f"{file} is a damaged trace ({type(problem).__name__}: {problem})"
+        raise _no_trace(what, WANTED) from None
+
+
+def _no_trace(message: str, expected: str = "") -> SpecError:
+    return SpecError((Diagnostic("E006", message, None, expected),))
+
+
+def _trace(d: dict[str, Any]) -> Trace:
+    header = t.Header(
+        tool=_text(d["tool"]),
+        file=_text(d["file"]),
+        check=_text(d["check"]),
+        parameters=dict(d["parameters"]),
+        settings={_text(k): _text(v) for k, v in d["settings"].items()},
+        fine_steps=_flag(d["fine_steps"]),
+    )
+    steps = tuple(_read_step(step) for step in d["steps"])
+    if not steps:
+        raise ValueError("no steps")
+    return Trace(
+        header=header,
+        property_name=_text(d["property"]),
+        definition=_text(d["definition"]),
+        word=_text(d["verdict"]),
+        sentence=_text(d["sentence"]),
+        processes=_texts(d["processes"]),
+        variables=tuple((_text(v["name"]), _text(v["kind"])) for v in d["variables"]),
+        steps=steps,
+        fates=tuple(
+            t.Fate(_text(f["process"]), _flag(f["crashed"]), _texts(f["deliveries"]))
+            for f in d["fates"]
+        ),
+        copies=tuple(
+            t.Copies(
+                int(c["step"]),
+                _text(c["sender"]),
+                _text(c["message"]),
+                _texts(c["received"]),
+                _texts(c["missing"]),
+            )
+            for c in d["copies"]
+        ),
+        in_flight=tuple(t.InFlight(_text(m["link"]), _text(m["text"])) for m in d["in_flight"]),
+        ends=_flag(d["ends"]),
+        failure=None if d["failure"] is None else _read_failure(d["failure"]),
+    )
+
+
+def _read_step(d: dict[str, Any]) -> t.Step:
+    return t.Step(
+        number=int(d["number"]),
+        action=_text(d["action"]),
+        kind=_text(d["kind"]),
+        process=_text(d["process"]),
+        headline=_text(d["headline"]),
+        events=tuple(_read_event(e) for e in d["events"]),
+        changes=tuple(_read_change(change) for change in d["changes"]),
+        state=dict(d["state"]),
+    )
+
+
+def _read_event(d: dict[str, Any]) -> t.Event:
+    return t.Event(
+        kind=_text(d["kind"]),
+        sentence=_text(d["sentence"]),
+        process=_text(d["process"]),
+        name=_text(d["name"]),
+        message=_text(d["message"]),
+        peers=_texts(d["peers"]),
+        arguments=tuple((_text(a["name"]), _text(a["value"])) for a in d["arguments"]),
+    )
+
+
+def _read_change(d: dict[str, Any]) -> t.Change:
+    return t.Change(
+        variable=_text(d["variable"]),
+        title=_text(d["title"]),
+        process=_text(d["process"]),
+        before=_text(d["before"]),
+        after=_text(d["after"]),
+        kind=_text(d["kind"]),
+        quiet=_flag(d["quiet"]),
+    )
+
+
+def _read_failure(d: dict[str, Any]) -> t.Failure:
+    code, message, during = (_text(d[name]) for name in ("code", "message", "during"))
+    return t.Failure(code, message, during, _text(d["file"]), int(d["line"]), int(d["column"]))
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"expected true or false, found {value!r}")
+    return value
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"expected a text, found {value!r}")
+    return value
+
+
+def _texts(values: object) -> tuple[str, ...]:
+    if not isinstance(values, list):
+        raise TypeError(f"expected a list, found {values!r}")
+    return tuple(_text(value) for value in values)

@@ -1,0 +1,152 @@
+"""From what an engine answered to verdicts that can be said aloud."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from checker.system.ir import MarkInfo, MarkKind, Property, PropertyKind, TransitionSystem
+from checker.witness.answer import Answer
+from checker.witness.replay import replay
+from checker.witness.trace import ERRORS, Header, Trace
+from checker.witness.verdict import Expected, PropertyVerdict, Word
+
+
+def judge(
+    system: TransitionSystem,
+    answer: Answer,
+    header: Header | None = None,
+    expected: Mapping[str, str] | None = None,
+    *,
+    allow_unused: bool = False,
+) -> tuple[PropertyVerdict, ...]:
+    """The verdict about each property of ``system``, in order.
+
+    ``expected`` gives the words that the check expects.  Every violation and error is replayed:
+    raises :class:`checker.witness.replay.ReplayMismatch` where the engine's run is none.  An error
+    of the run that no property's verdict carries gets a verdict of its own, called ``ERRORS``.
+    """
+    words = expected or {}
+    failed = None if answer.fault is None else replay(system, answer.fault, None, header)
+    verdicts = []
+    for prop in system.properties:
+        if prop.name in answer.violations:
+            trace = replay(system, answer.violations[prop.name], prop, header)
+            word, reason = Word.VIOLATED, _of_violation(trace)
+        elif failed is not None:
+            word, reason, trace = Word.ERROR, _of_failure(failed), failed
+        else:
+            word, reason = _without_trace(system, answer, prop, allow_unused)
+            trace = None
+        expects = words.get(prop.name)
+        verdicts.append(
+            PropertyVerdict(
+                prop.name, prop.definition, word, expects, reason, prop.assumptions, trace
+            )
+        )
+    if failed is not None and all(v.word is not Word.ERROR for v in verdicts):
+        reason = _of_failure(failed)
+        verdicts.append(
+            PropertyVerdict(
+                ERRORS, "no run meets an error", Word.ERROR, None, reason, trace=failed
+            )
+        )
+    return tuple(verdicts)
+
+
+def _of_violation(trace: Trace) -> str:
+    return f"{trace.sentence.partition(':')[0]} ({_steps(trace)})"
+
+
+def _of_failure(trace: Trace) -> str:
+    failure = trace.failure
+    assert failure is not None
+    at = f" at {failure.file}:{failure.line}:{failure.column}" if failure.file else ""
+    return f"the run meets an error{at}: {failure.message} ({failure.code}, {_steps(trace)})"
+
+
+def _steps(trace: Trace) -> str:
+    return "in the initial state" if trace.length == 0 else f"after {_count(trace.length, 'step')}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def _without_trace(
+    system: TransitionSystem, answer: Answer, prop: Property, allow_unused: bool
+) -> tuple[Word, str]:
+    far = f"{_count(answer.distinct_states, 'state')} to depth {answer.depth}"
+    if not answer.exhaustive:
+        why = answer.stopped or "the search is not exhaustive"
+        return Word.UNKNOWN, f"no violation in {far}; {why}"
+    if prop.kind is PropertyKind.AT_END and prop.name in answer.cyclic:
+        return Word.UNKNOWN, (
+            "no run ends in a violation, but a run could go round for ever before it is satisfied"
+        )
+    if prop.name not in answer.premises:
+        return Word.VACUOUS, f"the premise of {prop.name} never held in any run, so it says nothing"
+    unused = () if allow_unused else _missing(system, answer, required=True)
+    if unused:
+        return Word.VACUOUS, f"never ran: {'; '.join(unused)}"
+    if prop.kind is PropertyKind.AT_END:
+        return Word.HOLDS, f"at every end of a run ({_count(answer.ends, 'end')})"
+    return Word.HOLDS, "in every state that a run can reach"
+
+
+def never_ran(system: TransitionSystem, answer: Answer) -> tuple[str, ...]:
+    """The handlers that no run took, as they are written."""
+    return _missing(system, answer, required=False)
+
+
+def _missing(system: TransitionSystem, answer: Answer, *, required: bool) -> tuple[str, ...]:
+    """Marks that were never reached; marks with one text and place are one.
+
+    ``required``: those without which a verdict is vacuous; otherwise all handlers.
+    """
+    groups: dict[tuple[object, ...], list[tuple[int, MarkInfo]]] = {}
+    for index, info in enumerate(system.marks):
+        if info.required if required else info.kind is MarkKind.HANDLER:
+            groups.setdefault((info.kind, info.text, info.place), []).append((index, info))
+    return tuple(
+        _labelled(group[0][1])
+        for group in groups.values()
+        if not any(index in answer.reached_marks for index, _ in group)
+    )
+
+
+def _labelled(info: MarkInfo) -> str:
+    return info.text if info.place is None else f"{info.text} (line {info.place.line})"
+
+
+def compare(
+    expectations: Iterable[tuple[str, str | int]],
+    verdicts: Iterable[PropertyVerdict],
+    answer: Answer,
+) -> tuple[Expected, ...]:
+    """What a check expects against what was found.
+
+    An expectation is about a property (a verdict's word), ``states`` (their number), or ``trace``
+    (the number of steps of the shortest counterexample).
+    """
+    known = {v.property: v for v in verdicts}
+    return tuple(_compared(what, value, known, answer) for what, value in expectations)
+
+
+def _compared(
+    what: str, value: str | int, known: Mapping[str, PropertyVerdict], answer: Answer
+) -> Expected:
+    if what in known:
+        found = known[what].word.value
+        return Expected(what, str(value), found, found == str(value))
+    match what:
+        case "states":
+            states = str(answer.distinct_states)
+            if not answer.exhaustive:
+                return Expected(what, str(value), f"at least {states}", False)
+            return Expected(what, str(value), states, states == str(value))
+        case "trace":
+            lengths = [v.trace.length for v in known.values() if v.trace is not None]
+            length = str(min(lengths)) if lengths else "no counterexample"
+            return Expected(what, str(value), length, length == str(value))
+        case _:
+            return Expected(what, str(value), "not asked", False)

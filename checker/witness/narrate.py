@@ -1,0 +1,137 @@
+"""A run that was made again, told step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from checker.system import ir
+from checker.system.interpreter import State, Transition
+from checker.system.ir import ActionKind, Property, TransitionSystem, Variable, VariableKind
+from checker.system.types import AtomT, MapT, universe
+from checker.witness.events import tell
+from checker.witness.explain import sentence
+from checker.witness.fates import copies_of, fates_of, in_flight
+from checker.witness.rerun import Moment, Run
+from checker.witness.show import encode, show
+from checker.witness.trace import ERRORS, Change, Event, Failure, Header, Json, Step, Trace
+
+QUIET = (VariableKind.LINK, VariableKind.WORLD, VariableKind.HISTORY)
+"""Kinds of variables whose changes the events of a step tell already."""
+
+
+def narrate(system: TransitionSystem, run: Run, prop: Property | None, header: Header) -> Trace:
+    """The trace of ``run``, which violates ``prop`` (``None``: it ends with an error)."""
+    steps = tuple(_steps(system, run))
+    failure = None if run.fault is None else _failure(run.fault)
+    if prop is not None:
+        name, definition, word = prop.name, prop.definition, "violated"
+        told = sentence(system, prop, run.last)
+    else:
+        assert failure is not None
+        name, definition, word = ERRORS, "", "error"
+        told = f"error {failure.code}: {failure.message}"
+    fates = fates_of(system, run, steps)
+    return Trace(
+        header=header,
+        property_name=name,
+        definition=definition,
+        word=word,
+        sentence=told,
+        processes=system.processes,
+        variables=tuple((v.name, v.kind.value) for v in system.variables),
+        steps=steps,
+        fates=fates,
+        copies=copies_of(run, system, frozenset(f.process for f in fates if f.crashed)),
+        in_flight=in_flight(system, run.last),
+        ends=run.ends,
+        failure=failure,
+    )
+
+
+def _failure(transition: Transition) -> Failure:
+    fault = transition.fault
+    assert fault is not None
+    during = _instance(transition)
+    if fault.place is None:
+        return Failure(fault.code, fault.message, during)
+    at = fault.place
+    return Failure(fault.code, fault.message, during, at.file, at.line, at.column)
+
+
+def _steps(system: TransitionSystem, run: Run) -> Iterator[Step]:
+    before: State | None = None
+    for number, moment in enumerate(run.moments):
+        events = tuple(tell(system, event) for event in moment.events)
+        kind = "start" if moment.transition is None else moment.transition.action.kind.value
+        yield Step(
+            number=number,
+            action="" if moment.transition is None else _instance(moment.transition),
+            kind=kind,
+            process=next((e.process for e in events if e.process), ""),
+            headline=_headline(moment, events),
+            events=events,
+            changes=() if before is None else tuple(_changes(system, before, moment.state)),
+            state=_data(system, moment.state),
+        )
+        before = moment.state
+
+
+def _data(system: TransitionSystem, state: State) -> dict[str, Json]:
+    pairs = zip(system.variables, state, strict=True)
+    return {variable.name: encode(variable.type, value) for variable, value in pairs}
+
+
+def _instance(transition: Transition) -> str:
+    params = zip(transition.action.params, transition.params, strict=False)
+    shown = (show(ir.domain_item(p.domain), value) for p, value in params)
+    return f"{transition.action.name}({', '.join(shown)})"
+
+
+LEADING = {
+    ActionKind.STEP: ("handler",),
+    ActionKind.REQUEST: ("request",),
+    ActionKind.RECEIVE: ("receive",),
+    ActionKind.LOSE: ("lose",),
+    ActionKind.CRASH: ("crash",),
+    ActionKind.EFFECT: ("copy", "send", "indication"),
+}
+"""The kinds of event that a step's headline is made of, the best one first."""
+
+
+def _headline(moment: Moment, events: tuple[Event, ...]) -> str:
+    if moment.transition is None:
+        return "the start"
+    kind = moment.transition.action.kind
+    told = [e for wanted in LEADING[kind] for e in events if e.kind == wanted]
+    headline = told[0].sentence if told else _instance(moment.transition)
+    if kind is not ActionKind.CRASH and any(e.kind == "crash" for e in events):
+        headline += ", and crashes"
+    return headline
+
+
+def _changes(system: TransitionSystem, before: State, after: State) -> Iterator[Change]:
+    for variable, old, new in zip(system.variables, before, after, strict=True):
+        if old == new:
+            continue
+        title, quiet = variable.title or variable.name, variable.kind in QUIET
+        for process, was, becomes in _entries(system, variable, old, new):
+            yield Change(variable.name, title, process, was, becomes, variable.kind.value, quiet)
+
+
+def _entries(
+    system: TransitionSystem, variable: Variable, old: object, new: object
+) -> Iterator[tuple[str, str, str]]:
+    """What changed: per process for a map from processes, otherwise the whole value."""
+    type_ = variable.type
+    if isinstance(type_, MapT) and _of_processes(system, type_):
+        assert isinstance(old, tuple) and isinstance(new, tuple)
+        for key, was, becomes in zip(universe(type_.key), old, new, strict=True):
+            if was != becomes:
+                inner = type_.value
+                yield show(type_.key, key), show(inner, was), show(inner, becomes)
+    else:
+        yield "", show(type_, old), show(type_, new)
+
+
+def _of_processes(system: TransitionSystem, type_: MapT) -> bool:
+    return isinstance(type_.key, AtomT) and set(type_.key.labels) <= set(system.processes)

@@ -1,0 +1,55 @@
+"""Replay: a run is made again by the interpreter, and only what it accepts becomes a trace."""
+
+from __future__ import annotations
+
+from checker.system.interpreter import State
+from checker.system.ir import Property, TransitionSystem
+from checker.witness.answer import Path
+from checker.witness.narrate import narrate
+from checker.witness.rerun import ReplayMismatch, rerun
+from checker.witness.show import decode
+from checker.witness.trace import Header, Json, Trace
+
+__all__ = ["ReplayMismatch", "path_of", "replay", "replay_document"]
+
+
+def replay(
+    system: TransitionSystem, path: Path, prop: Property | None, header: Header | None = None
+) -> Trace:
+    """Makes the run again and tells it; raises :class:`ReplayMismatch` where it is no such run.
+
+    ``prop`` is the property that the last state violates, or ``None`` where the run ends with an
+    error (``path.then_fault``).
+    """
+    run = rerun(system, path, prop)
+    return narrate(system, run, prop, header or Header("", system.name, ""))
+
+
+def path_of(system: TransitionSystem, trace: Trace) -> Path:
+    """The states of a trace document, as ``system`` understands them.
+
+    Raises ``ValueError`` where they can't be states of ``system``.
+    """
+    states = tuple(_state(system, dict(step.state)) for step in trace.steps)
+    return Path(states, then_fault=trace.failure is not None)
+
+
+def _state(system: TransitionSystem, data: dict[str, Json]) -> State:
+    if set(data) != {v.name for v in system.variables}:
+        raise ValueError("the trace has other variables than the spec")
+    return tuple(decode(v.type, data[v.name]) for v in system.variables)
+
+
+def replay_document(system: TransitionSystem, trace: Trace) -> Trace:
+    """Makes the run of a trace document again in ``system``; the result tells it afresh.
+
+    Raises ``ValueError`` where the document does not fit the system's variables or properties, and
+    :class:`ReplayMismatch` where it fits but is no run.
+    """
+    prop: Property | None = None
+    if trace.failure is None:
+        found = [p for p in system.properties if p.name == trace.property_name]
+        if not found:
+            raise ValueError(f"the check has no property {trace.property_name}")
+        prop = found[0]
+    return replay(system, path_of(system, trace), prop, trace.header)

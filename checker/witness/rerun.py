@@ -1,0 +1,94 @@
+"""Runs made again: the interpreter follows an engine's states, and refuses what it can't do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from checker.system import interpreter
+from checker.system.evaluate import RunFault
+from checker.system.interpreter import Event, State, Transition
+from checker.system.ir import Property, PropertyKind, TransitionSystem
+from checker.witness.answer import Path
+
+
+class ReplayMismatch(Exception):
+    """An engine's run is none of the system's: a bug of the tool, never a trace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A state of a run; ``transition`` led to it (``None`` for the first one)."""
+
+    state: State
+    transition: Transition | None
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run that was made again; ``fault``: the transition with which it fails at its end."""
+
+    moments: tuple[Moment, ...]
+    ends: bool
+    fault: Transition | None = None
+
+    @property
+    def last(self) -> State:
+        """The state in which the run ends."""
+        return self.moments[-1].state
+
+
+def rerun(system: TransitionSystem, path: Path, prop: Property | None) -> Run:
+    """The run along ``path``, each step by the first transition in canonical order that fits."""
+    if not path.states:
+        raise ReplayMismatch("the run has no states")
+    moments = [_start(system, path.states[0])]
+    for number, state in enumerate(path.states[1:], start=1):
+        moments.append(_step(system, moments[-1].state, state, number))
+    last = moments[-1].state
+    fault = _failing(system, last) if path.then_fault else None
+    ends = fault is None and _is_end(system, last)
+    if prop is not None:
+        _require_violation(system, prop, last, ends)
+    elif fault is None:
+        raise ReplayMismatch("the run ends with neither a violation nor an error")
+    return Run(tuple(moments), ends, fault)
+
+
+def _start(system: TransitionSystem, state: State) -> Moment:
+    for found, events in interpreter.initial_events(system):
+        if found == state:
+            return Moment(found, None, events)
+    raise ReplayMismatch("the run does not start in an initial state")
+
+
+def _step(system: TransitionSystem, before: State, after: State, number: int) -> Moment:
+    for transition in interpreter.successors(system, before):
+        if transition.successor is not None and transition.successor == after:
+            return Moment(transition.successor, transition, transition.events)
+    raise ReplayMismatch(f"no transition leads to the state of step {number}")
+
+
+def _failing(system: TransitionSystem, state: State) -> Transition:
+    for transition in interpreter.successors(system, state):
+        if transition.fault is not None:
+            return transition
+    raise ReplayMismatch("no transition of the last state meets an error")
+
+
+def _is_end(system: TransitionSystem, state: State) -> bool:
+    try:
+        return interpreter.is_admissible_end(system, state)
+    except RunFault:
+        return False
+
+
+def _require_violation(system: TransitionSystem, prop: Property, last: State, ends: bool) -> None:
+    try:
+        bad = interpreter.holds(system, prop.bad, last)
+    except RunFault as fault:
+        raise ReplayMismatch(f"{prop.name} can't be evaluated: {fault.message}") from fault
+    if not bad:
+        raise ReplayMismatch(f"the last state does not violate {prop.name}")
+    if prop.kind is PropertyKind.AT_END and not ends:
+        raise ReplayMismatch(f"{prop.name} is about ends of runs, and this run is not over")

@@ -1,0 +1,144 @@
+"""A trace: one run, told in words and in data, that can be read without the spec."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+FORMAT = 1
+"""Version of the trace document."""
+
+ERRORS = "errors of the run"
+"""The name under which an error of the run is reported where no property's verdict carries it."""
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Where a trace comes from: what is needed to make the run again."""
+
+    tool: str  # version of the tool
+    file: str
+    check: str
+    parameters: Mapping[str, str | int] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    fine_steps: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened in a step.
+
+    ``kind`` is a :class:`checker.system.ir.MarkKind`; ``sentence`` says it in words; ``process``
+    is who did it; ``name`` is the handler's, request's or indication's; ``peers`` are the receivers
+    of a message that is sent, or the sender of one that is received; ``arguments`` are pairs of a
+    name and a rendered value.
+    """
+
+    kind: str
+    sentence: str
+    process: str = ""
+    name: str = ""
+    message: str = ""
+    peers: tuple[str, ...] = ()
+    arguments: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A variable (one process's entry of it, where ``process`` is named) that got another value.
+
+    ``kind`` is a :class:`checker.system.ir.VariableKind`; ``quiet`` variables belong to the world,
+    the links or the histories, and are told by events already.
+    """
+
+    variable: str
+    title: str
+    process: str
+    before: str
+    after: str
+    kind: str
+    quiet: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One state of the run, and what happened on the way to it (step 0 is the start)."""
+
+    number: int
+    action: str
+    kind: str
+    process: str
+    headline: str
+    events: tuple[Event, ...]
+    changes: tuple[Change, ...]
+    state: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of a process: its indications in order, and whether it crashed."""
+
+    process: str
+    crashed: bool
+    deliveries: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """What became of a message that a process sent before it crashed."""
+
+    step: int
+    sender: str
+    message: str
+    received: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InFlight:
+    """A message that is still on its way when the run ends."""
+
+    link: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The error of the run with which a trace ends; ``during``: the action that met it."""
+
+    code: str
+    message: str
+    during: str = ""
+    file: str = ""
+    line: int = 0
+    column: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One run that an independent replay accepted.
+
+    ``word`` is the verdict (``violated`` or ``error``), ``sentence`` says what is violated by whom,
+    ``ends`` whether the run is complete: nothing that the world promises is left to do.
+    """
+
+    header: Header
+    property_name: str
+    definition: str
+    word: str
+    sentence: str
+    processes: tuple[str, ...]
+    variables: tuple[tuple[str, str], ...]  # name and kind, in the order of the states
+    steps: tuple[Step, ...]
+    fates: tuple[Fate, ...] = ()
+    copies: tuple[Copies, ...] = ()
+    in_flight: tuple[InFlight, ...] = ()
+    ends: bool = False
+    failure: Failure | None = None
+
+    @property
+    def length(self) -> int:
+        """Number of transitions."""
+        return len(self.steps) - 1

@@ -1,0 +1,130 @@
+"""What is said about a check: verdicts in words, what was expected, and how far the search came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import assert_never
+
+from checker.witness.trace import ERRORS, Trace
+
+__all__ = ["ERRORS", "Expected", "PropertyVerdict", "Report", "Word", "exit_code_of", "worst"]
+
+
+class Word(StrEnum):
+    """The verdict about one property."""
+
+    HOLDS = "holds"
+    VIOLATED = "violated"
+    VACUOUS = "vacuous"
+    UNKNOWN = "unknown"
+    ERROR = "error"  # an error of the run: a value or a capacity left its range
+
+
+SEVERITY = (70, 2, 1, 4, 3, 0)
+"""Exit codes, the worst first."""
+
+
+def exit_code_of(word: Word) -> int:
+    """What ``word`` is worth as an exit code."""
+    match word:
+        case Word.HOLDS:
+            return 0
+        case Word.VIOLATED | Word.ERROR:
+            return 1
+        case Word.VACUOUS:
+            return 4
+        case Word.UNKNOWN:
+            return 3
+        case _:
+            assert_never(word)
+
+
+def worst(codes: Iterable[int]) -> int:
+    """The worst of some exit codes; 0 where there are none."""
+    found = set(codes)
+    for code in SEVERITY:
+        if code in found:
+            return code
+    return max(found, default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyVerdict:
+    """The verdict about one property.
+
+    ``expected`` is the word that the check expects, or ``None`` where it expects nothing in
+    particular (then only ``holds`` will do).  ``reason`` is a sentence.
+    """
+
+    property: str
+    definition: str
+    word: Word
+    expected: str | None = None
+    reason: str = ""
+    assumptions: tuple[str, ...] = ()
+    trace: Trace | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """One ``expect`` of the check: about ``what`` (a property, ``states``, ``trace``, …)."""
+
+    what: str
+    expected: str
+    found: str
+    met: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything that one run of one check found.
+
+    ``never`` names the handlers that never ran; ``stopped`` says why the search isn't exhaustive.
+    """
+
+    file: str
+    check: str
+    parameters: dict[str, str | int]
+    engine: str
+    fine_steps: bool
+    verdicts: tuple[PropertyVerdict, ...]
+    expectations: tuple[Expected, ...] = ()
+    distinct_states: int = 0
+    depth: int = 0
+    transitions: int = 0
+    seconds: float = 0.0
+    exhaustive: bool = False
+    stopped: str | None = None
+    bytes_per_state: float = 0.0
+    notes: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+    version: str = ""
+
+    @property
+    def exit_code(self) -> int:
+        """0 where everything is as it should be, otherwise the worst of what is wrong."""
+        return worst((*self._of_expectations(), *self._of_verdicts()))
+
+    def _of_expectations(self) -> Iterable[int]:
+        words = {v.property: v.word for v in self.verdicts}
+        for expectation in self.expectations:
+            if expectation.met:
+                continue
+            word = words.get(expectation.what)
+            if word is not None:
+                # What holds although a violation was expected is as wrong as the reverse.
+                yield exit_code_of(word) or 1
+            else:
+                yield 1 if self.exhaustive else 3
+
+    def _of_verdicts(self) -> Iterable[int]:
+        judged = {e.what for e in self.expectations}
+        for verdict in self.verdicts:
+            if verdict.property in judged:
+                continue
+            if verdict.expected is None:
+                yield exit_code_of(verdict.word)
+            elif verdict.word.value != verdict.expected:
+                yield exit_code_of(verdict.word) or 1

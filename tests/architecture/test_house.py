@@ -1,0 +1,67 @@
+"""The house is as the documents say: lean start, nothing printed, no folder without tests."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = sorted((ROOT / "checker").rglob("*.py"))
+HEAVY = ("lark", "llvmlite", "numpy", "rich", "z3", "pyspark", "checker.lang", "checker.engines")
+
+
+@pytest.mark.parametrize("args", [["--help"], ["--version"], ["check", "--help"]])
+def test_help_imports_nothing_heavy(args: list[str]) -> None:
+    program = (
+        "import sys\n"
+        "from checker.cli.main import main\n"
+        "try:\n"
+        "    main(sys.argv[1:])\n"
+        "except SystemExit:\n"
+        "    pass\n"
+        f"loaded = [m for m in {HEAVY!r} if m in sys.modules]\n"
+        "sys.exit(f'loaded: {loaded}' if loaded else 0)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *args], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_only_the_command_line_prints_and_exits(path: Path) -> None:
+    if path.is_relative_to(ROOT / "checker" / "cli"):
+        return
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            assert node.func.id not in {"print", "exit", "quit"}, f"line {node.lineno}"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_rooms_stay_small(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count("\n") <= 450
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef):
+            assert node.end_lineno is not None
+            assert node.end_lineno - node.lineno < 80, node.name
+    assert path.stem not in {"utils", "helpers", "common", "core", "manager"}
+
+
+@pytest.mark.parametrize("document", ["README.md", "ARCHITECTURE.md", "docs/language.md"])
+def test_paths_named_in_documents_exist(document: str) -> None:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    named = re.findall(r"`((?:checker|specs|grammar|tests|docs|benchmarks|scripts)/[\w./-]*)`", text)
+    for name in named:
+        assert (ROOT / name).exists(), name
+
+
+def test_every_test_folder_holds_tests() -> None:
+    for folder in sorted((ROOT / "tests").rglob("*")):
+        if folder.is_dir() and folder.name != "__pycache__" and list(folder.glob("*.py")):
+            assert list(folder.glob("test_*.py")) or folder.name == "strategies", folder

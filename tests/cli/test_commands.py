@@ -1,0 +1,298 @@
+"""The commands, over a pipeline that is made by hand."""
+
+from __future__ import annotations
+
+import errno
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from checker import cli
+from checker.cli import say
+from checker.cli.main import main
+from checker.cli.progress import Meter
+from checker.cli.settings import settings_of, size
+from checker.diagnostics import Diagnostic, SpecError
+from checker.witness.answer import Limits, Progress, Unsupported
+from checker.witness.json_format import trace_from_text, trace_to_json
+from checker.witness.replay import ReplayMismatch
+from checker.witness.verdict import Report, Word
+from click import BadParameter, UsageError
+
+from tests.cli.fake import Pipeline, held
+from tests.witness.test_documents import made, trace_of
+
+Out = pytest.CaptureFixture[str]
+Reports = dict[str, Report | Exception]
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> str:
+    file = tmp_path / "a.bcast"
+    file.write_text("// a spec\ncheck one of A {}\n")
+    return str(file)
+
+
+@pytest.fixture
+def pipeline(monkeypatch: pytest.MonkeyPatch) -> Pipeline:
+    import checker
+
+    fake = Pipeline({"one": held()})
+    monkeypatch.setitem(sys.modules, "checker.pipeline", fake)
+    monkeypatch.setattr(checker, "pipeline", fake, raising=False)
+    monkeypatch.setattr(say, "rendered", lambda found: f"{found.code}: {found.message}")
+    monkeypatch.setenv("COLUMNS", "80")
+    return fake
+
+
+def test_check_says_more_than_ok(spec: str, pipeline: Pipeline, capsys: Out) -> None:
+    assert main(["check", spec]) == 0
+    out = capsys.readouterr()
+    assert "HOLDS" in out.out and "exhaustive for n=3" in out.out
+    assert out.err == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ((Word.HOLDS, Word.UNKNOWN), 3),
+        ((Word.UNKNOWN, Word.VACUOUS), 4),
+        ((Word.VACUOUS, Word.VIOLATED), 1),
+    ],
+)
+def test_the_worst_check_decides(
+    words: tuple[Word, ...], code: int, spec: str, pipeline: Pipeline
+) -> None:
+    pipeline.reports = {f"c{i}": held(word=word) for i, word in enumerate(words)}
+    assert main(["check", spec]) == code
+    assert main(["test", spec]) == code
+
+
+def test_options_reach_the_pipeline(spec: str, pipeline: Pipeline) -> None:
+    arguments = "--set n=4 --set f=1 --engine reference --threads 2 --fine-steps --max-states 10"
+    more = "--max-depth 3 --timeout 1.5 --memory 4G"
+    assert main(["check", f"{spec}::one", *arguments.split(), *more.split()]) == 0
+    (options,) = pipeline.asked
+    assert options.settings == {"n": "4", "f": "1"}
+    assert (options.engine, options.threads, options.fine_steps) == ("reference", 2, True)
+    assert options.limits == Limits(10, 3, 1.5, 4 << 30)
+
+
+def test_json_alone_goes_to_stdout(spec: str, pipeline: Pipeline, capsys: Out) -> None:
+    assert main(["check", spec, "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["check"] == "one"
+    pipeline.reports["two"] = held()
+    assert main(["check", spec, "--json", "-"]) == 0
+    assert len(json.loads(capsys.readouterr().out)) == 2
+
+
+def test_outputs_and_traces(spec: str, pipeline: Pipeline, capsys: Out, tmp_path: Path) -> None:
+    pipeline.reports = {"one": made(), "two": made(limit=1)}
+    files = [tmp_path / name for name in ("report.json", "trace.json", "trace.itf.json")]
+    options = ("--json", "--trace-out", "--itf-out")
+    pairs = [text for o, f in zip(options, files, strict=True) for text in (o, str(f))]
+    assert main(["check", spec, *pairs]) == 1
+    out = capsys.readouterr()
+    assert out.out.count("accepted by an independent replay") == 3
+    assert "of 3 traces, the first was written: agreement" in out.err
+    assert trace_from_text(files[1].read_text()) == trace_of(made())
+    assert json.loads(files[2].read_text())["#meta"]["format"] == "ITF"
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(
+        ["a.bcast", *(f.name for f in files)]
+    )
+
+
+def test_no_trace_to_write(spec: str, pipeline: Pipeline, capsys: Out, tmp_path: Path) -> None:
+    assert main(["check", spec, "--trace-out", str(tmp_path / "t.json")]) == 0
+    assert "no trace was written" in capsys.readouterr().err
+    assert not (tmp_path / "t.json").exists()
+
+
+def test_quiet_shows_no_trace(spec: str, pipeline: Pipeline, capsys: Out) -> None:
+    pipeline.reports = {"one": made()}
+    assert main(["check", "-q", spec]) == 0
+    assert "replay" not in capsys.readouterr().out
+
+
+def test_an_interruption_stops_the_rest(spec: str, pipeline: Pipeline) -> None:
+    stopped = held(word=Word.UNKNOWN, stopped="interrupted")
+    pipeline.reports = {"one": stopped, "two": held()}
+    assert main(["check", spec]) == 3
+    assert len(pipeline.asked) == 1
+
+
+SPEC_ERROR = SpecError((Diagnostic("T101", "a type is wrong"), Diagnostic("T102", "and another")))
+
+
+@pytest.mark.parametrize(
+    ("problem", "code", "says"),
+    [
+        (SPEC_ERROR, 2, "T101: a type is wrong\nT102: and another\n"),
+        (Unsupported("too large"), 2, "error: too large\n"),
+        (ReplayMismatch("step 3"), 70, "internal error: ReplayMismatch: step 3; please report it"),
+        (ZeroDivisionError("x"), 70, "internal error: ZeroDivisionError"),
+        (MemoryError(), 3, "out of memory"),
+        (OSError(errno.ENOSPC, "No space left on device", "f"), 70, "f: No space left on device"),
+        (KeyboardInterrupt(), 3, "interrupted"),
+    ],
+)
+def test_what_goes_wrong(
+    problem: Exception, code: int, says: str, spec: str, pipeline: Pipeline, capsys: Out
+) -> None:
+    pipeline.reports = {"one": problem}
+    assert main(["check", spec]) == code
+    out = capsys.readouterr()
+    assert says in out.err
+    assert "Traceback" not in out.err and out.out == ""
+
+
+def test_tracebacks_are_for_those_who_ask(
+    spec: str, pipeline: Pipeline, capsys: Out, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BIVALENCE_DEBUG", "1")
+    pipeline.reports = {"one": ZeroDivisionError("x")}
+    assert main(["check", spec]) == 70
+    assert "Traceback" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("check", "Missing argument"),
+        ("check nowhere.bcast", "does not exist"),
+        ("check SPEC::three", "has no check 'three'; it has one"),
+        ("check SPEC --set n", "NAME=VALUE"),
+        ("check SPEC --set n=3 --set n=4", "twice"),
+        ("check SPEC --memory lots", "no amount of memory"),
+        ("check SPEC --json x --trace-out x", "same file"),
+        ("test nowhere", "does not exist"),
+        ("view nowhere.json", "No such file"),
+        ("frobnicate", "No such command"),
+    ],
+)
+def test_usage_errors(
+    arguments: str, says: str, spec: str, pipeline: Pipeline, capsys: Out
+) -> None:
+    assert main(arguments.replace("SPEC", spec).split()) == 2
+    out = capsys.readouterr()
+    assert says in out.err and out.out == ""
+
+
+def test_test_goes_through_folders(pipeline: Pipeline, capsys: Out, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.bcast").write_text("fine")
+    assert main(["test", str(tmp_path)]) == 0
+    assert "2 of 2 as expected" in capsys.readouterr().out
+    (tmp_path / "b.bcast").write_text("wrong")
+    pipeline.reports = {"one": made(limit=1)}
+    assert main(["test", str(tmp_path)]) == 2
+    out = capsys.readouterr()
+    assert "UNEXPECTED" in out.out and "states: expected 13, found at least" in out.out
+    assert "0 of 2 as expected" in out.out and "P001" in out.err
+
+
+def test_view_and_replay(pipeline: Pipeline, capsys: Out, tmp_path: Path) -> None:
+    file = tmp_path / "t.json"
+    file.write_text(json.dumps(trace_to_json(trace_of(made()))))
+    assert main(["view", str(file)]) == 0
+    seen = capsys.readouterr().out
+    assert "p2 receives DATA(p1, a) from p1" in seen
+    assert main(["replay", str(file)]) == 1
+    assert capsys.readouterr().out == seen
+    file.write_text("{}")
+    assert main(["view", str(file)]) == 2
+    assert "E006" in capsys.readouterr().err
+
+
+def test_a_trace_that_is_no_run_any_more_is_the_users_affair(
+    pipeline: Pipeline, capsys: Out, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: object) -> None:
+        raise ReplayMismatch("no transition leads to the state of step 2")
+
+    monkeypatch.setattr(pipeline, "replay_trace", refuse)
+    file = tmp_path / "t.json"
+    file.write_text(json.dumps(trace_to_json(trace_of(made()))))
+    assert main(["replay", str(file)]) == 2
+    assert "E007" in capsys.readouterr().err
+
+
+def test_show(spec: str, pipeline: Pipeline, capsys: Out) -> None:
+    assert main(["show", spec, "--system", "--set", "n=4"]) == 0
+    assert capsys.readouterr().out == "system one with {'n': '4'}\n"
+    assert main(["show", spec]) == 0
+    assert "validity (expected: holds)\n    what is sent arrives" in capsys.readouterr().out
+
+
+def test_progress_on_a_terminal_and_elsewhere(capsys: Out) -> None:
+    with Meter("a", terminal=False) as meter:
+        meter(Progress(10, 5, 1, 0.5, 0))
+        assert capsys.readouterr().err == ""
+        meter(Progress(2000, 5, 3, 2.0, 1 << 20))
+        meter(Progress(4000, 5, 4, 2.1, 1 << 20))
+    line = "a: 2,000 states, depth 3, frontier 5, 1,000 states/s, 1 MiB, 2 s\n"
+    assert capsys.readouterr().err == line
+
+
+def test_files_are_written_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "out.json"
+    file.write_text("before")
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError):
+        say.write(str(file), "after")
+    assert file.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_sizes_and_settings() -> None:
+    sizes = {"500M": 500 << 20, "4G": 4 << 30, "1.5 GiB": 3 << 29, "17": 17, "2kb": 2048}
+    assert {text: size(text) for text in sizes} == sizes
+    for text in ("", "G", "-1G", "0", "4X"):
+        with pytest.raises(BadParameter):
+            size(text)
+    assert settings_of(["n=4", "n=4", " f = 2*n "]) == {"n": "4", "f": "2*n"}
+    for text in ("n", "=4", "n=", "1=2"):
+        with pytest.raises(UsageError):
+            settings_of([text])
+
+
+HEAVY = ("lark", "llvmlite", "numba", "numpy", "rich", "z3", "pyspark", "checker.system")
+LEAN = f"""
+import sys
+from checker.cli.main import main
+assert main(["--help"]) == 0
+assert main(["check", "--help"]) == 0
+assert main(["--version"]) == 0
+heavy = [m for m in {HEAVY!r} if m in sys.modules]
+sys.exit(f"loaded: {{heavy}}" if heavy else 0)
+"""
+
+
+def test_the_start_is_lean() -> None:
+    root = Path(cli.__file__).parents[2]
+    run = subprocess.run(
+        [sys.executable, "-c", LEAN], capture_output=True, text=True, cwd=root, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    assert "Exit codes: 0 all as expected" in run.stdout
+
+
+def test_a_reader_that_leaves_is_no_error() -> None:
+    root = Path(cli.__file__).parents[2]
+    code = "import os, sys; os.close(0)\nfrom checker.cli.main import main\nsys.exit(main(['--help']))"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=root
+    )
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    error = process.stderr.read()
+    process.stderr.close()
+    assert (process.wait(), error) == (0, b"")

@@ -1,0 +1,109 @@
+"""Traces and reports as text, against golden files.
+
+``BIVALENCE_GOLDEN=1 pytest tests/views`` writes them anew; read the difference before keeping it.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from checker.views.paper import as_text, listing
+from checker.views.report import report_view
+from checker.views.text import trace_view
+from checker.witness.trace import Event, Header, Trace
+from checker.witness.verdict import PropertyVerdict, Report, Word
+
+from tests.witness.test_documents import made, trace_of
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def compare(name: str, text: str) -> None:
+    file = GOLDEN / f"{name}.txt"
+    if os.environ.get("BIVALENCE_GOLDEN"):
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    assert text == file.read_text(encoding="utf-8")
+
+
+def steady(report: Report) -> Report:
+    return replace(report, seconds=0.25, bytes_per_state=12.5, notes=("it was a quiet day",))
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_trace(width: int) -> None:
+    compare(f"violation-{width}", as_text(trace_view(trace_of(made())), width))
+
+
+def test_trace_of_an_error() -> None:
+    compare("error-80", as_text(trace_view(trace_of(made(limit=1)))))
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_report(width: int) -> None:
+    compare(f"report-{width}", as_text(report_view(steady(made())), width))
+
+
+def test_report_that_surprises() -> None:
+    compare("report-error-80", as_text(report_view(steady(made(limit=1)))))
+
+
+def test_report_of_a_search_that_stopped() -> None:
+    unknown = PropertyVerdict("validity", "", Word.UNKNOWN, None, "no violation in 10 states")
+    vacuous = PropertyVerdict("order", "", Word.VACUOUS, "holds", "never ran: upon init")
+    text = as_text(
+        report_view(
+            Report(
+                "a.bcast",
+                "big",
+                {"n": 9},
+                "native",
+                True,
+                (unknown, vacuous),
+                distinct_states=10,
+                depth=2,
+                stopped="the time limit of 1 s was reached",
+            )
+        )
+    )
+    assert "NOT exhaustive for n=9: the time limit of 1 s was reached" in text
+    assert "1 vacuous, 1 unknown" in text
+    assert "native engine, fine steps" in text
+
+
+def test_no_line_is_wider_than_the_page() -> None:
+    long = replace(trace_of(made()), sentence="x" * 50 + " " + "y" * 200)
+    event = Event("send", "", "p1", message="DATA" + "(a)" * 60, peers=("p2",) * 40)
+    step = replace(long.steps[1], events=(event,), headline="h" * 300)
+    trace = replace(long, steps=(long.steps[0], step))
+    for width in (40, 80, 120):
+        lines = as_text(trace_view(trace), width).splitlines()
+        assert max(map(len, lines)) <= width
+        assert "".join(lines).count("h") >= 300
+
+
+def test_brackets_and_colours() -> None:
+    trace = replace(trace_of(made()), sentence="[red]seq[/red] = [a, b] :smile: 1.5")
+    assert "[red]seq[/red] = [a, b] :smile: 1.5." in as_text(trace_view(trace))
+    assert "\x1b" not in as_text(trace_view(trace))
+    assert "\x1b[" in as_text(trace_view(trace), colour=True)
+
+
+def test_a_violation_in_the_initial_state() -> None:
+    whole = trace_of(made())
+    trace: Trace = replace(whole, steps=whole.steps[:1], copies=(), ends=False, header=HEADER)
+    text = as_text(trace_view(trace))
+    assert "in the initial state" in text
+    assert "whatever happens, this has happened" in text
+
+
+HEADER = Header("0.1", "a.bcast", "c", fine_steps=True)
+
+
+def test_lists_in_words() -> None:
+    assert listing(()) == ""
+    assert listing(("a",)) == "a"
+    assert listing(("a", "b", "c")) == "a, b and c"

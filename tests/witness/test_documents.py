@@ -1,0 +1,129 @@
+"""JSON documents: their schemas, reading them back, and the Informal Trace Format."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import checker.witness
+import pytest
+from checker.diagnostics import SpecError
+from checker.engines.reference import explore
+from checker.witness.answer import Limits
+from checker.witness.itf import trace_to_itf
+from checker.witness.json_format import (
+    report_to_json,
+    trace_from_json,
+    trace_from_text,
+    trace_to_json,
+)
+from checker.witness.judge import compare, judge, never_ran
+from checker.witness.trace import Header, Trace
+from checker.witness.verdict import Report
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
+
+from tests.witness.relay import relay
+
+SCHEMAS = Path(checker.witness.__file__).parent / "schema"
+HEADER = Header("0.1", "relay.bcast", "three", {"n": 3}, {"n": "3"})
+
+
+def validator(name: str) -> Draft202012Validator:
+    schemas = {n: json.loads((SCHEMAS / f"{n}.schema.json").read_text()) for n in ("trace", "report")}
+    registry: Registry[Any] = Registry()
+    for schema in schemas.values():
+        Draft202012Validator.check_schema(schema)
+        registry = registry.with_resource(schema["$id"], Resource.from_contents(schema))
+    return Draft202012Validator(schemas[name], registry=registry)
+
+
+def made(limit: int = 3) -> Report:
+    system = relay(limit=limit)
+    answer = explore(system, Limits())
+    verdicts = judge(system, answer, HEADER)
+    expectations = compare([("agreement", "violated"), ("states", 13)], verdicts, answer)
+    return Report(
+        "relay.bcast",
+        "three",
+        {"n": 3},
+        answer.engine,
+        False,
+        verdicts,
+        expectations,
+        answer.distinct_states,
+        answer.depth,
+        answer.transitions,
+        answer.seconds,
+        answer.exhaustive,
+        answer.stopped,
+        answer.bytes_per_state,
+        never=never_ran(system, answer),
+        version="0.1",
+    )
+
+
+def trace_of(report: Report) -> Trace:
+    trace = report.verdicts[-1].trace
+    assert trace is not None
+    return trace
+
+
+@pytest.mark.parametrize("limit", [3, 1], ids=["violation", "error of the run"])
+def test_documents_follow_their_schemas(limit: int) -> None:
+    report = made(limit)
+    document = report_to_json(report)
+    assert json.loads(json.dumps(document)) == document
+    validator("report").validate(document)
+    validator("trace").validate(trace_to_json(trace_of(report)))
+
+
+def test_the_schemas_are_strict() -> None:
+    document = report_to_json(made())
+    assert not validator("report").is_valid({**document, "surprise": 1})
+    assert not validator("report").is_valid({**document, "exhaustive": "yes"})
+
+
+@pytest.mark.parametrize("limit", [3, 1])
+def test_a_trace_survives_being_written(limit: int) -> None:
+    trace = trace_of(made(limit))
+    assert trace_from_text(json.dumps(trace_to_json(trace))) == trace
+
+
+def code_of(document: object) -> str:
+    with pytest.raises(SpecError) as raised:
+        trace_from_json(document)
+    return raised.value.diagnostics[0].code
+
+
+def test_other_versions_and_other_documents_are_refused() -> None:
+    document = trace_to_json(trace_of(made()))
+    assert code_of({**document, "format": 2}) == "E005"
+    assert code_of([]) == "E006"
+    assert code_of({}) == "E006"
+    assert code_of(report_to_json(made())) == "E006"
+    assert code_of({**document, "steps": []}) == "E006"
+    for key in document:
+        if key not in ("format", "kind"):
+            assert code_of({k: v for k, v in document.items() if k != key}) == "E006", key
+            assert code_of({**document, key: 0}) == "E006", key
+
+
+@pytest.mark.parametrize("text", ["", "{", "[" * 100_000, "null", "\x00"])
+def test_texts_that_are_no_documents(text: str) -> None:
+    with pytest.raises(SpecError) as raised:
+        trace_from_text(text)
+    assert raised.value.diagnostics[0].code == "E006"
+
+
+def test_itf() -> None:
+    document = trace_to_itf(trace_of(made()))
+    assert document["#meta"]["format"] == "ITF"
+    assert document["vars"] == ["called", "crashed", "net", "delivered", "count"]
+    assert all(set(s) == {"#meta", *document["vars"]} for s in document["states"])
+    last = document["states"][-1]
+    assert last["crashed"] == {"#set": ["p1"]}
+    assert last["delivered"]["#map"][1] == ["p2", {"#set": ["a"]}]
+    packet = {"from": "p1", "to": "p3", "message": {"tag": "DATA", "value": {"origin": "p1", "m": "a"}}}
+    assert packet in last["net"]

@@ -1,0 +1,133 @@
+"""Verdicts: one for each way in which an exploration can end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from checker.engines.reference import explore
+from checker.system import ir
+from checker.witness.answer import Answer, Limits
+from checker.witness.judge import compare, judge, never_ran
+from checker.witness.trace import ERRORS
+from checker.witness.verdict import Expected, PropertyVerdict, Report, Word, worst
+
+from tests.witness.relay import relay
+
+GOOD = relay(crash=False)
+HELD = explore(GOOD, Limits())
+
+
+def word_of(system: ir.TransitionSystem, answer: Answer, **options: bool) -> tuple[Word, str]:
+    (verdict,) = judge(system, answer, **options)
+    return verdict.word, verdict.reason
+
+
+def test_holds_says_where() -> None:
+    assert word_of(GOOD, HELD) == (Word.HOLDS, "at every end of a run (1 end)")
+
+
+def test_violated_has_a_trace_and_carries_assumptions() -> None:
+    system = relay()
+    (verdict,) = judge(system, explore(system, Limits()), expected={"agreement": "violated"})
+    assert (verdict.word, verdict.expected) == (Word.VIOLATED, "violated")
+    assert verdict.trace is not None and verdict.trace.length == 2
+    assert verdict.assumptions == ("messages between correct processes arrive",)
+    assert verdict.reason == "agreement is violated with p = p2, q = p3 (after 2 steps)"
+
+
+def test_unknown_says_how_far_it_came() -> None:
+    word, reason = word_of(GOOD, explore(GOOD, Limits(max_depth=1)))
+    assert word is Word.UNKNOWN
+    assert "2 states to depth 1" in reason and "depth limit of 1" in reason
+
+
+def test_going_round_for_ever_is_unknown() -> None:
+    word, reason = word_of(GOOD, replace(HELD, cyclic=frozenset({"agreement"})))
+    assert word is Word.UNKNOWN and "go round for ever" in reason
+
+
+def test_a_premise_that_never_held_is_vacuous() -> None:
+    word, reason = word_of(GOOD, replace(HELD, premises=frozenset()))
+    assert word is Word.VACUOUS and "premise of agreement" in reason
+
+
+def test_a_required_handler_that_never_ran_is_vacuous_unless_allowed() -> None:
+    unused = replace(HELD, reached_marks=HELD.reached_marks - {5})
+    word, reason = word_of(GOOD, unused)
+    assert word is Word.VACUOUS
+    assert "upon receive DATA(s, m) from p (line 6)" in reason
+    assert word_of(GOOD, unused, allow_unused=True)[0] is Word.HOLDS
+    assert never_ran(GOOD, HELD) == ("upon init",)
+
+
+def test_a_handler_with_two_marks_ran_where_either_was_reached() -> None:
+    twice = replace(GOOD, marks=(*GOOD.marks, GOOD.marks[5]))
+    assert word_of(twice, HELD)[0] is Word.HOLDS
+
+
+def test_an_error_of_the_run_is_every_open_propertys_verdict() -> None:
+    system = relay(ir.PropertyKind.INVARIANT, limit=1, crash=False)
+    answer = replace(explore(system, Limits()), violations={})
+    (verdict,) = judge(system, answer)
+    assert verdict.word is Word.ERROR and verdict.trace is not None
+    assert "relay.bcast:8:5: 2 is outside 0..1 (R001, after 2 steps)" in verdict.reason
+
+
+def test_an_error_beside_violations_has_a_verdict_of_its_own() -> None:
+    system = relay(ir.PropertyKind.INVARIANT, limit=1)
+    violated, error = judge(system, explore(system, Limits()))
+    assert violated.word is Word.VIOLATED
+    assert (error.property, error.word) == (ERRORS, Word.ERROR)
+
+
+def test_expectations() -> None:
+    verdicts = judge(GOOD, HELD)
+    wanted = [("agreement", "holds"), ("states", 9), ("trace", 4), ("states", 8), ("order", "holds")]
+    assert compare(wanted, verdicts, HELD) == (
+        Expected("agreement", "holds", "holds", True),
+        Expected("states", "9", "9", True),
+        Expected("trace", "4", "no counterexample", False),
+        Expected("states", "8", "9", False),
+        Expected("order", "holds", "not asked", False),
+    )
+    partial = explore(GOOD, Limits(max_depth=1))
+    assert compare([("states", 2)], verdicts, partial)[0].found == "at least 2"
+
+
+def report(
+    *verdicts: tuple[str, Word], met: dict[str, bool] | None = None, exhaustive: bool = True
+) -> Report:
+    told = tuple(PropertyVerdict(name, "", word) for name, word in verdicts)
+    expects = tuple(Expected(what, "", "", good) for what, good in (met or {}).items())
+    return Report("f", "c", {}, "native", False, told, expects, exhaustive=exhaustive)
+
+
+@pytest.mark.parametrize(
+    ("made", "code"),
+    [
+        (report(("a", Word.HOLDS)), 0),
+        (report(), 0),
+        (report(("a", Word.VIOLATED)), 1),
+        (report(("a", Word.ERROR)), 1),
+        (report(("a", Word.VACUOUS)), 4),
+        (report(("a", Word.UNKNOWN)), 3),
+        (report(("a", Word.UNKNOWN), ("b", Word.VIOLATED), ("c", Word.VACUOUS)), 1),
+        (report(("a", Word.UNKNOWN), ("c", Word.VACUOUS)), 4),
+        (report(("a", Word.VIOLATED), met={"a": True}), 0),
+        (report(("a", Word.HOLDS), met={"a": False}), 1),
+        (report(("a", Word.VACUOUS), met={"a": False}), 4),
+        (report(("a", Word.UNKNOWN), met={"a": False}), 3),
+        (report(("a", Word.VIOLATED), ("b", Word.VIOLATED), met={"a": True}), 1),
+        (report(met={"states": False}), 1),
+        (report(met={"states": False}, exhaustive=False), 3),
+    ],
+)
+def test_exit_codes(made: Report, code: int) -> None:
+    assert made.exit_code == code
+
+
+def test_the_worst_exit_code() -> None:
+    assert worst([0, 3, 4, 1, 2, 70]) == 70
+    assert worst([3, 4]) == 4
+    assert worst([]) == 0
