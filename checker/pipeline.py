@@ -1,4 +1,4 @@
-"""The whole tool on one page: load, instantiate, ask an engine, judge, compare with what is expected.
+"""The whole tool on one page: load, instantiate, ask an engine, judge.
 
 Text becomes a typed protocol (:mod:`checker.lang`), a check of it becomes a finite transition
 system (:mod:`checker.system`), an engine explores that, and whatever it answers is replayed by the
@@ -38,7 +38,7 @@ class Options:
     engine: str = "native"
     threads: int | None = None
     fine_steps: bool = False
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
 
 
 def version() -> str:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 @click.argument("names", nargs=-1, required=True, metavar="FILE[::CHECK]...")
 @SET
 @engine_options
-@click.option("--json", "json_out", metavar="FILE", help="Write the report as JSON; - is stdout.")
+@click.option(
+    "--json", "json_out", metavar="FILE", help="Write the report as JSON; - is stdout, alone."
+)
 @click.option("--trace-out", metavar="FILE", help="Write the first violation's trace as JSON.")
 @click.option("--itf-out", metavar="FILE", help="Write it in the Informal Trace Format.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no traces.")
@@ -31,19 +33,20 @@ def check(
     quiet: bool,
     **engine: Any,
 ) -> int:
-    """Run the checks of a spec: all of FILE's, or the one called CHECK."""
+    """Run checks: all of FILE's, or the one called CHECK."""
     from checker import pipeline
     from checker.cli.progress import Meter
     from checker.cli.settings import options_of, targets
     from checker.witness.verdict import worst
 
-    _distinct(json_out, trace_out, itf_out)
+    outputs = [output for output in (json_out, trace_out, itf_out) if output is not None]
+    _require(outputs)
     options = options_of(settings, engine)
     reports: list[Report] = []
     for path, name in targets(names):
         with Meter(f"{path}::{name}", silent=quiet) as meter:
             report = pipeline.run_check(path, name, options, meter)
-        if json_out != "-":
+        if "-" not in outputs:
             _print(report, with_traces=not quiet, first=not reports)
         reports.append(report)
         if report.stopped == "interrupted":
@@ -52,10 +55,14 @@ def check(
     return worst(report.exit_code for report in reports)
 
 
-def _distinct(*outputs: str | None) -> None:
-    named = [output for output in outputs if output is not None]
-    if len(set(named)) < len(named):
+def _require(outputs: list[str]) -> None:
+    from checker.cli.say import require_writable
+
+    if len(set(outputs)) < len(outputs):
         raise click.UsageError("two outputs can't go to the same file")
+    for output in outputs:
+        if output != "-":
+            require_writable(output)
 
 
 def _print(report: Report, *, with_traces: bool, first: bool) -> None:
@@ -74,12 +81,10 @@ def _print(report: Report, *, with_traces: bool, first: bool) -> None:
 
 def traces_of(report: Report) -> list[Trace]:
     """The traces worth showing: those nobody expected, the expected ones, each once."""
-    from checker.witness.verdict import Word
-
     found: list[Trace] = []
     for surprising in (True, False):
         for verdict in report.verdicts:
-            surprise = verdict.word.value != (verdict.expected or Word.HOLDS.value)
+            surprise = verdict.word.value != report.wanted(verdict)
             if surprise is surprising and verdict.trace is not None and verdict.trace not in found:
                 found.append(verdict.trace)
     return found

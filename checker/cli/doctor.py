@@ -16,16 +16,13 @@ if TYPE_CHECKING:
     from checker.system.ir import TransitionSystem
 
 PACKAGES = (
-    ("click", True, "the command line"),
-    ("lark", True, "reading specs"),
-    ("rich", True, "text views"),
-    ("llvmlite", True, "the native engine"),
-    ("numba", True, "the native engine"),
-    ("numpy", True, "the native engine"),
-    ("z3-solver", False, "the symbolic engine"),
-    ("pyspark", False, "the cluster engine"),
+    ("click", "the command line"),
+    ("lark", "reading specs"),
+    ("rich", "text views"),
+    ("llvmlite", "the native engine"),
+    ("numpy", "the native engine"),
 )
-"""Name, whether it is needed, and what for."""
+"""Name, and what for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +38,10 @@ class Finding:
 
 @click.command()
 def doctor() -> int:
-    """Look at the installation: Python, packages, engine, cache, cores, memory."""
+    """Look at the installation.
+
+    Python, packages, native engine, cache, cores and memory; what is missing and how to get it.
+    """
     failed = False
     for finding in findings():
         mark = "ok" if finding.good else "MISSING" if finding.needed else "absent"
@@ -68,14 +68,14 @@ def findings() -> Iterator[Finding]:
     yield Finding("memory", True, _memory())
 
 
-def _package(name: str, needed: bool, purpose: str) -> Finding:
+def _package(name: str, purpose: str) -> Finding:
     from importlib.metadata import PackageNotFoundError, version
 
     try:
-        return Finding(name, True, f"{version(name)} ({purpose})", needed=needed)
+        return Finding(name, True, f"{version(name)} ({purpose})")
     except PackageNotFoundError:
         remedy = f"pip install {name}"
-        return Finding(name, False, f"not installed ({purpose})", remedy, needed)
+        return Finding(name, False, f"not installed ({purpose})", remedy)
 
 
 def _engine() -> Finding:
@@ -113,16 +113,19 @@ def _counter() -> TransitionSystem:
 
 
 def _cache() -> Finding:
-    """Whether compiled code can be kept: beside the package, or where Numba is told to."""
-    told = os.environ.get("NUMBA_CACHE_DIR")
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    folders = [Path(told)] if told else [Path(__file__).parent.parent, Path(home)]
-    for folder in folders:
-        existing = next((f for f in (folder, *folder.parents) if f.exists()), folder)
-        if existing.is_dir() and os.access(existing, os.W_OK):
-            return Finding("cache", True, f"{folder} is writable")
-    said = f"{' and '.join(str(f) for f in folders)}: not writable, so every start compiles again"
-    remedy = "set NUMBA_CACHE_DIR to a folder that is writable"
+    """Whether machine code can be kept from one run to the next."""
+    import importlib
+
+    try:
+        folder = Path(importlib.import_module("checker.kernels.jit").cache_folder())
+    except Exception as problem:
+        said = f"unknown, for there is no native engine ({type(problem).__name__})"
+        return Finding("cache", False, said, needed=False)
+    existing = next(f for f in (folder, *folder.parents) if f.exists())
+    if existing.is_dir() and os.access(existing, os.W_OK):
+        return Finding("cache", True, f"{folder} is writable")
+    said = f"{folder} is not writable, so every run compiles again"
+    remedy = "make it writable, or set XDG_CACHE_HOME to a folder that is"
     return Finding("cache", False, said, remedy, needed=False)
 
 

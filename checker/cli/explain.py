@@ -15,6 +15,7 @@ def diagnostic(code: str) -> int:
     pages = {page.stem: page for page in sorted(resources.pages().glob("*.md"))}
     if wanted not in pages:
         near = [known for known in pages if known[:1] == wanted[:1]] or list(pages)
-        raise click.UsageError(f"there is no diagnostic {wanted}; there are {', '.join(near)}")
+        known = f"; there are {', '.join(near)}" if near else ""
+        raise click.UsageError(f"there is no diagnostic {wanted}{known}")
     click.echo(pages[wanted].read_text(encoding="utf-8").rstrip("\n"))
     return 0

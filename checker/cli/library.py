@@ -17,7 +17,7 @@ INTERFACES = "interfaces"
 
 @click.command("list")
 def list_specs() -> int:
-    """List the specs that come with the tool: file, protocol, checks."""
+    """List the specs that come with the tool."""
     from checker import resources
 
     folder = Path(resources.specs())

@@ -22,6 +22,8 @@ from checker.cli.show import show
 from checker.cli.test import test
 
 VIOLATED, USAGE, UNKNOWN, BUG = 1, 2, 3, 70
+UNREAD = 141
+"""Nobody reads the output: what a shell says of a process that SIGPIPE ended."""
 DEBUG = "BIVALENCE_DEBUG"
 
 
@@ -70,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return code
     except BrokenPipeError:
         _close_stdout()
-        return 0
+        return UNREAD
 
 
 def _run(arguments: Sequence[str] | None) -> int:
@@ -89,6 +91,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         return UNKNOWN
     except BrokenPipeError:
         raise
+    except SystemExit as leaving:  # click's own answer to a broken pipe
+        raise BrokenPipeError from leaving
     except MemoryError:
         click.echo("out of memory: the verdict is unknown; --memory sets a budget", err=True)
         return UNKNOWN

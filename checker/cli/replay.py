@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("trace", metavar="TRACE")
 def replay(trace: str) -> int:
-    """Make the run of TRACE again in the spec that it names, and show it.
+    """Make a trace's run again, and show it.
 
-    Exits 1 where the run does what the trace says: it is a violation, after all.
+    The spec, check and parameters are those that TRACE names. Exits 1 where the run does what the
+    trace says: it is a violation, after all.
     """
     from checker import pipeline
     from checker.cli.say import page
@@ -30,7 +31,7 @@ def replay(trace: str) -> int:
         spec = document.header.file
         message = f"{trace} is no run of {spec} any more: {problem}"
         hint = "the spec or its parameters changed since; check it again, or `bivalence view` it"
-        raise SpecError((Diagnostic("E007", message, None, "", hint),)) from problem
+        raise SpecError((Diagnostic("E009", message, None, "", hint),)) from problem
     page(trace_view(again))
     return 1
 

@@ -61,6 +61,7 @@ def write(path: str, text: str) -> None:
     if target.exists() and not target.is_file():  # a device or a pipe has no "beside"
         target.write_text(text, encoding="utf-8")
         return
+    target = Path(os.path.realpath(target))
     handle, beside = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         with open(handle, "w", encoding="utf-8") as file:
@@ -72,6 +73,18 @@ def write(path: str, text: str) -> None:
     except BaseException:
         Path(beside).unlink(missing_ok=True)
         raise
+
+
+def require_writable(path: str) -> None:
+    """Refuses an output that could not be written, before any work is done for it."""
+    target = Path(path)
+    folder = target.parent
+    if target.is_dir():
+        raise click.UsageError(f"{path} is a folder")
+    if not folder.is_dir():
+        raise click.UsageError(f"{path}: there is no folder {folder}")
+    if not os.access(target if target.exists() and not target.is_file() else folder, os.W_OK):
+        raise click.UsageError(f"{path}: {folder} is not writable")
 
 
 def _umask() -> int:

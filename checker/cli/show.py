@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 @click.option("--system", is_flag=True, help="The finite transition system, readable.")
 @click.option("--fine-steps", is_flag=True, help="Each copy of a multicast leaves in its own step.")
 def show(names: tuple[str, ...], settings: tuple[str, ...], system: bool, fine_steps: bool) -> int:
-    """Show what checks ask: parameters, properties with definitions, what is assumed."""
+    """Show what checks ask.
+
+    Parameters, properties with their definitions, and what is assumed; or, with --system, the
+    finite transition system that is searched.
+    """
     from checker import pipeline
     from checker.cli.settings import settings_of, targets
     from checker.witness.answer import Limits
@@ -46,7 +50,8 @@ def _described(report: Report) -> str:
     lines = [f"{report.file}::{report.check}", f"  with {sizes}" if sizes else "  no parameters"]
     expected = {e.what: e.expected for e in report.expectations}
     for verdict in report.verdicts:
-        wanted = expected.pop(verdict.property, verdict.expected or "holds")
+        wanted = report.wanted(verdict)
+        expected.pop(verdict.property, None)
         lines.append(f"  {verdict.property} (expected: {wanted})")
         lines.append(f"    {' '.join(verdict.definition.split())}")
         lines += [f"    assumed: {assumption}" for assumption in verdict.assumptions]

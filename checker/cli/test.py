@@ -21,7 +21,10 @@ SUFFIX = ".bcast"
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @engine_options
 def test(paths: tuple[str, ...], **engine: Any) -> int:
-    """Run every check in the files and folders and compare it with what it expects."""
+    """Run every check and compare it with what it expects.
+
+    PATHs are specs, or folders with specs in them.
+    """
     from checker.cli.settings import options_of
     from checker.witness.verdict import worst
 
@@ -91,6 +94,5 @@ def _reasons(report: Report) -> Iterable[str]:
             wanted, found = expectation.expected, expectation.found
             yield f"{expectation.what}: expected {wanted}, found {found}"
     for verdict in report.verdicts:
-        expected = verdict.expected or "holds"
-        if verdict.property not in judged and verdict.word.value != expected:
+        if verdict.property not in judged and verdict.word.value != report.wanted(verdict):
             yield f"{verdict.property}: {verdict.word.value}, {verdict.reason}"

@@ -51,8 +51,9 @@ class ActionCode:
         self.block: Block = action.body + system.monitor
         self.fn = fn = Fn(
             f"action_{system.actions.index(action)}",
-            [("context", 0), ("worker", 0), ("source noalias readonly", 0)],
+            [("context", 0), ("worker", 0), ("source", 0)],
             None,
+            readonly=("source",),
         )
         self.context, self.worker, self.source = fn.args
         self.guard_fault = fn.label()
@@ -171,7 +172,7 @@ class ActionCode:
 
 def question(layout: Layout, name: str, expr: Expr) -> Fn:
     """The function that evaluates a closed Boolean expression in a state."""
-    fn = Fn(name, [("source noalias readonly", 0)], 64)
+    fn = Fn(name, [("source", 0)], 64, readonly=("source",))
     fault = fn.label()
     frame = Frame(fn, layout, fn.args[0], fault)
     fn.ret(fn.resize(lower(frame, expr), 64))

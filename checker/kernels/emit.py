@@ -101,9 +101,14 @@ class Fn:
     """A function under construction.  ``params`` are names with bits; ``args`` their values."""
 
     def __init__(
-        self, name: str, params: Sequence[tuple[str, int]], result: int | None, attrs: str = ""
+        self,
+        name: str,
+        params: Sequence[tuple[str, int]],
+        result: int | None,
+        attrs: str = "",
+        readonly: Sequence[str] = (),
     ) -> None:
-        self.name, self.result, self.attrs = name, result, attrs
+        self.name, self.result, self.attrs, self.readonly = name, result, attrs, readonly
         self.params = tuple(params)
         self.args = tuple(Val(f"%{n}", bits) for n, bits in params)
         self.allocas: list[str] = []
@@ -391,7 +396,10 @@ class Fn:
 
     def text(self) -> str:
         """The finished definition."""
-        params = ", ".join(f"{ty(bits)} {'noundef ' if bits else ''}%{n}" for n, bits in self.params)
+        params = ", ".join(
+            f"{ty(bits)} {'noalias readonly ' if n in self.readonly else ''}%{n}"
+            for n, bits in self.params
+        )
         kind = "void" if self.result is None else ty(self.result)
         head = f"define {kind} @{self.name}({params}) {self.attrs} {{\nentry:"
         tail = [] if not self.open else ["  unreachable"]

@@ -147,7 +147,7 @@ class Runtime:
         context, worker, row, mark = fn.args
         table, mask = address(fn, context, Context.TABLE), get(fn, context, Context.MASK)
         level = get(fn, context, Context.LEVEL)
-        index = fn.var(fn.and_(mark, mask))
+        index, mine = fn.var(fn.and_(mark, mask)), fn.label()
         with fn.forever() as done:
             place = fn.at(table, index.get())
             slot = fn.load(place, 64, "acquire")
@@ -159,17 +159,16 @@ class Runtime:
                 rows_at = fn.at(context, fn.add(const(Context.ROWS), get(fn, worker, Worker.ID)))
                 self._copy(fn, row, self._row(fn, fn.load(rows_at, 0), count))
                 key = self._claim(fn, worker, row, mark, count, level)
-                found, taken = fn.cmpxchg(place, const(0), key)
-                with fn.if_(taken):
-                    put(fn, worker, Worker.COUNT, fn.add(count, const(1)))
-                    fn.jump(done)
-                self._compare(fn, context, worker, found, row, mark, level, done)
-                index.set(fn.and_(fn.add(index.get(), const(1)), mask))
-                fn.jump(again := fn.label())
-                fn.place_fresh(again)
+                _, taken = fn.cmpxchg(place, const(0), key)
+                fn.leave_if(taken, mine)
             with fn.if_(fn.ne(slot, const(0))):
-                self._compare(fn, context, worker, slot, row, mark, level, done)
+                with fn.if_(self._matches(fn, context, slot, row, mark)):
+                    self._note_level(fn, context, worker, slot, level)
+                    fn.jump(done)
                 index.set(fn.and_(fn.add(index.get(), const(1)), mask))
+        fn.ret(const(0))
+        fn.place_fresh(mine)
+        put(fn, worker, Worker.COUNT, fn.add(get(fn, worker, Worker.COUNT), const(1)))
         fn.ret(const(0))
         return fn
 
@@ -178,14 +177,6 @@ class Runtime:
             return self._key(fn, row, level)
         owner = fn.shl(get(fn, worker, Worker.ID), const(fields.LOCAL_BITS))
         return fn.or_(fn.shl(self._tag(fn, mark), const(40)), fn.or_(owner, count))
-
-    def _compare(
-        self, fn: Fn, context: Val, worker: Val, slot: Val, row: Val, mark: Val, level: Val,
-        done: Label,
-    ) -> None:
-        with fn.if_(self._matches(fn, context, slot, row, mark)):
-            self._note_level(fn, context, worker, slot, level)
-            fn.jump(done)
 
     def lookup(self) -> Fn:
         """``lookup(context, row)``: the slot of a state, or -1."""
@@ -361,6 +352,7 @@ class Runtime:
         fn = Fn("run", [*params, ("first", 64)], 64)
         context, worker, rows, begin, end, first = fn.args
         mode = get(fn, worker, Worker.MODE)
+        judged = fn.or_(fn.eq(mode, const(Mode.SEARCH)), fn.eq(mode, const(Mode.NEWCOMERS)))
         self._safe(fn, worker, begin)
         with fn.count(end, begin) as i:
             source, following = self._row(fn, rows, i), fn.label()
@@ -371,13 +363,14 @@ class Runtime:
                 self._trim(fn, context, worker, number, following)
             self._expand(fn, context, worker, source, i)
             at_end = fn.eq(get(fn, worker, Worker.PROGRESS), const(0))
-            with fn.if_(fn.eq(mode, const(Mode.SEARCH))):
+            with fn.if_(judged):
                 if self.ends:
                     total = fn.add(get(fn, worker, Worker.ENDS), fn.resize(at_end, 64))
                     put(fn, worker, Worker.ENDS, total)
                 fn.call("judge", [context, worker, source, at_end], None)
                 with fn.if_(fn.ne(get(fn, worker, Worker.FAULTED), const(0))):
                     fn.call("note", [field(fn, worker, self.shape.fault), source], None)
+            with fn.if_(fn.eq(mode, const(Mode.SEARCH))):
                 fn.leave_if(fn.eq(get(fn, worker, Worker.OVERFLOW), const(0)), following)
                 self._give_up(fn, worker)
             fn.call("flush", [context, worker], None)

@@ -74,6 +74,8 @@ class Home:
     layers: dict[str, typed.Layer] = field(default_factory=dict)
     interface: typed.Interface | None = None
     enums: dict[tuple[str, ...], typed.Enum] = field(default_factory=dict)
+    lost: set[str] = field(default_factory=set)
+    """Layers, and ``implements``, that could not be resolved: reported already."""
 
     def labels(self, name: str) -> list[typed.Enum]:
         """The enums that have a label ``name``."""

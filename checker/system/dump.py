@@ -96,7 +96,7 @@ def value_text(type_: Type, value: Any) -> str:
         case IntT():
             return str(value)
         case AtomT(_, labels, first):
-            return labels[value - first]
+            return str(labels[value - first])
         case TupleT(items):
             shown = (value_text(t, v) for t, v in zip(items, value, strict=True))
             return f"({', '.join(shown)})"

@@ -209,10 +209,8 @@ def evaluate(expr: Expr, scope: Scope) -> Any:
 
 def _index(expr: ir.Index, scope: Scope) -> Any:
     base, key = evaluate(expr.base, scope), evaluate(expr.key, scope)
-    if isinstance(expr.base.type, MapT):
-        rank = key_rank(expr.base.type.key, key)
-    else:
-        rank = key
+    type_ = expr.base.type
+    rank = key_rank(type_.key, key) if isinstance(type_, MapT) else key
     if not 0 <= rank < len(base):
         raise RunFault("R003", "there is no such entry", expr.place)
     return base[rank]

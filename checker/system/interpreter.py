@@ -225,13 +225,16 @@ def action_transitions(
 
 
 def is_admissible_end(system: TransitionSystem, state: State) -> bool:
-    """Whether nothing that the world promises is left to do: see :mod:`checker.system.ir`."""
+    """Whether nothing that the world promises is left to do: see :mod:`checker.system.ir`.
+
+    May raise :class:`RunFault` where a guard or domain has an error: that is no end either.
+    """
     for action in system.actions:
         for scope in instances(system, action, state):
             if not evaluate(action.promised, scope):
                 continue
             for way in _ways(action.body + system.monitor, scope):
-                if not isinstance(way, RunFault) and _state_of(system, way[0]) != state:
+                if isinstance(way, RunFault) or _state_of(system, way[0]) != state:
                     return False
     return True
 

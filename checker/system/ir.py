@@ -15,7 +15,7 @@ Meaning (the interpreter is the definition):
 * After ``init`` and after each action's body, ``monitor`` is run.
 * An instance of an action is *promised* when ``promised`` holds (evaluated before the body, with
   the parameters bound).  A state is an *admissible end* when no promised instance leads to a
-  state different from it.
+  state different from it, or to an error of the run.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Op(StrEnum):
     ``APPEND``, ``CONCAT``, ``BAG_ADD``, ``FILL``, ``Make``, ``MapOf``).  The types of integers are
     the only ones that may differ between an operand and where it is held, and between the two
     sides of ``EQ`` and of ``IN``; and processes of a role (an ``AtomT`` with another ``first``) are
-    the same values as the processes of the whole when they are used as a key.  ``DIV`` and ``MOD`` are floor division and
-    remainder; a zero divisor is a fault.
+    the same values as the processes of the whole when they are used as a key.  ``DIV`` and
+    ``MOD`` are floor division and remainder; a zero divisor is a fault.
     """
 
     NOT = "not"

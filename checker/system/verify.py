@@ -137,7 +137,7 @@ class _Checker:
         match expr:
             case ir.Index(type_, base):
                 fits = isinstance(base.type, MapT) and base.type.value == type_
-                fits = fits or isinstance(base.type, SeqT) and base.type.item == type_
+                fits = fits or (isinstance(base.type, SeqT) and base.type.item == type_)
                 _require(fits, f"an entry of {base.type} is not a {type_}")
             case ir.Make(type_, case, args):
                 _require(isinstance(type_, VariantT), "a message that is no variant")
@@ -152,7 +152,7 @@ class _Checker:
 
 
 def _parts(expr: Any) -> list[Any]:
-    found = []
+    found: list[Any] = []
     for field in fields(expr):
         value = getattr(expr, field.name)
         if isinstance(value, tuple):

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from checker.views.paper import count, pairs, stack
-from checker.witness.verdict import ERRORS, Expected, PropertyVerdict, Report, Word
+from checker.witness.verdict import Expected, PropertyVerdict, Report, Word
 
 STYLES = {
     Word.HOLDS: "green",
@@ -54,15 +54,14 @@ def _table(report: Report) -> RenderableType:
         table.add_row(
             Text(verdict.property, style="bold"),
             Text(verdict.word.value.upper(), style=STYLES[verdict.word]),
-            _expected(verdict),
+            _expected(verdict, report.wanted(verdict)),
             Text(_why(verdict)),
         )
     return table
 
 
-def _expected(verdict: PropertyVerdict) -> Text:
-    expected = verdict.expected or ("none" if verdict.property == ERRORS else Word.HOLDS.value)
-    return Text(expected, style="dim" if expected == verdict.word.value else "red")
+def _expected(verdict: PropertyVerdict, wanted: str | None) -> Text:
+    return Text(wanted or "none", style="dim" if wanted == verdict.word.value else "red")
 
 
 def _why(verdict: PropertyVerdict) -> str:
@@ -130,6 +129,8 @@ def conclusion(report: Report) -> str:
     """The outcome in one sentence."""
     if not report.verdicts:
         asked = "no property was asked; the states were counted"
+        if not report.exhaustive:
+            asked += " as far as the search came"
         return asked if not _unmet(report) else f"{asked}, and not as expected"
     tally = [(word, sum(v.word is word for v in report.verdicts)) for word in Word]
     said = ", ".join(_said(word, number) for word, number in tally if number)

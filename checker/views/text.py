@@ -13,11 +13,13 @@ from checker.witness.trace import Change, Copies, Event, Step, Trace
 LABEL = 9
 """Columns for the word in front of each line of a step."""
 
+SAME = "(never received: the same as if the crash had kept it from being sent)"
+
 
 def trace_view(trace: Trace) -> RenderableType:
     """The whole trace: what is violated, the steps, and what became of processes and messages."""
     parts: list[RenderableType] = [_header(trace)]
-    parts += [_step(trace, step) for step in trace.steps[1:]]
+    parts += [_step(trace, step) for step in trace.steps if step.number or step.events]
     if trace.failure is not None:
         parts.append(_failure(trace))
     parts.append(_fates(trace))
@@ -61,27 +63,32 @@ def _step(trace: Trace, step: Step) -> RenderableType:
     width = len(str(trace.length))
     number = Text(f"{step.number:>{width}}", style="dim")
     title = pairs([(number, Text(step.headline, style="bold"))], 0, width + 1)
-    rows = [row for event in step.events for row in _event(step, event)]
+    fine = trace.header.fine_steps
+    rows = [row for event in step.events for row in _event(step, event, fine)]
     rows += [_change(step, change) for change in step.changes if not change.quiet]
     return Group(title, pairs(rows, width + 2, LABEL)) if rows else title
 
 
-def _event(step: Step, event: Event) -> Iterable[tuple[Text, Text]]:
-    """A line for what the headline doesn't say yet."""
+def _event(step: Step, event: Event, fine: bool) -> Iterable[tuple[Text, Text]]:
+    """A line for what the headline doesn't say yet; in ``fine`` steps copies leave later."""
     who = "" if event.process == step.process else f"{event.process}: "
     match event.kind:
         case "handler" | "branch":
             bound = ", ".join(f"{name} = {value}" for name, value in event.arguments)
+            if step.headline.startswith(event.sentence):
+                if bound:
+                    yield Text("with", style="dim"), Text(bound, style="dim")
+                return
             text = Text(who + event.name)
             if bound:
                 text.append(f"  with {bound}", style="dim")
             yield Text("runs" if event.kind == "handler" else "takes", style="cyan"), text
         case "send":
             text = Text(f"{who}{event.message} to {listing(event.peers) or 'nobody'}")
-            yield Text("sends", style="yellow"), text
+            yield Text("to send" if fine else "sends", style="yellow"), text
         case "copy" if step.kind != "effect":
             yield Text("sends", style="yellow"), Text(f"{who}{event.message} to {event.peers[0]}")
-        case "indication" if step.headline != event.sentence:
+        case "indication" if not step.headline.startswith(event.sentence):
             yield Text("indicates", style="green"), Text(who + event.name)
         case "request" if step.kind != "request":
             yield Text("asks", style="green"), Text(who + event.name)
@@ -126,17 +133,23 @@ def _fates(trace: Trace) -> RenderableType:
 
 def _copies(trace: Trace) -> RenderableType | None:
     rows = []
+    crashed = {fate.process for fate in trace.fates if fate.crashed}
     for copies in trace.copies:
         name = Text(f"{copies.sender}: {copies.message}", style="bold")
-        rows.append((name, Text(f"{_got_out(copies)} (step {copies.step})")))
+        rows.append((name, Text(f"{_got_out(copies, crashed)} (step {copies.step})")))
     if not rows:
         return None
     width = min(max(len(name) for name, _ in rows), 28)
-    return Group(Text("Messages of crashed processes", style="bold"), pairs(rows, 2, width))
+    title = Text("Messages of crashed processes", style="bold")
+    parts: list[RenderableType] = [title, pairs(rows, 2, width)]
+    if any(copies.missing for copies in trace.copies) and not trace.header.fine_steps:
+        parts.append(Text(f"  {SAME}", style="dim"))
+    return Group(*parts)
 
 
-def _got_out(copies: Copies) -> str:
-    received, missing = listing(copies.received), listing(copies.missing)
+def _got_out(copies: Copies, crashed: set[str]) -> str:
+    received = listing(copies.received)
+    missing = listing([f"{p} (crashed)" if p in crashed else p for p in copies.missing])
     if not missing:
         return f"got out to {received}"
     if not received:

@@ -39,7 +39,7 @@ def tell(system: TransitionSystem, event: interpreter.Event) -> Event:
             return _event(info, told, who, call, arguments=_named(info, texts))
         case MarkKind.INDICATION:
             call = f"{info.text}({', '.join(texts[1:])})"
-            return _event(info, f"{who}: {call}", who, call, arguments=_named(info, texts))
+            return _event(info, f"{who} indicates {call}", who, call, arguments=_named(info, texts))
         case MarkKind.CRASH:
             return _event(info, f"{who} crashes", who)
         case _:
@@ -61,7 +61,8 @@ def _event(
 def _named(info: MarkInfo, texts: list[str]) -> tuple[tuple[str, str], ...]:
     """Bound names with values, without the process and without names that the tool made up."""
     pairs = zip(info.names[1:], texts[1:], strict=False)
-    return tuple((name, text) for name, text in pairs if not name.startswith("_"))
+    authors = ((name.partition(".")[0], text) for name, text in pairs)
+    return tuple((name, text) for name, text in authors if name and not name.startswith("_"))
 
 
 def members_shown(info: MarkInfo, args: tuple[Value, ...]) -> tuple[str, ...]:

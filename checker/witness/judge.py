@@ -46,9 +46,7 @@ def judge(
     if failed is not None and all(v.word is not Word.ERROR for v in verdicts):
         reason = _of_failure(failed)
         verdicts.append(
-            PropertyVerdict(
-                ERRORS, "no run meets an error", Word.ERROR, None, reason, trace=failed
-            )
+            PropertyVerdict(ERRORS, "no run meets an error", Word.ERROR, None, reason, trace=failed)
         )
     return tuple(verdicts)
 

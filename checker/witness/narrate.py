@@ -6,7 +6,14 @@ from collections.abc import Iterator
 
 from checker.system import ir
 from checker.system.interpreter import State, Transition
-from checker.system.ir import ActionKind, Property, TransitionSystem, Variable, VariableKind
+from checker.system.ir import (
+    ActionKind,
+    MarkKind,
+    Property,
+    TransitionSystem,
+    Variable,
+    VariableKind,
+)
 from checker.system.types import AtomT, MapT, universe
 from checker.witness.events import tell
 from checker.witness.explain import sentence
@@ -62,6 +69,7 @@ def _steps(system: TransitionSystem, run: Run) -> Iterator[Step]:
     before: State | None = None
     for number, moment in enumerate(run.moments):
         events = tuple(tell(system, event) for event in moment.events)
+        gone = frozenset(e.process for e in events if e.kind == MarkKind.CRASH)
         kind = "start" if moment.transition is None else moment.transition.action.kind.value
         yield Step(
             number=number,
@@ -70,7 +78,7 @@ def _steps(system: TransitionSystem, run: Run) -> Iterator[Step]:
             process=next((e.process for e in events if e.process), ""),
             headline=_headline(moment, events),
             events=events,
-            changes=() if before is None else tuple(_changes(system, before, moment.state)),
+            changes=() if before is None else tuple(_changes(system, before, moment.state, gone)),
             state=_data(system, moment.state),
         )
         before = moment.state
@@ -109,13 +117,17 @@ def _headline(moment: Moment, events: tuple[Event, ...]) -> str:
     return headline
 
 
-def _changes(system: TransitionSystem, before: State, after: State) -> Iterator[Change]:
+def _changes(
+    system: TransitionSystem, before: State, after: State, gone: frozenset[str]
+) -> Iterator[Change]:
+    """What changed; that a process which is ``gone`` loses its state goes without saying."""
     for variable, old, new in zip(system.variables, before, after, strict=True):
         if old == new:
             continue
         title, quiet = variable.title or variable.name, variable.kind in QUIET
         for process, was, becomes in _entries(system, variable, old, new):
-            yield Change(variable.name, title, process, was, becomes, variable.kind.value, quiet)
+            kind, untold = variable.kind.value, quiet or process in gone
+            yield Change(variable.name, title, process, was, becomes, kind, untold)
 
 
 def _entries(
@@ -124,7 +136,8 @@ def _entries(
     """What changed: per process for a map from processes, otherwise the whole value."""
     type_ = variable.type
     if isinstance(type_, MapT) and _of_processes(system, type_):
-        assert isinstance(old, tuple) and isinstance(new, tuple)
+        assert isinstance(old, tuple)
+        assert isinstance(new, tuple)
         for key, was, becomes in zip(universe(type_.key), old, new, strict=True):
             if was != becomes:
                 inner = type_.value

@@ -70,10 +70,14 @@ def _step(system: TransitionSystem, before: State, after: State, number: int) ->
 
 
 def _failing(system: TransitionSystem, state: State) -> Transition:
-    for transition in interpreter.successors(system, state):
-        if transition.fault is not None:
+    """The transition that fails, one that no larger capacity would help where there is one."""
+    failing = [t for t in interpreter.successors(system, state) if t.fault is not None]
+    for transition in failing:
+        if transition.fault is not None and transition.fault.grows is None:
             return transition
-    raise ReplayMismatch("no transition of the last state meets an error")
+    if not failing:
+        raise ReplayMismatch("no transition of the last state meets an error")
+    return failing[0]
 
 
 def _is_end(system: TransitionSystem, state: State) -> bool:

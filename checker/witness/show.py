@@ -32,6 +32,9 @@ from checker.witness.trace import Json
 EXACT = 2**53
 """Integers up to this one are numbers in JSON; beyond, readers lose digits."""
 
+LAYERS = ("top",)
+"""Wrappers around the messages of a layer that say nothing to a reader."""
+
 
 def show(type_: Type, value: Value) -> str:
     """``value`` as a person would write it."""
@@ -60,11 +63,20 @@ def show(type_: Type, value: Value) -> str:
         case BagT(item):
             return "{" + ", ".join(_times(show(item, v), n) for v, n in _counted(held)) + "}"
         case VariantT(cases=cases):
-            case = cases[held[0]]
-            inner = (show(t, v) for (_, t), v in zip(case.fields, held[1:], strict=True))
-            return f"{case.name}({', '.join(inner)})" if case.fields else case.name
+            return _shown_case(cases[held[0]], held[1:])
         case _:
             assert_never(type_)
+
+
+def _shown_case(case: Case, values: tuple[Value, ...]) -> str:
+    if not case.fields:
+        return case.name
+    parts = [show(t, v) for (_, t), v in zip(case.fields, values, strict=True)]
+    if len(parts) == 1 and isinstance(case.fields[0][1], VariantT) and case.name in LAYERS:
+        return parts[0]
+    if case.name.endswith("."):  # a message of a layer, such as `rb.`
+        return case.name + ", ".join(parts)
+    return f"{case.name}({', '.join(parts)})"
 
 
 def _counted(bag: tuple[Value, ...]) -> list[tuple[Value, int]]:
@@ -114,7 +126,7 @@ def decode(type_: Type, data: Json) -> Value:
     """
     try:
         return _decoded(type_, data)
-    except (KeyError, TypeError, AttributeError, IndexError) as problem:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as problem:
         raise ValueError(f"this is no value of the spec: {data!r}") from problem
 
 

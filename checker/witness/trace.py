@@ -49,8 +49,8 @@ class Event:
 class Change:
     """A variable (one process's entry of it, where ``process`` is named) that got another value.
 
-    ``kind`` is a :class:`checker.system.ir.VariableKind`; ``quiet`` variables belong to the world,
-    the links or the histories, and are told by events already.
+    ``kind`` is a :class:`checker.system.ir.VariableKind`; ``quiet`` changes are told by events
+    already: of the world, the links and the histories, and what a process that crashes forgets.
     """
 
     variable: str

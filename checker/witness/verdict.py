@@ -105,7 +105,17 @@ class Report:
     @property
     def exit_code(self) -> int:
         """0 where everything is as it should be, otherwise the worst of what is wrong."""
-        return worst((*self._of_expectations(), *self._of_verdicts()))
+        unknown = () if self.exhaustive or self.verdicts else (exit_code_of(Word.UNKNOWN),)
+        return worst((*self._of_expectations(), *self._of_verdicts(), *unknown))
+
+    def wanted(self, verdict: PropertyVerdict) -> str | None:
+        """The word that ``verdict`` should have; ``None`` for an error that is no property's."""
+        for expectation in self.expectations:
+            if expectation.what == verdict.property:
+                return expectation.expected
+        if verdict.expected is not None or verdict.property == ERRORS:
+            return verdict.expected
+        return Word.HOLDS.value
 
     def _of_expectations(self) -> Iterable[int]:
         words = {v.property: v.word for v in self.verdicts}

@@ -63,5 +63,12 @@ class Pipeline(ModuleType):
 def held(name: str = "validity", word: Word = Word.HOLDS, **more: object) -> Report:
     verdict = PropertyVerdict(name, "what is sent arrives", word, None, "in every state")
     return Report(
-        "a.bcast", "one", {"n": 3}, "native", False, (verdict,), exhaustive=True, **more  # type: ignore[arg-type]
+        "a.bcast",
+        "one",
+        {"n": 3},
+        "native",
+        False,
+        (verdict,),
+        exhaustive=True,
+        **more,  # type: ignore[arg-type]
     )

@@ -125,7 +125,10 @@ def agreement(kind: ir.PropertyKind) -> ir.Property:
             "q.2",
             ir.Universe(PROC),
             apply(
-                Op.AND, correct(q), apply(Op.IN, A, entry(p)), apply(Op.NOT, apply(Op.IN, A, entry(q)))
+                Op.AND,
+                correct(q),
+                apply(Op.IN, A, entry(p)),
+                apply(Op.NOT, apply(Op.IN, A, entry(q))),
             ),
             BOOL,
         ),

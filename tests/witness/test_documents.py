@@ -6,8 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import checker.witness
 import pytest
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
+
+import checker.witness
 from checker.diagnostics import SpecError
 from checker.engines.reference import explore
 from checker.witness.answer import Limits
@@ -21,9 +24,6 @@ from checker.witness.json_format import (
 from checker.witness.judge import compare, judge, never_ran
 from checker.witness.trace import Header, Trace
 from checker.witness.verdict import Report
-from jsonschema import Draft202012Validator
-from referencing import Registry, Resource
-
 from tests.witness.relay import relay
 
 SCHEMAS = Path(checker.witness.__file__).parent / "schema"
@@ -31,7 +31,8 @@ HEADER = Header("0.1", "relay.bcast", "three", {"n": 3}, {"n": "3"})
 
 
 def validator(name: str) -> Draft202012Validator:
-    schemas = {n: json.loads((SCHEMAS / f"{n}.schema.json").read_text()) for n in ("trace", "report")}
+    files = {n: SCHEMAS / f"{n}.schema.json" for n in ("trace", "report")}
+    schemas = {n: json.loads(file.read_text()) for n, file in files.items()}
     registry: Registry[Any] = Registry()
     for schema in schemas.values():
         Draft202012Validator.check_schema(schema)
@@ -125,5 +126,6 @@ def test_itf() -> None:
     last = document["states"][-1]
     assert last["crashed"] == {"#set": ["p1"]}
     assert last["delivered"]["#map"][1] == ["p2", {"#set": ["a"]}]
-    packet = {"from": "p1", "to": "p3", "message": {"tag": "DATA", "value": {"origin": "p1", "m": "a"}}}
+    message = {"tag": "DATA", "value": {"origin": "p1", "m": "a"}}
+    packet = {"from": "p1", "to": "p3", "message": message}
     assert packet in last["net"]

@@ -5,17 +5,14 @@ from __future__ import annotations
 from dataclasses import replace as changed
 
 import pytest
+
 from checker.engines.reference import explore
 from checker.system.ir import PropertyKind
 from checker.witness.answer import Limits, Path
 from checker.witness.json_format import trace_from_json, trace_to_json
 from checker.witness.replay import ReplayMismatch, path_of, replay, replay_document
 from checker.witness.trace import ERRORS, Header
-
 from tests.witness.relay import relay
-
-
-
 
 SYSTEM = relay()
 ANSWER = explore(SYSTEM, Limits())
@@ -29,7 +26,8 @@ def test_an_engines_run_becomes_a_trace() -> None:
     assert [s.kind for s in trace.steps] == ["start", "request", "receive"]
     assert trace.steps[1].headline == "p1 is asked: broadcast(a), and crashes"
     assert trace.steps[2].headline == "p2 receives DATA(p1, a) from p1"
-    assert trace.ends and trace.failure is None
+    assert trace.ends
+    assert trace.failure is None
     assert trace.sentence == (
         "agreement is violated with p = p2, q = p3: "
         "if a correct process delivers m, then every correct process delivers m"
@@ -102,7 +100,8 @@ def test_an_error_of_the_run_ends_the_trace() -> None:
     trace = replay(system, fault, None)
     assert (trace.property_name, trace.word) == (ERRORS, "error")
     assert trace.failure is not None
-    assert (trace.failure.code, trace.failure.file, trace.failure.line) == ("R001", "relay.bcast", 8)
+    assert (trace.failure.code, trace.failure.during) == ("R001", "receive DATA(p2)")
+    assert (trace.failure.file, trace.failure.line) == ("relay.bcast", 8)
     assert trace.failure.message == "2 is outside 0..1"
     with pytest.raises(ReplayMismatch, match="neither"):
         replay(system, Path(fault.states), None)

@@ -315,7 +315,7 @@ def crash_statements(world: World, victim: Expr) -> Block:
     ]
     for variable in list(world.variables.values()):
         kept = variable.kind is not VariableKind.LOCAL or world.fine
-        if kept and variable.name != "pending" or variable.name in world.read_by_properties:
+        if (kept and variable.name != "pending") or variable.name in world.read_by_properties:
             continue
         gone.append(_forget(world, variable, victim))
     if not world.fine:

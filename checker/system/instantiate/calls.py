@@ -14,8 +14,8 @@ from checker.system.instantiate.walk import nodes
 from checker.system.instantiate.world import Instance, World, below
 from checker.system.types import Case, Type, VariantT
 
-DEEPEST = 12
-"""Calls nested deeper than this on the spot are queued, so that cycles of layers end."""
+HandlerKey = tuple[str, int]
+"""Path of an instance and the identity of one of its handlers."""
 
 
 def callee(world: World, caller: Instance, call: typed.Call) -> CallKey | None:
@@ -106,22 +106,22 @@ def is_leaf(world: World, target: CallKey) -> bool:
 
 def on_the_spot(world: World, at: Instance, handlers: list[typed.Handler]) -> bool:
     """Whether all calls of a transition that starts with ``handlers`` may run on the spot."""
-    todo, seen = [(at, h) for h in handlers], 0
-    done: set[tuple[str, int]] = set()
-    while todo:
-        instance, handler = todo.pop()
-        seen += 1
-        if seen > 200 or not _fits(world, instance, handler.body, False, False):
+    fine: set[HandlerKey] = set()
+
+    def visit(instance: Instance, handler: typed.Handler, open_: frozenset[HandlerKey]) -> bool:
+        key = (instance.path, id(handler))
+        if key in fine:
+            return True
+        if key in open_ or not _fits(world, instance, handler.body, False, False):
             return False
-        if (instance.path, id(handler)) in done:
-            continue
-        done.add((instance.path, id(handler)))
         for target in calls_in(world, instance, handler):
             inner, more = handlers_of(world, target)
-            if any((inner.path, id(h)) in done for _, h in more):
+            if not all(visit(inner, h, open_ | {key}) for _, h in more):
                 return False
-            todo.extend((inner, h) for _, h in more)
-    return True
+        fine.add(key)
+        return True
+
+    return all(visit(at, handler, frozenset()) for handler in handlers)
 
 
 def _fits(world: World, at: Instance, block: typed.Block, effects: bool, anything: bool) -> bool:

@@ -79,15 +79,19 @@ def choose_handler(ways: list[tuple[Expr, Block]]) -> Block:
 
 def _exclusive(conditions: list[Expr]) -> bool:
     """Whether the conditions ask for different cases of one message, so that one can hold."""
-    tags = []
-    for condition in conditions:
-        parts = condition.args if isinstance(condition, ir.Apply) else (condition,)
-        tag = next((p for p in parts if isinstance(p, ir.IsCase)), None)
-        if tag is None and len(conditions) > 1:
-            return False
-        tags.append(tag)
-    bases = {t.base for t in tags if t is not None}
-    return len(conditions) == 1 or len(bases) == 1 and len({t.case for t in tags if t}) == len(tags)
+    tags = [tag for tag in map(_tag, conditions) if tag is not None]
+    if len(conditions) == 1:
+        return True
+    distinct = len({t.case for t in tags}) == len(conditions)
+    return distinct and len({t.base for t in tags}) == 1
+
+
+def _tag(condition: Expr) -> ir.IsCase | None:
+    """The message case that ``condition`` asks for, if it is a conjunct."""
+    parts: tuple[Expr, ...] = (condition,)
+    if isinstance(condition, ir.Apply) and condition.op is ir.Op.AND:
+        parts = condition.args
+    return next((p for p in parts if isinstance(p, ir.IsCase)), None)
 
 
 def new_root(world: World, self: Expr, at: Instance, handlers: list[typed.Handler]) -> Root:
@@ -134,7 +138,5 @@ def _by_message(ways: list[tuple[Expr, Block]]) -> list[tuple[Expr, list[tuple[E
     """The ways grouped by the case of the message that they want."""
     groups: dict[Expr, list[tuple[Expr, Block]]] = {}
     for condition, body in ways:
-        parts = condition.args if isinstance(condition, ir.Apply) else (condition,)
-        tag: Expr = next((p for p in parts if isinstance(p, ir.IsCase)), TRUE)
-        groups.setdefault(tag, []).append((condition, body))
+        groups.setdefault(_tag(condition) or TRUE, []).append((condition, body))
     return list(groups.items())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from checker.diagnostics import Span
 from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import coerce, conj, constant, disj, equal, fresh, hull, integer, negation
@@ -170,6 +171,8 @@ def _received(expr: typed.Received, env: Env) -> Expr:
     owner = env.self if expr.owner is None else lower(expr.owner, env)
     assert owner is not None
     name = fresh("_r")
+    if env.history is not None:
+        env.world.read_by_properties.add(f"{env.instance.path}received.{expr.message}")
     mine = build.entry(record, owner)
     item_type = build.element(mine.type)
     local = ir.Local(item_type, name)
@@ -231,7 +234,7 @@ def _display(expr: typed.Display, env: Env, expected: Type | None) -> Expr:
     return Apply(shape, op, parts)
 
 
-def _entry(base: Expr, key: typed.Expr, env: Env, span: typed.Span) -> Expr:
+def _entry(base: Expr, key: typed.Expr, env: Env, span: Span) -> Expr:
     place = env.world.place(span)
     match base.type:
         case MapT(key_type, value):
@@ -268,12 +271,12 @@ def as_domain(domain: typed.Expr, env: Env) -> ir.Domain:
             return ir.Universe(env.world.type_of(item, env.instance, "_all"))
         case _:
             lowered = lower(domain, env)
-            item = build.element(lowered.type)
+            members = build.element(lowered.type)
             if isinstance(lowered, Const) and isinstance(lowered.type, SetT):
                 assert isinstance(lowered.value, frozenset)
-                if len(lowered.value) == cardinality(item):
-                    return ir.Universe(item)
-            return ir.Members(lowered, item)
+                if len(lowered.value) == cardinality(members):
+                    return ir.Universe(members)
+            return ir.Members(lowered, members)
 
 
 def _quantified(expr: typed.Quantified, env: Env) -> Expr:

@@ -56,7 +56,7 @@ def _unified(left: Expr, right: Expr) -> tuple[Expr, Expr]:
     """Both sides in one type: that of the one that is not written out."""
     if left.type == right.type or isinstance(left.type, IntT):
         return left, right
-    if isinstance(left, Const) or isinstance(left, Apply) and not isinstance(right, Const):
+    if isinstance(left, Const) or (isinstance(left, Apply) and not isinstance(right, Const)):
         if hull(left.type, right.type) == right.type:
             return coerce(left, right.type), right
     if hull(left.type, right.type) == left.type:
@@ -66,7 +66,7 @@ def _unified(left: Expr, right: Expr) -> tuple[Expr, Expr]:
 
 
 def _same(left: typed.Expr, right: typed.Expr, env: Env) -> Expr:
-    if isinstance(left, typed.Nothing) or isinstance(left, typed.Display) and not left.items:
+    if isinstance(left, typed.Nothing) or (isinstance(left, typed.Display) and not left.items):
         left, right = right, left
     a = lower(left, env)
     if isinstance(right, typed.Nothing):

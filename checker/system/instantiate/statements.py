@@ -37,7 +37,6 @@ class Root:
     queue: str | None = None
     targets: list[CallKey] = field(default_factory=list)
     variant: VariantT | None = None
-    depth: int = 0
 
 
 def lower_block(block: typed.Block, env: Env, root: Root) -> Block:
@@ -204,10 +203,7 @@ def run_call(target: CallKey, args: tuple[Expr, ...], root: Root) -> Block:
     """The handlers of a call, run now."""
     from checker.system.instantiate.dispatch import dispatch
 
-    root.depth += 1
-    result = dispatch(target, args, root)
-    root.depth -= 1
-    return result
+    return dispatch(target, args, root)
 
 
 def with_queue(root: Root, body: Block) -> Block:

@@ -227,7 +227,7 @@ def _small(type_: Type) -> bool:
             if not (_small(key) and _small(value)):
                 return False
             entries, values = cardinality(key), cardinality(value)
-            return values == 1 or entries <= 10 and values**entries <= DENSE
+            return values == 1 or (entries <= 10 and values**entries <= DENSE)
         case SeqT(item, cap):
             return _small(item) and cap <= 10 and cardinality(type_) <= DENSE
         case TupleT(items):
@@ -274,12 +274,12 @@ def _stack(
 ) -> None:
     shell = Instance(path, protocol, above, name_above, payload, None)
     cases = []
-    for message in protocol.messages:
+    for decl in protocol.messages:
         fields = (
-            (name, world.type_of(t, shell, f"{path}{message.name}.{name}"))
-            for name, t in message.fields
+            (name, world.type_of(t, shell, f"{path}{decl.name}.{name}"))
+            for name, t in decl.fields
         )
-        cases.append(Case(message.name, tuple(fields)))
+        cases.append(Case(decl.name, tuple(fields)))
     messages = VariantT(f"{path}{protocol.name}", tuple(cases)) if cases else None
     instance = Instance(path, protocol, above, name_above, payload, messages)
     world.instances.append(instance)

@@ -8,13 +8,14 @@ from typing import Any
 from checker.system import ir
 from checker.system.build import fresh
 from checker.system.ir import Block, Expr
+from checker.system.types import BOOL
 
 
 def substitute(block: Block, meaning: dict[str, Expr]) -> Block:
     """``block`` with ``Local(name)`` replaced by ``meaning[name]``; its own locals are renamed."""
     renamed = dict(meaning)
     for name in _introduced(block):
-        renamed.setdefault(name, ir.Local(ir.BOOL, fresh(name.split(".")[0])))
+        renamed.setdefault(name, ir.Local(BOOL, fresh(name.split(".")[0])))
     result: Block = _replaced(block, renamed)
     return result
 

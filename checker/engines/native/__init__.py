@@ -1,0 +1,105 @@
+"""The native engine: machine code made for the system, threads on one machine, exact.
+
+Results do not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import NoReturn
+
+from checker.engines.native.cycles import LostProperty, cyclic
+from checker.engines.native.search import Search
+from checker.engines.native.traces import path_to
+from checker.kernels.fields import MAX_WORKERS, Worker
+from checker.kernels.image import build
+from checker.kernels.jit import compile_image
+from checker.system import interpreter
+from checker.system.ir import PropertyKind, TransitionSystem
+from checker.witness.answer import Answer, Limits, Listener
+
+NAME = "native"
+
+
+def explore(
+    system: TransitionSystem,
+    limits: Limits,
+    *,
+    threads: int | None = None,
+    listener: Listener | None = None,
+) -> Answer:
+    """Explores ``system`` and answers.
+
+    ``threads``: how many may be used, all processors where it is ``None``.  Raises
+    :class:`Unsupported` where the engine can't take the system, and ``RunFault`` where no initial
+    state, or a property, can be computed.
+    """
+    kernel = compile_image(build(system))
+    layout = kernel.image.layout
+    starts = interpreter.initial_events(system)
+    initial = [layout.pack(state) for state, _ in starts]
+    workers = max(1, min(threads or os.cpu_count() or 1, MAX_WORKERS))
+    search = Search(system, kernel, limits, workers, listener)
+    try:
+        search.run(initial)
+        seconds = time.monotonic() - search.started
+        marks = {event.mark for _, events in starts for event in events}
+        return _answer(search, marks, seconds)
+    finally:
+        search.close()
+
+
+def _answer(search: Search, marks: set[int], seconds: float) -> Answer:
+    store, system = search.store, search.system
+    transitions, ends = store.total(Worker.TRANSITIONS), store.total(Worker.ENDS)
+    marks |= _reached(search)
+    if search.lost is not None:
+        _raise_lost(search, search.lost[1])
+    stopped = search.stopped
+    search.stopped = None
+    exhaustive = stopped is None and search.faulty is None
+    at_end = [
+        (i, p.name) for i, p in enumerate(system.properties) if p.kind is PropertyKind.AT_END
+    ]
+    try:
+        on_cycles = frozenset(name for i, name in at_end if exhaustive and cyclic(search, i))
+    except LostProperty as lost:
+        _raise_lost(search, lost.words)
+    fault = search.faulty
+    return Answer(
+        engine=NAME,
+        distinct_states=store.states,
+        depth=search.depth,
+        exhaustive=exhaustive,
+        seconds=seconds,
+        transitions=transitions,
+        violations={
+            name: path_to(search, depth, best) for name, (depth, best) in search.violating.items()
+        },
+        fault=path_to(search, *fault, then_fault=True) if fault else None,
+        cyclic=on_cycles,
+        reached_marks=frozenset(marks),
+        premises=frozenset(search.premises),
+        ends=ends,
+        stopped=stopped,
+        bytes_per_state=store.used / max(1, store.states),
+    )
+
+
+def _reached(search: Search) -> set[int]:
+    found = set()
+    for crew in search.store.crew:
+        for mark in range(search.store.shape.marks):
+            if crew.get(Worker.MARKS + mark // 64) >> mark % 64 & 1:
+                found.add(mark)
+    return found
+
+
+def _raise_lost(search: Search, words: tuple[int, ...]) -> NoReturn:
+    """Lets the interpreter say what is wrong with a property in a state."""
+    state = search.kernel.image.layout.unpack(words)
+    for prop in search.system.properties:
+        interpreter.holds(search.system, prop.premise, state)
+        interpreter.holds(search.system, prop.bad, state)
+    raise AssertionError("a property had an error of the run in native code only")

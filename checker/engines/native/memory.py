@@ -1,0 +1,50 @@
+"""Memory that native code works on: zeroed, grown by copying, returned when dropped."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+
+HUGE = 1 << 22
+"""From so many bytes on, huge pages are asked for."""
+
+
+class Buffer:
+    """``size`` bytes of zeros at ``address``.  Raises ``MemoryError`` where there are none."""
+
+    def __init__(self, size: int) -> None:
+        self.size = max(size, mmap.PAGESIZE)
+        try:
+            self._pages = mmap.mmap(-1, self.size)
+        except (OSError, OverflowError, ValueError) as error:
+            raise MemoryError(f"no {size:,} bytes of memory") from error
+        if self.size >= HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
+            self._pages.madvise(mmap.MADV_HUGEPAGE)
+        self.address = ctypes.addressof(ctypes.c_char.from_buffer(self._pages))
+
+    def larger(self, size: int, used: int) -> Buffer:
+        """A new buffer that starts with the ``used`` first bytes of this one."""
+        new = Buffer(size)
+        ctypes.memmove(new.address, self.address, used)
+        return new
+
+    def words(self) -> memoryview:
+        """The bytes as unsigned 64-bit words."""
+        return memoryview(self._pages).cast("Q")
+
+    def bytes(self) -> memoryview:
+        """The bytes themselves."""
+        return memoryview(self._pages)
+
+
+def available() -> int:
+    """Bytes that can still be had without swapping, as far as the system says."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return 1 << 62

@@ -1,0 +1,230 @@
+"""Breadth first, level by level: who expands what, when tables grow, when it has to stop."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+
+from checker.engines.native.store import Best, Crew, OutOfMemory, Store
+from checker.kernels.fields import Context, Mode, Worker
+from checker.kernels.jit import Kernel
+from checker.system.ir import PropertyKind, TransitionSystem
+from checker.witness.answer import Limits, Listener, Progress, Unsupported
+
+PARALLEL_FROM = 8192
+"""Levels of fewer states are expanded by one thread."""
+SLICE = 0.1
+"""Seconds after which Python looks at limits and tables again."""
+
+Segment = tuple[Crew, int, int]
+"""Rows of a worker: from, up to but not including."""
+
+
+class Search:
+    """One exploration.  After :meth:`run` the public fields say what was found.
+
+    ``violating``, ``faulty``: level and state; ``stopped``: why it is not exhaustive;
+    ``maybe_cyclic``: some transition does not lead to the next level.
+    """
+
+    def __init__(
+        self,
+        system: TransitionSystem,
+        kernel: Kernel,
+        limits: Limits,
+        threads: int,
+        listener: Listener | None,
+    ) -> None:
+        self.system, self.kernel, self.limits, self.listener = system, kernel, limits, listener
+        self.started = time.monotonic()
+        self.store = Store(kernel, threads, limits.memory)
+        self.depth = 0
+        self.violating: dict[str, tuple[int, Best]] = {}
+        self.premises: set[str] = set()
+        self.faulty: tuple[int, Best] | None = None
+        self.lost: Best | None = None
+        self.stopped: str | None = None
+        at_end = any(p.kind is PropertyKind.AT_END for p in system.properties)
+        untracked = kernel.image.shape.words == 1 and not kernel.image.level_limit
+        self.maybe_cyclic = at_end and untracked
+        self.at_end = at_end
+        self.halt = False
+        self._pool: ThreadPoolExecutor | None = None
+        self._grain = 256
+        self._reported = self.started
+
+    def run(self, initial: list[list[int]]) -> None:
+        """Explores from the packed ``initial`` states."""
+        try:
+            for words in initial:
+                self.store.add(words)
+            self._levels()
+        except KeyboardInterrupt:
+            self.stopped = "interrupted"
+        except (OutOfMemory, MemoryError) as error:
+            self.stopped = str(error) or "there is no memory left"
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Waits for all workers."""
+        self.halt = True
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+        self.halt = False
+
+    def _levels(self) -> None:
+        while self.stopped is None and self.faulty is None and self.lost is None:
+            if not self.store.level_size(self.depth):
+                self.depth -= 1
+                return
+            limit = self.limits.max_depth
+            last = limit is not None and self.depth >= limit
+            self._open_next(last)
+            try:
+                self.sweep(self.depth, Mode.NEWCOMERS if last else Mode.SEARCH)
+            finally:
+                self._close_level()
+            if last:
+                if self.store.total(Worker.FOUND):
+                    self.stopped = f"the depth limit of {limit} was reached"
+                return
+            self._report(force=True)
+            if self.stopped is None and self.faulty is None:
+                self.depth += 1
+            elif self.store.level_size(self.depth + 1):
+                self.depth += 1
+                return
+
+    def _open_next(self, last: bool) -> None:
+        if last:
+            return
+        self.store.open_level(self.depth + 1)
+        limit = self.kernel.image.level_limit
+        if limit and self.depth + 1 >= limit:
+            self.maybe_cyclic = True
+
+    def _close_level(self) -> None:
+        """Takes over what the workers noted; what is known now need not be evaluated again."""
+        store, count = self.store, len(self.system.properties)
+        for i, prop in enumerate(self.system.properties):
+            if store.total(store.shape.premise + i):
+                self.premises.add(prop.name)
+                store.context[Context.FLAGS + i] = 1
+            found = store.best(store.shape.best(i))
+            if found is not None:
+                self.violating[prop.name] = (self.depth, found)
+                store.context[Context.FLAGS + count + i] = 1
+        found = store.best(store.shape.fault)
+        if found is not None:
+            self.faulty = (self.depth, found)
+        self.lost = store.best(store.shape.lost)
+        if store.total(Worker.BACK):
+            self.maybe_cyclic = True
+        if store.total(Worker.TAPE):
+            raise Unsupported("an action makes more nested choices than the native engine takes")
+
+    # -- rounds ---------------------------------------------------------------------------------
+
+    def sweep(self, depth: int, mode: Mode, parallel: bool = True) -> None:
+        """Runs all rows of level ``depth`` in ``mode``."""
+        crew = self.store.crew
+        queue: deque[Segment] = deque()
+        for one in crew:
+            begin, end = self.store.range_of(one, depth)
+            if begin < end:
+                queue.append((one, begin, end))
+        for one in crew:
+            one.put(Worker.MODE, mode)
+        size = self.store.level_size(depth)
+        count = len(crew) if parallel and size >= PARALLEL_FROM else 1
+        if count > 1:
+            queue = deque(s for segment in queue for s in _split(segment, size // (count * 8) + 1))
+        while queue and self.stopped is None:
+            if mode is Mode.SEARCH:
+                self._admit(count)
+                if self.stopped is not None:
+                    return
+            self._round(queue, count)
+            if mode is not Mode.PARENTS and mode is not Mode.TRIM:
+                self._check_time(bool(queue))
+                self._report()
+
+    def _admit(self, count: int) -> None:
+        """Gives every worker room for new states; sets ``stopped`` where there is none."""
+        store, limit = self.store, self.limits.max_states
+        if limit is not None and store.states >= limit:
+            self.stopped = f"the limit of {limit:,} states was reached"
+            return
+        overflow = store.total(Worker.OVERFLOW) > 0
+        if store.room < (store.slots >> 3) or (overflow and store.room < (store.slots >> 2)):
+            store.grow()
+        room = store.room
+        if limit is not None:
+            room = min(room, limit - store.states)
+        for i, one in enumerate(store.crew):
+            one.put(Worker.OVERFLOW, 0)
+            share = (room + count - 1 - i) // count if i < count else 0
+            one.put(Worker.CAP, one.count + share)
+
+    def _round(self, queue: deque[Segment], count: int) -> None:
+        if count == 1:
+            self._work(queue, self.store.crew[0])
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(len(self.store.crew))
+        tasks = [self._pool.submit(self._work, queue, c) for c in self.store.crew[:count]]
+        try:
+            for task in tasks:
+                task.result()
+        except BaseException:
+            self.halt = True
+            raise
+
+    def _work(self, queue: deque[Segment], crew: Crew) -> None:
+        """One worker's part of a round: until its time is over, its room is full, or all is done."""
+        context, store = self.store.context_address, self.store
+        now = time.monotonic()
+        until = now + SLICE
+        while now < until and not self.halt:
+            try:
+                owner, begin, end = queue.popleft()
+            except IndexError:
+                return
+            stop = min(end, begin + self._grain)
+            first = store.context[Context.PREFIX + store.crew.index(owner)]
+            reached = self.kernel.run(
+                context, crew.address, owner.rows.address, begin, stop, first
+            )
+            before, now = now, time.monotonic()
+            if reached < end:
+                queue.appendleft((owner, reached, end))
+            if reached < stop:
+                return
+            if now - before < SLICE / 8:
+                self._grain = min(self._grain * 2, 1 << 18)
+            elif now - before > SLICE / 2:
+                self._grain = max(self._grain // 4, 16)
+
+    def _check_time(self, unfinished: bool) -> None:
+        timeout = self.limits.timeout
+        if timeout is not None and time.monotonic() - self.started > timeout:
+            self.stopped = f"the time limit of {timeout:g} s was reached"
+
+    def _report(self, force: bool = False) -> None:
+        now = time.monotonic()
+        if self.listener is None or (not force and now - self._reported < SLICE):
+            return
+        self._reported = now
+        frontier = self.store.level_size(self.depth)
+        progress = Progress(
+            self.store.states, frontier, self.depth, now - self.started, self.store.used
+        )
+        self.listener(progress)
+
+
+def _split(segment: Segment, size: int) -> list[Segment]:
+    owner, begin, end = segment
+    return [(owner, at, min(at + size, end)) for at in range(begin, end, size)]

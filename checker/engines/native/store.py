@@ -1,0 +1,177 @@
+"""The seen set and the rows of all workers: what native code reads and writes.
+
+Each worker appends the states that it finds first to its own rows; a level is one contiguous
+range of the rows of each worker.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from checker.engines.native.memory import Buffer, available
+from checker.kernels.fields import BATCH, Context, Worker
+from checker.kernels.jit import Kernel
+
+FIRST_SLOTS = 1 << 13
+LOAD = 0.6
+"""At most this part of the slots is ever in use."""
+
+Best = tuple[int, tuple[int, ...]]
+"""A fingerprint and the words of a state: compared in this order."""
+
+
+class OutOfMemory(Exception):
+    """The tables can't grow; the message says why."""
+
+
+@dataclass
+class Crew:
+    """One worker: its record and its rows; ``starts[d]`` is its first row of level ``d``."""
+
+    record: ctypes.Array[ctypes.c_uint64]
+    rows: Buffer
+    batch: Buffer
+    hashes: Buffer
+    starts: list[int] = field(default_factory=lambda: [0])
+
+    def get(self, which: int) -> int:
+        return int(self.record[which])
+
+    def put(self, which: int, value: int) -> None:
+        self.record[which] = value
+
+    @property
+    def address(self) -> int:
+        return ctypes.addressof(self.record)
+
+    @property
+    def count(self) -> int:
+        return self.get(Worker.COUNT)
+
+
+class Store:
+    """The tables of one search with ``workers`` workers; ``memory`` bounds their bytes."""
+
+    def __init__(self, kernel: Kernel, workers: int, memory: int | None) -> None:
+        self.kernel, self.shape, self.memory = kernel, kernel.image.shape, memory
+        self.context = (ctypes.c_uint64 * self.shape.context_words)()
+        self.slots = FIRST_SLOTS
+        self.table = Buffer(self.slots * 8)
+        self.numbers: Buffer | None = None
+        self.crew = [self._crew(i) for i in range(workers)]
+        self._addresses()
+
+    def _crew(self, number: int) -> Crew:
+        width = self.shape.words * 8
+        crew = Crew(
+            (ctypes.c_uint64 * self.shape.worker_words)(),
+            Buffer(int(self.slots * LOAD) * width),
+            Buffer(BATCH * width),
+            Buffer(BATCH * 8),
+        )
+        crew.put(Worker.ID, number)
+        crew.put(Worker.BATCH, crew.batch.address)
+        crew.put(Worker.HASHES, crew.hashes.address)
+        return crew
+
+    def _addresses(self) -> None:
+        self.context[Context.TABLE] = self.table.address
+        self.context[Context.MASK] = self.slots - 1
+        for i, crew in enumerate(self.crew):
+            self.context[Context.ROWS + i] = crew.rows.address
+
+    @property
+    def context_address(self) -> int:
+        return ctypes.addressof(self.context)
+
+    @property
+    def states(self) -> int:
+        return sum(crew.count for crew in self.crew)
+
+    @property
+    def used(self) -> int:
+        """Bytes in use: the table, and the rows that hold states."""
+        return self.slots * 8 + self.states * self.shape.words * 8
+
+    @property
+    def room(self) -> int:
+        """How many states may still be added before the table has to grow."""
+        return int(self.slots * LOAD) - self.states
+
+    def grow(self) -> None:
+        """A larger table; raises :class:`OutOfMemory` where that can't be."""
+        slots = self.slots * (8 if self.slots < 1 << 18 else 2)
+        row_bytes = self.shape.words * 8
+        peak = self.used + slots * 8 + self.states * row_bytes
+        if self.memory is not None and peak > self.memory:
+            raise OutOfMemory(f"the memory limit of {self.memory:,} bytes was reached")
+        if peak - self.used > available():
+            raise OutOfMemory("there is no memory left for a larger table")
+        try:
+            table = Buffer(slots * 8)
+            for crew in self.crew:
+                needed = int(slots * LOAD) * row_bytes
+                crew.rows = crew.rows.larger(needed, crew.count * row_bytes)
+        except MemoryError as error:
+            raise OutOfMemory("there is no memory left for a larger table") from error
+        self.table, self.slots = table, slots
+        self._addresses()
+        self._reinsert()
+
+    def _reinsert(self) -> None:
+        level = self.context[Context.LEVEL]
+        depths = max(len(crew.starts) for crew in self.crew)
+        for depth in range(depths):
+            self.context[Context.LEVEL] = self.level_tag(depth)
+            for crew in self.crew:
+                begin, end = self.range_of(crew, depth)
+                self.kernel.reinsert(self.context_address, crew.address, begin, end)
+        self.context[Context.LEVEL] = level
+
+    def level_tag(self, depth: int) -> int:
+        """What a key of a state of level ``depth`` holds beside the state."""
+        image = self.kernel.image
+        return min(depth, image.level_limit) << image.level_shift if image.level_limit else 0
+
+    def open_level(self, depth: int) -> None:
+        """From now on new states belong to level ``depth``."""
+        self.context[Context.LEVEL] = self.level_tag(depth)
+        for i, crew in enumerate(self.crew):
+            crew.starts.append(crew.count)
+            self.context[Context.NEXT_START + i] = crew.count
+
+    def range_of(self, crew: Crew, depth: int) -> tuple[int, int]:
+        """The rows of level ``depth`` among those of ``crew``."""
+        end = crew.starts[depth + 1] if depth + 1 < len(crew.starts) else crew.count
+        return crew.starts[depth], end
+
+    def level_size(self, depth: int) -> int:
+        ranges = (self.range_of(crew, depth) for crew in self.crew)
+        return sum(end - begin for begin, end in ranges)
+
+    def add(self, words: Sequence[int]) -> None:
+        """Adds an initial state."""
+        while not self.room:
+            self.grow()
+        crew = self.crew[0]
+        crew.put(Worker.CAP, crew.count + self.room)
+        row = (ctypes.c_uint64 * self.shape.words)(*words)
+        self.kernel.add(self.context_address, crew.address, ctypes.addressof(row))
+
+    def best(self, which: int) -> Best | None:
+        """The smallest state noted by any worker in the best record at ``which``; forgets it."""
+        found: list[Best] = []
+        for crew in self.crew:
+            if crew.get(which):
+                words = tuple(crew.get(which + 2 + i) for i in range(self.shape.words))
+                found.append((crew.get(which + 1), words))
+                crew.put(which, 0)
+        return min(found, default=None)
+
+    def total(self, which: int) -> int:
+        """The sum of one word of all workers' records."""
+        return sum(crew.get(which) for crew in self.crew)
+
+

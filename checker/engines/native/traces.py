@@ -1,0 +1,31 @@
+"""Runs that lead to a state: rebuilt backwards, no parents are stored.
+
+Levels are kept, so a predecessor of a state of level ``d`` is found by expanding level ``d - 1``
+once more; among several the one with the smallest fingerprint is taken.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+from checker.engines.native.search import Search
+from checker.engines.native.store import Best
+from checker.kernels.fields import Mode, Worker
+from checker.witness.answer import Path
+
+
+def path_to(search: Search, depth: int, target: Best, then_fault: bool = False) -> Path:
+    """A shortest run to the state ``target`` of level ``depth``."""
+    store, layout = search.store, search.kernel.image.layout
+    words = target[1]
+    states = [layout.unpack(words)]
+    for level in reversed(range(depth)):
+        row = (ctypes.c_uint64 * len(words))(*words)
+        for crew in store.crew:
+            crew.put(Worker.TARGET, ctypes.addressof(row))
+        search.sweep(level, Mode.PARENTS)
+        found = store.best(store.shape.parent)
+        assert found is not None, "a state of a level has a predecessor in the level before"
+        words = found[1]
+        states.append(layout.unpack(words))
+    return Path(tuple(reversed(states)), then_fault)

@@ -1,0 +1,186 @@
+"""Applications: constructors of messages, functions, what was received, the history."""
+
+from __future__ import annotations
+
+from checker.lang import ast, typed
+from checker.lang.check_expr import check, infer, mismatch, safe
+from checker.lang.check_history import HISTORY, history, history_names
+from checker.lang.check_pattern import received_pattern
+from checker.lang.check_types import BOOL, INT, MESSAGE, PROC, PROCS, show
+from checker.lang.scope import UNKNOWN, Hole, Scope, suggestion
+from checker.lang.typed import Bag, Expr, Option, Seq, Set, Type
+
+ARITY = {
+    "some": 1,
+    "get": 1,
+    "is_some": 1,
+    "head": 1,
+    "last": 1,
+    "tail": 1,
+    "subsets": 1,
+    "min": 1,
+    "max": 1,
+    "rank": 1,
+    "count": 2,
+}
+
+
+def applied(expr: ast.Apply, scope: Scope, expected: Type | None) -> Expr:
+    """``name(args)``; raises :class:`Hole` after reporting what is wrong."""
+    name, args, span = expr.name, expr.args, expr.span
+    if name in scope.home.messages:
+        return construct(expr, scope)
+    if name == "received":
+        return received(args, None, scope, span)
+    if name in HISTORY or name in history_names(scope.home.interface):
+        return history(expr, scope)
+    if name == "flip":
+        scope.report.fail("N001", "`flip()` is not supported yet", span, hint="write `either`")
+    if name not in ARITY:
+        known = {*ARITY, *scope.home.messages, "received"}
+        if scope.mode == "property":
+            known |= {*HISTORY, *history_names(scope.home.interface)}
+        hint = suggestion(name, known)
+        if scope.mode == "property" and "implements" in scope.home.lost:
+            raise Hole
+        if scope.mode == "property" and scope.home.interface is None:
+            hint = "histories need an interface: `protocol P implements I`"
+        scope.report.fail("N002", f"no function or message `{name}`", span, hint=hint)
+    count(name, args, ARITY[name], span, scope)
+    return _function(name, expr, scope, expected)
+
+
+def count(
+    name: str, args: tuple[ast.Expr, ...], wanted: int, span: typed.Span, scope: Scope
+) -> None:
+    """Reports a wrong number of arguments and raises :class:`Hole`."""
+    if len(args) != wanted:
+        plural = "" if wanted == 1 else "s"
+        message = f"`{name}` takes {wanted} argument{plural}, not {len(args)}"
+        scope.report.fail("N006", message, span)
+
+
+def construct(expr: ast.Apply, scope: Scope) -> Expr:
+    """One of the protocol's own messages."""
+    fields = scope.home.messages[expr.name].fields
+    if len(fields) != len(expr.args):
+        wanted = f"{expr.name}({', '.join(n for n, _ in fields)})" if fields else expr.name
+        plural = "" if len(fields) == 1 else "s"
+        message = f"`{expr.name}` has {len(fields)} field{plural}, not {len(expr.args)}"
+        scope.report.fail("N006", message, expr.span, wanted)
+    pairs = zip(expr.args, fields, strict=True)
+    args = tuple(safe(arg, scope, type_) for arg, (_, type_) in pairs)
+    return typed.Construct(MESSAGE, expr.name, args, expr.span)
+
+
+def received(
+    args: tuple[ast.Expr, ...], owner: Expr | None, scope: Scope, span: typed.Span
+) -> Expr:
+    """``received(M(…))``."""
+    count("received", args, 1, span, scope)
+    if owner is None and scope.mode != "code":
+        hint = "say whose: `p.received(…)`"
+        scope.report.fail("N021", "`received` is about one process", span, hint=hint)
+    pattern = args[0]
+    if not isinstance(pattern, ast.Name | ast.Apply) or _name(pattern) not in scope.home.messages:
+        hint = suggestion(_name(pattern), scope.home.messages)
+        scope.report.fail("N012", "this is no message of the protocol", pattern.span, hint=hint)
+    name = _name(pattern)
+    fields = scope.home.messages[name].fields
+    inner = pattern.args if isinstance(pattern, ast.Apply) else ()
+    if len(inner) != len(fields):
+        plural = "" if len(fields) == 1 else "s"
+        message = f"`{name}` has {len(fields)} field{plural}, not {len(inner)}"
+        wanted = f"{name}({', '.join('_' for _ in fields)})" if fields else name
+        scope.report.fail("N006", message, pattern.span, wanted)
+    pairs = zip(inner, fields, strict=True)
+    patterns = tuple(received_pattern(arg, type_, scope) for arg, (_, type_) in pairs)
+    return typed.Received(PROCS, name, patterns, owner, span)
+
+
+def _name(expr: ast.Expr) -> str:
+    match expr:
+        case ast.Name(text, _) | ast.Apply(text, _, _):
+            return text
+        case _:
+            return ""
+
+
+def applied_on(expr: ast.ApplyOn, scope: Scope) -> Expr:
+    """``base.name(args)``: in an expression only ``p.received(…)``, in a property."""
+    if isinstance(expr.base, ast.Name) and expr.base.text in scope.home.layers:
+        message = f"`{expr.base.text}.{expr.name}(…)` is a request; it stands as a statement"
+        scope.report.fail("N017", message, expr.span)
+    if expr.name == "received":
+        if scope.mode != "property":
+            message = "a process knows only what it received itself"
+            scope.report.fail("N010", message, expr.span, hint="write `received(…)`")
+        owner = check(expr.base, scope, PROC)
+        return received(expr.args, owner, scope, expr.span)
+    known = {*ARITY, *history_names(scope.home.interface)}
+    hint = suggestion(expr.name, known)
+    if expr.name in known:
+        hint = f"write `{expr.name}(…)`"
+    scope.report.fail("N002", f"`.{expr.name}(…)` is not known", expr.span, hint=hint)
+
+
+def _function(name: str, expr: ast.Apply, scope: Scope, expected: Type | None) -> Expr:
+    arg, span = expr.args[0], expr.span
+    match name:
+        case "some":
+            item = expected.item if isinstance(expected, Option) else None
+            inner = infer(arg, scope) if item is None else check(arg, scope, item)
+            return typed.Operation(Option(item or inner.type), "some", (inner,), span)
+        case "rank":
+            return typed.Operation(INT, "rank", (check(arg, scope, PROC),), span)
+        case "subsets":
+            base = _set(arg, scope)
+            return typed.Operation(Set(base.type), "subsets", (base,), span)
+        case "min" | "max":
+            base = _set(arg, scope)
+            if isinstance(base.type, Set) and not isinstance(base.type.item, typed.Int):
+                mismatch(base, scope, Set(INT))
+            return typed.Operation(INT, name, (base,), span)
+        case "count":
+            return _count(expr, scope)
+        case _:
+            return _taken(name, infer(arg, scope), scope, span)
+
+
+def _set(arg: ast.Expr, scope: Scope) -> Expr:
+    base = infer(arg, scope)
+    if base.type == UNKNOWN:
+        raise Hole
+    if not isinstance(base.type, Set):
+        scope.report.fail("N003", f"this is `{show(base.type)}`, not a set", base.span, "a set")
+    return base
+
+
+def _count(expr: ast.Apply, scope: Scope) -> Expr:
+    base = infer(expr.args[0], scope)
+    if not isinstance(base.type, Bag | Seq):
+        if base.type == UNKNOWN:
+            raise Hole
+        message = f"this is `{show(base.type)}`, not a seq or a bag"
+        scope.report.fail("N003", message, base.span, "a seq or a bag")
+    item = check(expr.args[1], scope, base.type.item)
+    return typed.Operation(INT, "count", (base, item), expr.span)
+
+
+def _taken(name: str, base: Expr, scope: Scope, span: typed.Span) -> Expr:
+    """``get is_some`` of an option, ``head last tail`` of a seq."""
+    match name, base.type:
+        case "get", Option(item):
+            return typed.Operation(item, name, (base,), span)
+        case "is_some", Option():
+            return typed.Operation(BOOL, name, (base,), span)
+        case ("head" | "last"), Seq(item):
+            return typed.Operation(item, name, (base,), span)
+        case "tail", Seq():
+            return typed.Operation(base.type, name, (base,), span)
+        case _, other if other == UNKNOWN:
+            raise Hole
+        case _, other:
+            wanted = "an option" if name in ("get", "is_some") else "a seq"
+            message = f"`{name}` is about {wanted}, and this is `{show(other)}`"
+            scope.report.fail("N003", message, base.span, wanted)

@@ -1,0 +1,323 @@
+"""Expressions: every name resolved, every part with a type."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from checker.lang import ast, typed
+from checker.lang.check_names import field_of, named
+from checker.lang.check_types import BOOL, INT, PROC, fits, show
+from checker.lang.scope import UNKNOWN, Hole, Known, Scope
+from checker.lang.typed import Bag, Expr, Int, Map, Seq, Set, Tuple, Type
+
+
+def check(expr: ast.Expr, scope: Scope, expected: Type) -> Expr:
+    """``expr`` as a value of ``expected``; raises :class:`Hole` after reporting what is wrong."""
+    built = infer(expr, scope, expected)
+    if not fits(built.type, expected):
+        mismatch(built, scope, expected)
+    return built
+
+
+def mismatch(built: Expr, scope: Scope, expected: Type) -> None:
+    """Reports that ``built`` has the wrong type and raises :class:`Hole`."""
+    message = f"this is {_article(built.type)}, not {_article(expected)}"
+    hint = ""
+    if expected == PROC and isinstance(built, typed.Processes):
+        hint = "a role is a set of processes; ask `p in …`, or choose one"
+    elif isinstance(built.type, typed.Option) and fits(built.type.item, expected):
+        hint = "`get(…)` takes the value out of an option"
+    elif isinstance(expected, typed.Option) and fits(built.type, expected.item):
+        hint = "write `some(…)`"
+    elif expected == INT and built.type == PROC:
+        hint = "`rank(p)` is the number of a process"
+    scope.report.fail("N003", message, built.span, show(expected), hint)
+
+
+def _article(type_: Type) -> str:
+    shown = show(type_)
+    return shown if shown.startswith("a ") else f"`{shown}`"
+
+
+def hole(expr: ast.Expr) -> Expr:
+    """Stands for an expression that was reported."""
+    return typed.Literal(UNKNOWN, 0, expr.span)
+
+
+def safe(expr: ast.Expr, scope: Scope, expected: Type | None = None) -> Expr:
+    """Like :func:`check` or :func:`infer`, but what is wrong becomes a hole."""
+    try:
+        return infer(expr, scope) if expected is None else check(expr, scope, expected)
+    except Hole:
+        return hole(expr)
+
+
+def infer(expr: ast.Expr, scope: Scope, expected: Type | None = None) -> Expr:
+    """``expr`` with its type; ``expected`` only helps.  Raises :class:`Hole` after reporting."""
+    from checker.lang.check_apply import applied, applied_on
+    from checker.lang.check_operate import conditional, operated
+
+    match expr:
+        case ast.Name(_, _):
+            return named(expr, scope, expected)
+        case ast.Integer(value, span):
+            return typed.Literal(INT, value, span)
+        case ast.Truth(value, span):
+            return typed.Literal(BOOL, value, span)
+        case ast.NoneWord(span):
+            if isinstance(expected, typed.Option):
+                return typed.Nothing(expected, span)
+            if expected is not None and expected != UNKNOWN:
+                shown = show(expected)
+                scope.report.fail("N003", f"`none` is not {_article(expected)}", span, shown)
+            return _unclear("`none`", span, scope)
+        case ast.BoolWord(span):
+            return typed.All(Set(BOOL), BOOL, span)
+        case ast.Apply():
+            return applied(expr, scope, expected)
+        case ast.ApplyOn():
+            return applied_on(expr, scope)
+        case ast.FieldOf():
+            return field_of(expr, scope)
+        case ast.IndexOf():
+            return _entry(expr, scope)
+        case ast.Operator():
+            return operated(expr, scope, expected)
+        case ast.RangeOf(lo, hi, span):
+            return typed.Range(Set(INT), safe(lo, scope, INT), safe(hi, scope, INT), span)
+        case ast.Display():
+            return _display(expr, scope, expected)
+        case ast.RecordDisplay():
+            return _record(expr, scope, expected)
+        case ast.Comprehension():
+            return _comprehension(expr, scope, expected)
+        case ast.MapDisplay():
+            return _map(expr, scope, expected)
+        case ast.Quantified(kind, binders, body, span):
+            bound, inner = bind(binders, scope)
+            return typed.Quantified(BOOL, kind, bound, check(body, inner, BOOL), span)
+        case ast.Conditional():
+            return conditional(expr, scope, expected)
+        case _:
+            assert_never(expr)
+
+
+def _unclear(what: str, span: typed.Span, scope: Scope) -> Expr:
+    hint = "give the state variable a type, or compare with something that has one"
+    scope.report.fail("N005", f"the type of {what} is not known here", span, hint=hint)
+
+
+def _entry(expr: ast.IndexOf, scope: Scope) -> Expr:
+    base = infer(expr.base, scope)
+    match base.type:
+        case Map(key, value):
+            return typed.Entry(value, base, check(expr.key, scope, key), expr.span)
+        case Seq(item):
+            return typed.Entry(item, base, check(expr.key, scope, INT), expr.span)
+        case other if other == UNKNOWN:
+            raise Hole
+        case other:
+            message = f"{_article(other)} has no entries `[…]`"
+            scope.report.fail("N007", message, base.span, "a map or a seq")
+
+
+# ---- written out ------------------------------------------------------------------------------
+
+
+def _display(expr: ast.Display, scope: Scope, expected: Type | None) -> Expr:
+    if expr.kind == "tuple":
+        return _tuple(expr, scope, expected)
+    made: dict[str, type[Set] | type[Seq] | type[Bag]] = {"set": Set, "seq": Seq, "bag": Bag}
+    kind = made[expr.kind]
+    item = expected.item if isinstance(expected, kind) else None
+    if not expr.items:
+        if item is not None and expected is not None:
+            return typed.Display(expected, (), expr.span)
+        if expected is not None and expected != UNKNOWN:
+            scope.report.fail(
+                "N003", f"this is an empty {expr.kind}, not {_article(expected)}", expr.span
+            )
+        return _unclear(f"an empty {expr.kind}", expr.span, scope)
+    items = alike(expr.items, scope, item)
+    return typed.Display(kind(item or items[0].type), items, expr.span)
+
+
+def alike(exprs: tuple[ast.Expr, ...], scope: Scope, item: Type | None) -> tuple[Expr, ...]:
+    """Expressions of one type: ``item``, or that of the first whose type is plain to see."""
+    if item is None:
+        first = next((e for e in exprs if not needs_type(e, scope)), exprs[0])
+        item = infer(first, scope).type
+    return tuple(check(e, scope, item) for e in exprs)
+
+
+def _tuple(expr: ast.Display, scope: Scope, expected: Type | None) -> Expr:
+    hints: tuple[Type | None, ...] = (None,) * len(expr.items)
+    if isinstance(expected, Tuple) and len(expected.items) == len(expr.items):
+        hints = expected.items
+    items = tuple(
+        infer(e, scope) if hint is None else check(e, scope, hint)
+        for e, hint in zip(expr.items, hints, strict=True)
+    )
+    return typed.Display(Tuple(tuple(e.type for e in items)), items, expr.span)
+
+
+def _record(expr: ast.RecordDisplay, scope: Scope, expected: Type | None) -> Expr:
+    given = dict(expr.items)
+    if len(given) != len(expr.items):
+        scope.report.fail("N004", "a field of this record is given twice", expr.span)
+    if isinstance(expected, Tuple) and expected.names:
+        if set(given) != set(expected.names):
+            wanted = ", ".join(expected.names)
+            scope.report.fail("N006", "this record has other fields", expr.span, wanted)
+        pairs = zip(expected.names, expected.items, strict=True)
+        items = tuple(check(given[name], scope, type_) for name, type_ in pairs)
+        return typed.Display(expected, items, expr.span)
+    items = tuple(infer(e, scope) for e in given.values())
+    return typed.Display(Tuple(tuple(e.type for e in items), tuple(given)), items, expr.span)
+
+
+def _comprehension(expr: ast.Comprehension, scope: Scope, expected: Type | None) -> Expr:
+    binders, inner = bind(expr.binders, scope)
+    if isinstance(expected, Set):
+        item = check(expr.item, inner, expected.item)
+    else:
+        item = infer(expr.item, inner)
+    return typed.Comprehension(Set(item.type), item, binders, expr.span)
+
+
+def _map(expr: ast.MapDisplay, scope: Scope, expected: Type | None) -> Expr:
+    wrong = len(expr.binders) != 1 or expr.binders[0].where is not None
+    name = expr.binders[0].pattern
+    if wrong or not isinstance(name, ast.Name) or not isinstance(expr.key, ast.Name):
+        wrong = True
+    elif name.text != expr.key.text:
+        wrong = True
+    if wrong or not isinstance(name, ast.Name):
+        hint = "the form is `{ k -> value for k in K }`, K being all of the keys"
+        scope.report.fail("N024", "a map has one entry for every key", expr.span, hint=hint)
+    (binder,), inner = bind(expr.binders, scope)
+    key = _whole(binder.domain)
+    if key is None or isinstance(expected, Map) and not _same_keys(key, expected.key):
+        hint = "K is a type, such as `Proc`, or the same range as in the map's type"
+        scope.report.fail(
+            "N024", "a map has one entry for every key", binder.domain.span, hint=hint
+        )
+    value_hint = expected.value if isinstance(expected, Map) else None
+    if value_hint is None:
+        value = infer(expr.value, inner)
+    else:
+        value = check(expr.value, inner, value_hint)
+    type_ = expected if isinstance(expected, Map) else Map(key, value.type)
+    return typed.MapDisplay(type_, name.text, value, expr.span)
+
+
+def _whole(domain: Expr) -> Type | None:
+    """The type whose values ``domain`` lists, all of them."""
+    match domain:
+        case typed.All(_, item, _):
+            return item
+        case typed.Processes(_, None, _):
+            return PROC
+        case typed.Range(_, lo, hi, _):
+            return Int(lo, hi)
+        case _:
+            return None
+
+
+def _same_keys(one: Type, other: Type) -> bool:
+    if isinstance(one, Int) and isinstance(other, Int):
+        return same_size(one.lo, other.lo) and same_size(one.hi, other.hi)
+    return fits(one, other)
+
+
+def same_size(one: Expr | None, other: Expr | None) -> bool:
+    """Whether two sizes are written alike."""
+    match one, other:
+        case typed.Literal(_, a, _), typed.Literal(_, b, _):
+            return a == b
+        case typed.Param(_, a, _), typed.Param(_, b, _):
+            return a == b
+        case typed.Operation(_, op, left, _), typed.Operation(_, other_op, right, _):
+            return op == other_op and all(map(same_size, left, right))
+        case _:
+            return False
+
+
+def needs_type(expr: ast.Expr, scope: Scope) -> bool:
+    """Whether the type of ``expr`` can only be told from what is expected of it."""
+    match expr:
+        case ast.NoneWord():
+            return True
+        case ast.Name(text, _):
+            return not is_value(text, scope)
+        case ast.Display(kind, items, _):
+            if kind == "tuple":
+                return any(needs_type(e, scope) for e in items)
+            return all(needs_type(e, scope) for e in items)
+        case ast.RecordDisplay(items, _):
+            return any(needs_type(e, scope) for _, e in items)
+        case ast.Apply("some", (arg,), _):
+            return needs_type(arg, scope)
+        case ast.Operator("union" | "intersect" | "minus" | "++", args, _):
+            return all(needs_type(e, scope) for e in args)
+        case ast.Operator("+" | "-", (left, _), _):
+            return needs_type(left, scope)
+        case ast.Conditional(_, then, otherwise, _):
+            return needs_type(then, scope) and needs_type(otherwise, scope)
+        case _:
+            return False
+
+
+def is_value(name: str, scope: Scope) -> bool:
+    """Whether ``name`` is something else than the label of an enum."""
+    return bool(scope.taken(name)) or not scope.home.labels(name)
+
+
+# ---- binders ----------------------------------------------------------------------------------
+
+
+def bind(
+    binders: tuple[ast.Binder, ...], scope: Scope
+) -> tuple[tuple[typed.Binder, ...], Scope]:
+    """Binders from left to right, and the scope behind them."""
+    made: list[typed.Binder] = []
+    for position, binder in enumerate(binders):
+        domain = next((b.domain for b in binders[position:] if b.domain is not None), None)
+        if domain is None:
+            hint = "write `p in S`; `p, q in S` gives both the same set"
+            scope.report.fail("N024", "this name ranges over nothing", binder.span, hint=hint)
+        pattern, over, scope = bind_one(binder.pattern, domain, scope)
+        where = None if binder.where is None else check(binder.where, scope, BOOL)
+        made.append(typed.Binder(pattern, over, where))
+    return tuple(made), scope
+
+
+def bind_one(
+    pattern: ast.Expr, domain: ast.Expr, scope: Scope
+) -> tuple[typed.Pattern, Expr, Scope]:
+    """``pattern in domain``: the pattern, the domain, the scope behind."""
+    from checker.lang.check_pattern import binder_pattern
+
+    over = members_of(domain, scope)
+    role = over.role if isinstance(over, typed.Processes) else None
+    made, names = binder_pattern(pattern, item_of(over), scope, role)
+    return made, over, scope.bind(names)
+
+
+def members_of(domain: ast.Expr, scope: Scope) -> Expr:
+    """``domain`` as something that has members: a set, a bag or a seq."""
+    over = infer(domain, scope)
+    if not isinstance(over.type, Set | Bag | Seq):
+        if over.type == UNKNOWN:
+            raise Hole
+        message = f"{_article(over.type)} has no members"
+        scope.report.fail("N003", message, over.span, "a set, a bag or a seq")
+    return over
+
+
+def item_of(over: Expr) -> Type:
+    assert isinstance(over.type, Set | Bag | Seq)
+    return over.type.item
+
+
+__all__ = ["Known", "bind", "bind_one", "check", "infer", "safe"]

@@ -1,0 +1,118 @@
+"""Handlers: what they wait for, and what they do then."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from checker.lang import ast, typed
+from checker.lang.check_expr import check, safe
+from checker.lang.check_pattern import Names, handler_patterns, pattern_of
+from checker.lang.check_stmt import below_fields, block
+from checker.lang.check_types import BOOL, PROC
+from checker.lang.scope import Hole, Home, Known, Reporter, Scope, suggestion
+
+
+def handler(decl: ast.Handler, role: str, home: Home) -> typed.Handler | None:
+    """The handler ``decl`` of ``role``; ``None`` where its event is wrong, which is reported."""
+    scope = Scope(home, "code", role)
+    names: Names = {}
+    try:
+        event = _event(decl, scope, names)
+    except Hole:
+        return None
+    inner = scope.bind(names)
+    at = None if decl.at is None else safe(decl.at, inner, PROC)
+    when = None if decl.when is None else safe(decl.when, inner, BOOL)
+    body = block(decl.body, inner)
+    return typed.Handler(decl.label, event, at, when, body, decl.head)
+
+
+def _event(decl: ast.Handler, scope: Scope, names: Names) -> typed.Event:
+    match decl.event:
+        case ast.OnRequest(op, args):
+            return _on_request(op, args, scope, names)
+        case ast.OnReceive(message, args, sender):
+            return _on_receive(message, args, sender, scope, names)
+        case ast.OnIndication(layer, op, args):
+            return _on_indication(layer, op, args, scope, names)
+        case ast.OnCondition(condition):
+            return _on_condition(condition, scope, names)
+        case ast.OnInit():
+            return typed.OnInit()
+        case ast.Later(what, _):
+            scope.report.fail("N001", f"{what} is not supported yet", decl.head)
+
+
+def _on_request(
+    op: ast.Name, args: tuple[ast.Expr, ...], scope: Scope, names: Names
+) -> typed.Event:
+    interface = scope.home.interface
+    if interface is None:
+        if "implements" in scope.home.lost:
+            raise Hole
+        hint = "say what the protocol offers: `protocol P implements I`"
+        message = "a protocol without an interface gets no requests"
+        scope.report.fail("N022", message, op.span, hint=hint)
+    for operator in interface.requests:
+        if operator.name == op.text:
+            patterns = handler_patterns(args, operator.fields, op.text, op.span, scope, names)
+            return typed.OnRequest(op.text, patterns)
+    hint = suggestion(op.text, (o.name for o in interface.requests))
+    message = f"`{interface.name}` has no request `{op.text}`"
+    scope.report.fail("N017", message, op.span, hint=hint)
+
+
+def _on_receive(
+    message: ast.Name,
+    args: tuple[ast.Expr, ...],
+    sender: ast.Expr | None,
+    scope: Scope,
+    names: Names,
+) -> typed.Event:
+    messages = scope.home.messages
+    if message.text not in messages:
+        hint = suggestion(message.text, messages)
+        scope.report.fail("N012", f"no message `{message.text}`", message.span, hint=hint)
+    fields = messages[message.text].fields
+    patterns = handler_patterns(args, fields, message.text, message.span, scope, names)
+    source: typed.Pattern = typed.Ignore(PROC)
+    if sender is not None:
+        source = pattern_of(sender, PROC, scope, names)
+    return typed.OnReceive(message.text, patterns, source)
+
+
+def _on_indication(
+    layer: ast.Name,
+    op: ast.Name,
+    args: tuple[ast.Expr, ...],
+    scope: Scope,
+    names: Names,
+) -> typed.Event:
+    layers = scope.home.layers
+    if layer.text in scope.home.lost:
+        raise Hole
+    if layer.text not in layers:
+        hint = suggestion(layer.text, layers) or "declare it: `uses x : Interface`"
+        scope.report.fail("N013", f"no layer `{layer.text}`", layer.span, hint=hint)
+    interface = layers[layer.text].protocol.implements
+    if interface is None:
+        raise Hole
+    for operator in interface.indications:
+        if operator.name == op.text:
+            what = f"{layer.text}.{op.text}"
+            fields = below_fields(operator)
+            patterns = handler_patterns(args, fields, what, op.span, scope, names)
+            return typed.OnIndication(layer.text, op.text, patterns)
+    hint = suggestion(op.text, (o.name for o in interface.indications))
+    message = f"`{interface.name}` has no indication `{op.text}`"
+    scope.report.fail("N017", message, op.span, hint=hint)
+
+
+def _on_condition(condition: ast.Expr, scope: Scope, names: Names) -> typed.Event:
+    """``upon condition e``: names that only ``received`` knows are bound for the handler."""
+    free: dict[str, typed.Type] = {}
+    silent = Scope(replace(scope.home, report=Reporter()), scope.mode, scope.role, {}, free)
+    safe(condition, silent, BOOL)
+    built = check(condition, replace(scope, free=free), BOOL)
+    names.update({name: Known(type_) for name, type_ in free.items()})
+    return typed.OnCondition(built, tuple(free.items()))

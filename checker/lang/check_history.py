@@ -1,0 +1,111 @@
+"""What properties can ask of a run: histories, their order, causes, correctness."""
+
+from __future__ import annotations
+
+from checker.lang import ast, typed
+from checker.lang.check_types import BOOL, MSG, PROC
+from checker.lang.scope import Hole, Scope
+from checker.lang.typed import Expr, Operator, Seq, Tuple, Type
+
+HISTORY = {
+    "before": 3,
+    "broadcast_before": 3,
+    "repeated": 2,
+    "causes": 2,
+    "correct": 1,
+    "crashed": 1,
+}
+_IRREGULAR = {
+    "broadcast": "broadcast",
+    "commit": "committed",
+    "submit": "submitted",
+    "send": "sent",
+    "get": "got",
+    "put": "put",
+    "read": "read",
+    "write": "written",
+}
+
+
+def history_name(op: str) -> str:
+    """The name of the history of ``op``: ``deliver`` gives ``delivered``."""
+    if op in _IRREGULAR:
+        return _IRREGULAR[op]
+    if op.endswith("e"):
+        return op + "d"
+    if op.endswith("y") and op[-2:-1] not in "aeiou":
+        return op[:-1] + "ied"
+    return op + "ed"
+
+
+def history_names(interface: typed.Interface | None) -> dict[str, tuple[str, Operator]]:
+    """The names of the interface's histories: the kind of each and its operator."""
+    if interface is None:
+        return {}
+    found: dict[str, tuple[str, Operator]] = {}
+    for kind, operators in (
+        ("request", interface.requests),
+        ("indication", interface.indications),
+    ):
+        for operator in operators:
+            found.setdefault(history_name(operator.name), (kind, operator))
+    return found
+
+
+def entry_type(operator: Operator) -> Type:
+    """What an entry of the history of ``operator`` is."""
+    types = tuple(t for _, t in operator.fields)
+    return types[0] if len(types) == 1 else Tuple(types)
+
+
+def history(expr: ast.Apply, scope: Scope) -> Expr:
+    """A function of the history; only in properties."""
+    from checker.lang.check_apply import count
+    from checker.lang.check_expr import check
+
+    name, args, span = expr.name, expr.args, expr.span
+    if scope.mode != "property":
+        scope.report.fail("N018", f"`{name}(…)` can only stand in a property", span)
+    count(name, args, HISTORY.get(name, 1), span, scope)
+    match name:
+        case "correct" | "crashed":
+            return typed.Correct(BOOL, name, check(args[0], scope, PROC), span)
+        case "causes":
+            _first("request", name, scope, span)
+            pair = Tuple((PROC, MSG))
+            return typed.Causes(
+                BOOL, check(args[0], scope, pair), check(args[1], scope, pair), span
+            )
+        case "repeated":
+            operator = _first("indication", name, scope, span)
+            owner = check(args[0], scope, PROC)
+            item = check(args[1], scope, entry_type(operator))
+            return typed.Repeated(BOOL, "indication", operator.name, owner, item, span)
+        case "before" | "broadcast_before":
+            kind = "indication" if name == "before" else "request"
+            operator = _first(kind, name, scope, span)
+            owner, entry = check(args[0], scope, PROC), entry_type(operator)
+            first, second = check(args[1], scope, entry), check(args[2], scope, entry)
+            return typed.HistoryOrder(BOOL, kind, operator.name, owner, first, second, span)
+        case _:
+            kind, operator = history_names(scope.home.interface)[name]
+            owner = check(args[0], scope, PROC)
+            return typed.History(Seq(entry_type(operator)), kind, operator.name, owner, span)
+
+
+def _first(kind: str, name: str, scope: Scope, span: typed.Span) -> Operator:
+    interface = scope.home.interface
+    if "implements" in scope.home.lost:
+        raise Hole
+    operators = () if interface is None else (
+        interface.requests if kind == "request" else interface.indications
+    )
+    if not operators:
+        hint = "" if interface else "histories need an interface: `protocol P implements I`"
+        message = f"`{name}` needs an interface with {_article(kind)}"
+        scope.report.fail("N022", message, span, hint=hint)
+    return operators[0]
+
+
+def _article(kind: str) -> str:
+    return "an indication" if kind == "indication" else "a request"

@@ -1,0 +1,163 @@
+"""Patterns: what is bound, what is compared, what is taken apart."""
+
+from __future__ import annotations
+
+from checker.lang import ast, typed
+from checker.lang.check_types import MESSAGE, fits, show
+from checker.lang.scope import UNKNOWN, Hole, Known, Scope, suggestion
+from checker.lang.typed import Type
+
+Names = dict[str, Known]
+
+
+def binder_pattern(
+    pattern: ast.Expr, type_: Type, scope: Scope, role: str | None = None
+) -> tuple[typed.Pattern, Names]:
+    """The pattern of a binder: names and tuples of names.  Raises :class:`Hole`."""
+    names: Names = {}
+    made = _bound(pattern, type_, scope, names, role)
+    return made, names
+
+
+def _bound(
+    pattern: ast.Expr, type_: Type, scope: Scope, names: Names, role: str | None
+) -> typed.Pattern:
+    match pattern:
+        case ast.Name("_", _):
+            return typed.Ignore(type_)
+        case ast.Name(text, span):
+            fresh(ast.Name(text, span), scope.bind(names))
+            names[text] = Known(type_, role)
+            return typed.Bind(type_, text)
+        case ast.Display("tuple", items, span):
+            parts = _parts(items, type_, span, scope)
+            pairs = zip(items, parts, strict=True)
+            return typed.Parts(type_, tuple(_bound(i, t, scope, names, None) for i, t in pairs))
+        case _:
+            message = "only names can be bound here"
+            scope.report.fail("N024", message, pattern.span, "a name, or a tuple of names")
+
+
+def fresh(name: ast.Name, scope: Scope) -> None:
+    """Reports a name that already means something, and raises :class:`Hole`."""
+    taken = scope.taken(name.text)
+    if taken:
+        hint = "choose another name"
+        scope.report.fail("N004", f"`{name.text}` is already {taken}", name.span, hint=hint)
+
+
+def _parts(
+    items: tuple[ast.Expr, ...], type_: Type, span: typed.Span, scope: Scope
+) -> tuple[Type, ...]:
+    if type_ == UNKNOWN:
+        return (UNKNOWN,) * len(items)
+    if not isinstance(type_, typed.Tuple):
+        scope.report.fail("N003", f"`{show(type_)}` has no parts", span, show(type_))
+    if len(type_.items) != len(items):
+        message = f"{len(items)} parts where there are {len(type_.items)}"
+        scope.report.fail("N006", message, span, show(type_))
+    return type_.items
+
+
+def handler_patterns(
+    args: tuple[ast.Expr, ...],
+    fields: tuple[tuple[str, Type], ...],
+    what: str,
+    span: typed.Span,
+    scope: Scope,
+    names: Names,
+) -> tuple[typed.Pattern, ...]:
+    """The patterns of a handler's event, ``names`` filled; raises :class:`Hole`."""
+    if len(args) != len(fields):
+        wanted = f"{what}({', '.join(n for n, _ in fields)})" if fields else what
+        plural = "" if len(fields) == 1 else "s"
+        message = f"`{what}` has {len(fields)} argument{plural}, not {len(args)}"
+        scope.report.fail("N006", message, span, wanted)
+    pairs = zip(args, fields, strict=True)
+    return tuple(pattern_of(arg, type_, scope, names) for arg, (_, type_) in pairs)
+
+
+def pattern_of(arg: ast.Expr, type_: Type, scope: Scope, names: Names) -> typed.Pattern:
+    """One pattern of a handler: a fresh name binds, all else compares or is taken apart."""
+    match arg:
+        case ast.Name("_", _):
+            return typed.Ignore(type_)
+        case ast.Name(text, span) if _binds(arg, type_, scope.bind(names)):
+            names[text] = Known(type_)
+            return typed.Bind(type_, text)
+        case ast.Display("tuple", items, span):
+            parts = _parts(items, type_, span, scope)
+            made = tuple(
+                pattern_of(i, t, scope, names) for i, t in zip(items, parts, strict=True)
+            )
+            return typed.Parts(type_, made)
+        case ast.Name(text, span) | ast.Apply(text, _, span) if type_ == MESSAGE:
+            return _constructor(text, arg, span, scope, names)
+        case _:
+            from checker.lang.check_expr import check
+
+            return typed.Equals(type_, check(arg, scope.bind(names), type_))
+
+
+def _binds(name: ast.Name, type_: Type, scope: Scope) -> bool:
+    if isinstance(type_, typed.Enum) and name.text in type_.labels:
+        return False
+    taken = scope.taken(name.text)
+    if taken == "a state variable":
+        hint = f"choose another name, and compare with `when … == {name.text}`"
+        scope.report.fail("N004", f"`{name.text}` is already {taken}", name.span, hint=hint)
+    if taken in ("a set of processes", "a type"):
+        hint = "choose another name"
+        scope.report.fail("N004", f"`{name.text}` is already {taken}", name.span, hint=hint)
+    if taken == "a message" and type_ != MESSAGE:
+        message = f"`{name.text}` is a message, and here stands `{show(type_)}`"
+        scope.report.fail("N003", message, name.span, show(type_))
+    return not taken
+
+
+def _constructor(
+    text: str, arg: ast.Expr, span: typed.Span, scope: Scope, names: Names
+) -> typed.Pattern:
+    if text not in scope.home.messages:
+        if isinstance(arg, ast.Name):
+            from checker.lang.check_expr import check
+
+            return typed.Equals(MESSAGE, check(arg, scope.bind(names), MESSAGE))
+        hint = suggestion(text, scope.home.messages)
+        scope.report.fail("N012", f"no message `{text}`", span, hint=hint)
+    args = arg.args if isinstance(arg, ast.Apply) else ()
+    fields = scope.home.messages[text].fields
+    made = handler_patterns(args, fields, text, span, scope, names)
+    return typed.Match(MESSAGE, text, made)
+
+
+def received_pattern(arg: ast.Expr, type_: Type, scope: Scope) -> typed.Pattern:
+    """A field in ``received(M(…))``: ``_``, or a value in which fresh names are bound."""
+    from checker.lang.check_expr import check
+
+    if isinstance(arg, ast.Name) and arg.text == "_":
+        return typed.Ignore(type_)
+    if scope.free is not None:
+        _collect(arg, type_, scope)
+    return typed.Equals(type_, check(arg, scope, type_))
+
+
+def _collect(arg: ast.Expr, type_: Type, scope: Scope) -> None:
+    """Notes the fresh names of ``arg``."""
+    assert scope.free is not None
+    match arg:
+        case ast.Name("_", span):
+            hint = "bind it to a name"
+            message = "`_` inside a tuple in `received` is not supported yet"
+            scope.report.fail("N001", message, span, hint=hint)
+        case ast.Name(text, _) if not scope.taken(text):
+            if not (isinstance(type_, typed.Enum) and text in type_.labels):
+                scope.free[text] = type_
+        case ast.Display("tuple", items, span):
+            for item, part in zip(items, _parts(items, type_, span, scope), strict=True):
+                _collect(item, part, scope)
+        case _:
+            pass
+
+
+__all__ = ["Hole", "binder_pattern", "fits", "fresh", "handler_patterns", "received_pattern"]

@@ -1,0 +1,88 @@
+"""State variables: types told by initial values, and the initial values themselves."""
+
+from __future__ import annotations
+
+from checker.lang import ast, typed
+from checker.lang.check_expr import check, infer, item_of, members_of, mismatch, safe
+from checker.lang.check_types import BOOL, INT, fits
+from checker.lang.scope import UNKNOWN, Hole, Home, Known, Scope, suggestion
+from checker.lang.typed import Bag, Map, Option, Seq, Set, Tuple, Type
+
+
+def inferred(state: ast.State, role: str | None, home: Home) -> Type:
+    """The type of a state variable that is declared without one."""
+    name, span = state.name.text, state.name.span
+    if state.initial is None:
+        hint = f"`state {name} : T` or `state {name} = …`"
+        home.report.add("N005", f"`{name}` has no type", span, hint=hint)
+        return UNKNOWN
+    scope = Scope(home, "initial", role)
+    try:
+        type_ = infer(state.initial, scope).type
+    except Hole:
+        return UNKNOWN
+    if _negative(state.initial):
+        hint = "for example `state x : -1..3 = -1`"
+        home.report.add("N005", f"the range of `{name}` is not known", span, hint=hint)
+        return UNKNOWN
+    return _natural(type_, state.initial.span)
+
+
+def _negative(expr: ast.Expr) -> bool:
+    return isinstance(expr, ast.Operator) and expr.op in ("neg", "-")
+
+
+def _natural(type_: Type, span: typed.Span) -> Type:
+    """``type_`` with its numbers as naturals whose bounds the tool finds."""
+    match type_:
+        case typed.Int(None, None):
+            return typed.Int(typed.Literal(INT, 0, span), None)
+        case Tuple(items, names):
+            return Tuple(tuple(_natural(t, span) for t in items), names)
+        case Option(item):
+            return Option(_natural(item, span))
+        case Set(item):
+            return Set(_natural(item, span))
+        case Seq(item, cap):
+            return Seq(_natural(item, span), cap)
+        case Bag(item, cap):
+            return Bag(_natural(item, span), cap)
+        case Map(key, value):
+            return Map(key, _natural(value, span))
+        case _:
+            return type_
+
+
+def initial_value(expr: ast.Expr, type_: Type, scope: Scope) -> typed.Expr:
+    """The initial value of a state variable; one value of a map stands for all entries."""
+    if isinstance(type_, Map) and not isinstance(expr, ast.MapDisplay):
+        value = initial_value(expr, type_.value, scope)
+        return typed.Fill(type_, value, expr.span)
+    return check(expr, scope, type_)
+
+
+def init_choice(
+    choice: ast.InitChoice, role: str | None, home: Home
+) -> typed.InitChoice | None:
+    """``init choose x in S when e``; ``None`` where it is wrong, which is reported."""
+    name = choice.name.text
+    states = home.states.get(role, {})
+    if name not in states:
+        hint = suggestion(name, states)
+        message = f"there is no state variable `{name}` here"
+        home.report.add("N002", message, choice.name.span, hint=hint)
+        return None
+    type_ = states[name]
+    scope = Scope(home, "initial", role)
+    domain = None
+    try:
+        if choice.domain is not None:
+            domain = members_of(choice.domain, scope)
+            if not fits(item_of(domain), type_):
+                mismatch(domain, scope, Set(type_))
+    except Hole:
+        return None
+    where = None
+    if choice.where is not None:
+        where = safe(choice.where, scope.bind({name: Known(type_)}), BOOL)
+    return typed.InitChoice(name, domain, where, choice.span)

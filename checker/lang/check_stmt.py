@@ -1,0 +1,296 @@
+"""Statements of handlers."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from checker.lang import ast, typed
+from checker.lang.check_expr import bind_one, check, infer, item_of, members_of, safe
+from checker.lang.check_operate import add_to
+from checker.lang.check_pattern import fresh
+from checker.lang.check_types import BOOL, INT, MESSAGE, MSG, PROC, PROCS, fits, show
+from checker.lang.scope import UNKNOWN, Hole, Known, Scope, suggestion
+from checker.lang.typed import Expr, Map, Operator, Option, Seq, Set, Stmt, Tuple, Type
+
+
+def block(stmts: ast.Block, scope: Scope) -> typed.Block:
+    """The statements of a block; what is wrong in one is reported and the others are kept."""
+    made: list[Stmt] = []
+    for stmt in stmts:
+        try:
+            built, scope = _statement(stmt, scope)
+            made.extend(built)
+        except Hole:
+            scope = _after(stmt, scope)
+    return tuple(made)
+
+
+def _after(stmt: ast.Stmt, scope: Scope) -> Scope:
+    """Behind a wrong statement: what it should have bound has an unknown type."""
+    if isinstance(stmt, ast.Let | ast.Choose):
+        return scope.bind({stmt.name.text: Known(UNKNOWN)})
+    return scope
+
+
+def _statement(stmt: ast.Stmt, scope: Scope) -> tuple[tuple[Stmt, ...], Scope]:
+    match stmt:
+        case ast.Assign():
+            return (assign(stmt, scope),), scope
+        case ast.Send():
+            return (_send(stmt, scope),), scope
+        case ast.Call():
+            return (_call(stmt, scope),), scope
+        case ast.If(condition, then, otherwise, span):
+            asked = safe(condition, scope, BOOL)
+            return (typed.If(asked, block(then, scope), block(otherwise, scope), span),), scope
+        case ast.Loop():
+            return (_loop(stmt, scope),), scope
+        case ast.Choose():
+            return _choose(stmt, scope)
+        case ast.Either(alternatives, span):
+            return (typed.Either(_alternatives(alternatives, scope), span),), scope
+        case ast.Require(condition, span):
+            return (typed.Require(check(condition, scope, BOOL), span),), scope
+        case ast.Let(name, value, span):
+            fresh(name, scope)
+            made = infer(value, scope)
+            inner = scope.bind({name.text: Known(made.type)})
+            return (typed.LetIn(name.text, made, span),), inner
+        case ast.Skip():
+            return (), scope
+        case ast.Later(what, span):
+            scope.report.fail("N001", f"{what} is not supported yet", span)
+        case _:
+            assert_never(stmt)
+
+
+def _alternatives(
+    alternatives: tuple[tuple[ast.Expr | None, ast.Block], ...], scope: Scope
+) -> tuple[tuple[Expr | None, typed.Block], ...]:
+    made = []
+    for when, body in alternatives:
+        guard = None if when is None else safe(when, scope, BOOL)
+        made.append((guard, block(body, scope)))
+    return tuple(made)
+
+
+def _loop(stmt: ast.Loop, scope: Scope) -> Stmt:
+    pattern, domain, inner = bind_one(stmt.pattern, stmt.domain, scope)
+    where = None if stmt.where is None else safe(stmt.where, inner, BOOL)
+    kind = typed.For if stmt.kind == "for" else typed.While
+    return kind(pattern, domain, where, block(stmt.body, inner), stmt.span)
+
+
+def _choose(stmt: ast.Choose, scope: Scope) -> tuple[tuple[Stmt, ...], Scope]:
+    fresh(stmt.name, scope)
+    domain = members_of(stmt.domain, scope)
+    inner = scope.bind({stmt.name.text: Known(item_of(domain))})
+    where = None if stmt.where is None else safe(stmt.where, inner, BOOL)
+    return (typed.Choose(stmt.name.text, domain, where, stmt.span),), inner
+
+
+# ---- assignments ------------------------------------------------------------------------------
+
+
+def assign(stmt: ast.Assign, scope: Scope) -> Stmt:
+    """``place := e``, ``+=`` and ``-=``."""
+    target = _target(stmt.target, scope)
+    if stmt.op == ":=":
+        return typed.Assign(target, _stored(stmt.value, target.type, scope), stmt.span)
+    value = add_to(stmt.op[0], target, stmt.value, scope, stmt.span)
+    return typed.Assign(target, value, stmt.span)
+
+
+def _stored(value: ast.Expr, type_: Type, scope: Scope) -> Expr:
+    return check(value, scope, type_)
+
+
+def _target(place: ast.Expr, scope: Scope) -> Expr:
+    root = place
+    while isinstance(root, ast.FieldOf | ast.IndexOf):
+        if isinstance(root, ast.FieldOf) and _is_self(root.base):
+            break
+        root = root.base
+    if isinstance(root, ast.Name):
+        _assignable(root, scope)
+    target = infer(place, scope)
+    inner: Expr = target
+    while isinstance(inner, typed.Part | typed.Entry):
+        if isinstance(inner, typed.Entry) and isinstance(inner.base.type, Seq):
+            message = "an entry of a seq can't be assigned"
+            hint = "build a new seq, or use a map"
+            scope.report.fail("N009", message, place.span, hint=hint)
+        inner = inner.base
+    if not isinstance(inner, typed.StateRef):
+        scope.report.fail("N009", "this can't be assigned", place.span, "a state variable")
+    return target
+
+
+def _is_self(expr: ast.Expr) -> bool:
+    return isinstance(expr, ast.Name) and expr.text == "self"
+
+
+def _assignable(name: ast.Name, scope: Scope) -> None:
+    if name.text in scope.names:
+        known = scope.names[name.text]
+        message = f"`{name.text}` is a name bound by a pattern or `let`; its value is fixed"
+        if known.type == PROC:
+            message = f"`{name.text}` is a process; its state can't be assigned from here"
+        scope.report.fail("N009", message, name.span, "a state variable")
+    home = scope.home
+    if name.text in home.params and home.state(name.text, scope.role) is None:
+        message = f"`{name.text}` is a parameter; its value is fixed"
+        scope.report.fail("N009", message, name.span, "a state variable")
+    if home.state(name.text, scope.role) is None and name.text != "self":
+        others = [r for r, s in home.states.items() if r and name.text in s]
+        if others:
+            message = f"`{name.text}` is state of role `{others[0]}`"
+            hint = "a process assigns only its own state; send a message"
+            scope.report.fail("N009", message, name.span, hint=hint)
+        known_names = {n for r in (scope.role, None) for n in home.states.get(r, ())}
+        hint = suggestion(name.text, known_names)
+        message = f"there is no state variable `{name.text}`"
+        scope.report.fail("N002", message, name.span, hint=hint)
+
+
+# ---- messages and calls -----------------------------------------------------------------------
+
+
+def _send(stmt: ast.Send, scope: Scope) -> Stmt:
+    message = safe(stmt.message, scope)
+    if not fits(message.type, MESSAGE):
+        hint = "declare one: `message M(…)`"
+        name = next(iter(scope.home.messages), "")
+        if message.type == MSG:
+            for own in scope.home.messages.values():
+                if any(t == MSG for _, t in own.fields):
+                    name = own.name
+        if name:
+            hint = f"wrap it in a message: `{name}(…)`"
+        shown = f"this is `{show(message.type)}`, and only messages can be sent"
+        scope.report.add("N020", shown, message.span, "a message of the protocol", hint)
+    if stmt.receivers is None:
+        receivers: Expr = typed.Processes(PROCS, None, stmt.span)
+    else:
+        receivers = safe(stmt.receivers, scope)
+        if not fits(receivers.type, PROC) and not fits(receivers.type, PROCS):
+            shown = f"this is `{show(receivers.type)}`; messages go to processes"
+            scope.report.add("N003", shown, receivers.span, "a process, or a set of processes")
+    return typed.Send(message, receivers, stmt.span)
+
+
+def below(type_: Type) -> Type:
+    """A type of the layer below as the layer above sees it: its ``Msg`` are our messages."""
+    match type_:
+        case typed.Msg():
+            return MESSAGE
+        case Tuple(items, names):
+            return Tuple(tuple(below(t) for t in items), names)
+        case Option(item):
+            return Option(below(item))
+        case Set(item):
+            return Set(below(item))
+        case Seq(item, cap):
+            return Seq(below(item), cap)
+        case typed.Bag(item, cap):
+            return typed.Bag(below(item), cap)
+        case Map(key, value):
+            return Map(below(key), below(value))
+        case _:
+            return type_
+
+
+def below_fields(operator: Operator) -> tuple[tuple[str, Type], ...]:
+    """The arguments of a layer's operator as the layer above sees them."""
+    return tuple((name, below(type_)) for name, type_ in operator.fields)
+
+
+def _call(stmt: ast.Call, scope: Scope) -> Stmt:
+    match stmt.target:
+        case ast.Name(op, span):
+            operator = _indication(op, span, scope)
+            args = _arguments(op, stmt, operator.fields, scope)
+            return typed.Call(None, op, args, stmt.span)
+        case ast.FieldOf(ast.Name(layer, span), op, whole):
+            operator = _request(layer, op, span, whole, scope)
+            args = _arguments(f"{layer}.{op}", stmt, below_fields(operator), scope)
+            return typed.Call(layer, op, args, stmt.span)
+        case _:
+            expected = "`deliver(…)` or `layer.request(…)`"
+            scope.report.fail("N017", "this can't be called", stmt.target.span, expected)
+
+
+def _indication(op: str, span: typed.Span, scope: Scope) -> Operator:
+    interface = scope.home.interface
+    if "implements" in scope.home.lost:
+        raise Hole
+    if interface is None:
+        hint = "say what the protocol offers: `protocol P implements I`"
+        if op in scope.home.messages:
+            hint = f"write `send {op}(…) to …`"
+        message = f"`{op}(…)` would be an indication, and the protocol has no interface"
+        scope.report.fail("N022", message, span, hint=hint)
+    for operator in interface.indications:
+        if operator.name == op:
+            return operator
+    hint = suggestion(op, (o.name for o in interface.indications))
+    if op in scope.home.messages:
+        hint = f"write `send {op}(…) to …`"
+    elif any(o.name == op for o in interface.requests):
+        hint = f"`{op}` is a request of this protocol; layers below are called `layer.{op}(…)`"
+    message = f"`{interface.name}` has no indication `{op}`"
+    scope.report.fail("N017", message, span, hint=hint)
+
+
+def _request(
+    layer: str, op: str, span: typed.Span, whole: typed.Span, scope: Scope
+) -> Operator:
+    layers = scope.home.layers
+    if layer in scope.home.lost:
+        raise Hole
+    if layer not in layers:
+        hint = suggestion(layer, layers) or "declare it: `uses x : Interface`"
+        scope.report.fail("N013", f"no layer `{layer}`", span, hint=hint)
+    interface = layers[layer].protocol.implements
+    if interface is None:
+        raise Hole
+    for operator in interface.requests:
+        if operator.name == op:
+            return operator
+    hint = suggestion(op, (o.name for o in interface.requests))
+    message = f"`{interface.name}` has no request `{op}`"
+    scope.report.fail("N017", message, whole, hint=hint)
+
+
+def _arguments(
+    what: str, stmt: ast.Call, fields: tuple[tuple[str, Type], ...], scope: Scope
+) -> tuple[Expr, ...]:
+    if len(stmt.args) != len(fields):
+        wanted = f"{what}({', '.join(n for n, _ in fields)})"
+        plural = "" if len(fields) == 1 else "s"
+        message = f"`{what}` takes {len(fields)} argument{plural}, not {len(stmt.args)}"
+        scope.report.fail("N006", message, stmt.span, wanted)
+    made = []
+    for arg, (_, type_) in zip(stmt.args, fields, strict=True):
+        built = infer(arg, scope, type_)
+        if type_ == MESSAGE and not fits(built.type, MESSAGE):
+            _wrap(built, scope)
+        elif not fits(built.type, type_):
+            built = check(arg, scope, type_)
+        made.append(built)
+    return tuple(made)
+
+
+def _wrap(built: Expr, scope: Scope) -> None:
+    """Reports that a layer below carries only this protocol's own messages."""
+    shown = show(built.type)
+    inner = built.name if isinstance(built, typed.Local) else "…"
+    hint = f"declare `message DATA({inner if inner != '…' else 'm'}: {shown})` and wrap it in that"
+    for own in scope.home.messages.values():
+        if len(own.fields) == 1 and fits(built.type, own.fields[0][1]):
+            hint = f"wrap it: `{own.name}({inner})`"
+    message = f"a layer below carries this protocol's messages, and this is `{shown}`"
+    scope.report.fail("N020", message, built.span, "a message of the protocol", hint)
+
+
+__all__ = ["INT", "below_fields", "block"]

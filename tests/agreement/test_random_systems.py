@@ -1,0 +1,79 @@
+"""The native engine against the reference engine, on random systems of all kinds."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from checker.engines import native, reference
+from checker.engines.native import search
+from checker.system.evaluate import RunFault
+from checker.system.ir import TransitionSystem
+from checker.witness.answer import Answer, Limits, Unsupported
+from tests.agreement.generator import Generator
+
+STATES, DEPTH = 250, 3
+
+
+@st.composite
+def systems(draw: st.DrawFn) -> TransitionSystem:
+    """A small random system."""
+    return Generator(lambda count: draw(st.integers(0, count - 1))).system()
+
+
+@pytest.fixture(autouse=True)
+def _threads_for_small_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "PARALLEL_FROM", 2)
+
+
+def summary(answer: Answer) -> dict[str, object]:
+    """What has to be the same for every engine."""
+    found: dict[str, object] = {
+        "states": answer.distinct_states,
+        "depth": answer.depth,
+        "exhaustive": answer.exhaustive,
+        "violations": {n: len(p.states) for n, p in answer.violations.items()},
+        "premises": answer.premises,
+        "ends": answer.ends,
+    }
+    if answer.stopped is None:
+        found["fault"] = answer.fault and len(answer.fault.states)
+        found["cyclic"] = answer.cyclic
+        found["marks"] = answer.reached_marks
+        found["transitions"] = answer.transitions
+    return found
+
+
+def check(system: TransitionSystem) -> None:
+    """Compares both engines on ``system``."""
+    limits = Limits(max_states=STATES, max_depth=DEPTH)
+    try:
+        expected = reference.explore(system, limits)
+    except RunFault:
+        assume(False)
+        return
+    assume(expected.stopped is None or "depth" in expected.stopped)
+    limits = Limits(max_depth=DEPTH)
+    try:
+        one = native.explore(system, limits, threads=1)
+    except Unsupported:
+        assume(False)
+        return
+    assert summary(one) == summary(expected)
+    two = native.explore(system, limits, threads=2)
+    assert summary(two) == summary(expected)
+    assert two.violations == one.violations
+    assert two.fault == one.fault
+
+
+@settings(
+    max_examples=100,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+@given(systems())
+def test_engines_agree(system: TransitionSystem) -> None:
+    check(system)
