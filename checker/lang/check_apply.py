@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from checker.diagnostics import Span
 from checker.lang import ast, typed
 from checker.lang.check_expr import check, infer, mismatch, safe
 from checker.lang.check_history import HISTORY, history, history_names
@@ -51,7 +52,7 @@ def applied(expr: ast.Apply, scope: Scope, expected: Type | None) -> Expr:
 
 
 def count(
-    name: str, args: tuple[ast.Expr, ...], wanted: int, span: typed.Span, scope: Scope
+    name: str, args: tuple[ast.Expr, ...], wanted: int, span: Span, scope: Scope
 ) -> None:
     """Reports a wrong number of arguments and raises :class:`Hole`."""
     if len(args) != wanted:
@@ -74,7 +75,7 @@ def construct(expr: ast.Apply, scope: Scope) -> Expr:
 
 
 def received(
-    args: tuple[ast.Expr, ...], owner: Expr | None, scope: Scope, span: typed.Span
+    args: tuple[ast.Expr, ...], owner: Expr | None, scope: Scope, span: Span
 ) -> Expr:
     """``received(M(…))``."""
     count("received", args, 1, span, scope)
@@ -167,7 +168,7 @@ def _count(expr: ast.Apply, scope: Scope) -> Expr:
     return typed.Operation(INT, "count", (base, item), expr.span)
 
 
-def _taken(name: str, base: Expr, scope: Scope, span: typed.Span) -> Expr:
+def _taken(name: str, base: Expr, scope: Scope, span: Span) -> Expr:
     """``get is_some`` of an option, ``head last tail`` of a seq."""
     match name, base.type:
         case "get", Option(item):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from checker.diagnostics import Span
 from checker.lang import ast, typed
 from checker.lang.check_names import field_of, named
 from checker.lang.check_types import BOOL, INT, PROC, fits, show
-from checker.lang.scope import UNKNOWN, Hole, Known, Scope
+from checker.lang.scope import UNKNOWN, Hole, Scope
 from checker.lang.typed import Bag, Expr, Int, Map, Seq, Set, Tuple, Type
 
 
@@ -102,7 +103,7 @@ def infer(expr: ast.Expr, scope: Scope, expected: Type | None = None) -> Expr:
             assert_never(expr)
 
 
-def _unclear(what: str, span: typed.Span, scope: Scope) -> Expr:
+def _unclear(what: str, span: Span, scope: Scope) -> Expr:
     hint = "give the state variable a type, or compare with something that has one"
     scope.report.fail("N005", f"the type of {what} is not known here", span, hint=hint)
 
@@ -319,5 +320,3 @@ def item_of(over: Expr) -> Type:
     assert isinstance(over.type, Set | Bag | Seq)
     return over.type.item
 
-
-__all__ = ["Known", "bind", "bind_one", "check", "infer", "safe"]

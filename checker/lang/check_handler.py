@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.lang import ast, typed
+from checker.lang import ast, ast_items, typed
 from checker.lang.check_expr import check, safe
 from checker.lang.check_pattern import Names, handler_patterns, pattern_of
 from checker.lang.check_stmt import below_fields, block
@@ -12,7 +12,7 @@ from checker.lang.check_types import BOOL, PROC
 from checker.lang.scope import Hole, Home, Known, Reporter, Scope, suggestion
 
 
-def handler(decl: ast.Handler, role: str, home: Home) -> typed.Handler | None:
+def handler(decl: ast_items.Handler, role: str, home: Home) -> typed.Handler | None:
     """The handler ``decl`` of ``role``; ``None`` where its event is wrong, which is reported."""
     scope = Scope(home, "code", role)
     names: Names = {}
@@ -27,17 +27,17 @@ def handler(decl: ast.Handler, role: str, home: Home) -> typed.Handler | None:
     return typed.Handler(decl.label, event, at, when, body, decl.head)
 
 
-def _event(decl: ast.Handler, scope: Scope, names: Names) -> typed.Event:
+def _event(decl: ast_items.Handler, scope: Scope, names: Names) -> typed.Event:
     match decl.event:
-        case ast.OnRequest(op, args):
+        case ast_items.OnRequest(op, args):
             return _on_request(op, args, scope, names)
-        case ast.OnReceive(message, args, sender):
+        case ast_items.OnReceive(message, args, sender):
             return _on_receive(message, args, sender, scope, names)
-        case ast.OnIndication(layer, op, args):
+        case ast_items.OnIndication(layer, op, args):
             return _on_indication(layer, op, args, scope, names)
-        case ast.OnCondition(condition):
+        case ast_items.OnCondition(condition):
             return _on_condition(condition, scope, names)
-        case ast.OnInit():
+        case ast_items.OnInit():
             return typed.OnInit()
         case ast.Later(what, _):
             scope.report.fail("N001", f"{what} is not supported yet", decl.head)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from checker.diagnostics import Span
 from checker.lang import ast, typed
 from checker.lang.check_types import BOOL, MSG, PROC
 from checker.lang.scope import Hole, Scope
@@ -93,7 +94,7 @@ def history(expr: ast.Apply, scope: Scope) -> Expr:
             return typed.History(Seq(entry_type(operator)), kind, operator.name, owner, span)
 
 
-def _first(kind: str, name: str, scope: Scope, span: typed.Span) -> Operator:
+def _first(kind: str, name: str, scope: Scope, span: Span) -> Operator:
     interface = scope.home.interface
     if "implements" in scope.home.lost:
         raise Hole

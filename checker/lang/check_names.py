@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from checker.diagnostics import Span
 from checker.lang import ast, typed
-from checker.lang.check_types import BOOL, MESSAGE, MSG, PROC, PROCS, show
+from checker.lang.check_types import MESSAGE, MSG, PROC, PROCS, show
 from checker.lang.scope import UNKNOWN, Hole, Scope, suggestion
 from checker.lang.typed import Enum, Expr, Set, Type
 
@@ -24,7 +25,7 @@ def named(expr: ast.Name, scope: Scope, expected: Type | None) -> Expr:
     return _label_or_process(expr, scope, expected)
 
 
-def _label(enum: Enum, name: str, span: typed.Span) -> Expr:
+def _label(enum: Enum, name: str, span: Span) -> Expr:
     return typed.Literal(enum, enum.labels.index(name), span)
 
 
@@ -39,11 +40,12 @@ def _local(expr: ast.Name, scope: Scope) -> Expr | None:
     if scope.free is not None and name in scope.free:
         return typed.Local(scope.free[name], name, span)
     if name == "self":
-        if scope.mode in ("code", "initial"):
+        if scope.mode in ("code", "initial", "choice") and scope.role is not None:
             return typed.Self(PROC, span)
         hint = "quantify: `forall p in Proc: …`"
         scope.report.fail("N021", "`self` is known in protocol code only", span, hint=hint)
-    found = home.state(name, scope.role if scope.mode in ("code", "initial") else None)
+    seen = scope.role if scope.mode in ("code", "initial", "choice") else None
+    found = home.state(name, seen)
     if found is not None:
         if scope.mode in ("initial", "constant"):
             message = f"`{name}` is a state variable; this must be known before the run"
@@ -204,5 +206,3 @@ def _role_of(base: Expr, expr: ast.FieldOf, scope: Scope) -> str | None:
         scope.report.fail("N008", message, expr.span, hint=hint)
     return having[0] if having else None
 
-
-__all__ = ["BOOL", "field_of", "named"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+from checker.diagnostics import Span
 from checker.lang import ast, typed
 from checker.lang.check_expr import check, infer, members_of, mismatch, needs_type, safe
 from checker.lang.check_types import BOOL, INT, PROC, fits, show
@@ -49,7 +50,7 @@ def operated(expr: ast.Operator, scope: Scope, expected: Type | None) -> Expr:
             _misplaced(op, scope, span)
 
 
-def _misplaced(op: str, scope: Scope, span: typed.Span) -> NoReturn:
+def _misplaced(op: str, scope: Scope, span: Span) -> NoReturn:
     if op in _TEMPORAL and scope.mode != "property":
         scope.report.fail("N018", f"`{op}` can only stand in a property", span)
     hint = "put it at the top: `forall p in Proc: always …`"
@@ -95,10 +96,10 @@ def _ordered(args: tuple[ast.Expr, ...], scope: Scope) -> tuple[Expr, ...]:
 def _member(item: ast.Expr, of: ast.Expr, scope: Scope) -> tuple[Expr, Expr]:
     if needs_type(of, scope) or isinstance(of, ast.Display) and not needs_type(item, scope):
         value = infer(item, scope)
-        kind = {"seq": Seq, "bag": Bag}.get(of.kind, Set) if isinstance(of, ast.Display) else Set
-        if isinstance(of, ast.Display) and of.kind == "tuple":
-            kind = Set
-        return value, check(of, scope, kind(value.type))
+        wanted: Type = Set(value.type)
+        if isinstance(of, ast.Display) and of.kind in ("seq", "bag"):
+            wanted = Seq(value.type) if of.kind == "seq" else Bag(value.type)
+        return value, check(of, scope, wanted)
     over = members_of(of, scope)
     assert isinstance(over.type, Set | Bag | Seq)
     return check(item, scope, over.type.item), over
@@ -110,7 +111,7 @@ def added(
     right: ast.Expr,
     scope: Scope,
     expected: Type | None,
-    span: typed.Span,
+    span: Span,
 ) -> Expr:
     """``left + right`` and ``left - right``: numbers, or a collection and an item."""
     hint = expected if isinstance(expected, Set | Bag | Seq) else None
@@ -118,7 +119,7 @@ def added(
     return add_to(op, base, right, scope, span)
 
 
-def add_to(op: str, base: Expr, right: ast.Expr, scope: Scope, span: typed.Span) -> Expr:
+def add_to(op: str, base: Expr, right: ast.Expr, scope: Scope, span: Span) -> Expr:
     """``base + right`` and ``base - right``, ``base`` being checked already."""
     match base.type:
         case typed.Int():

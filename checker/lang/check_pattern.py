@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from checker.diagnostics import Span
 from checker.lang import ast, typed
-from checker.lang.check_types import MESSAGE, fits, show
-from checker.lang.scope import UNKNOWN, Hole, Known, Scope, suggestion
+from checker.lang.check_types import MESSAGE, show
+from checker.lang.scope import UNKNOWN, Known, Scope, suggestion
 from checker.lang.typed import Type
 
 Names = dict[str, Known]
@@ -47,7 +48,7 @@ def fresh(name: ast.Name, scope: Scope) -> None:
 
 
 def _parts(
-    items: tuple[ast.Expr, ...], type_: Type, span: typed.Span, scope: Scope
+    items: tuple[ast.Expr, ...], type_: Type, span: Span, scope: Scope
 ) -> tuple[Type, ...]:
     if type_ == UNKNOWN:
         return (UNKNOWN,) * len(items)
@@ -63,7 +64,7 @@ def handler_patterns(
     args: tuple[ast.Expr, ...],
     fields: tuple[tuple[str, Type], ...],
     what: str,
-    span: typed.Span,
+    span: Span,
     scope: Scope,
     names: Names,
 ) -> tuple[typed.Pattern, ...]:
@@ -116,7 +117,7 @@ def _binds(name: ast.Name, type_: Type, scope: Scope) -> bool:
 
 
 def _constructor(
-    text: str, arg: ast.Expr, span: typed.Span, scope: Scope, names: Names
+    text: str, arg: ast.Expr, span: Span, scope: Scope, names: Names
 ) -> typed.Pattern:
     if text not in scope.home.messages:
         if isinstance(arg, ast.Name):
@@ -159,5 +160,3 @@ def _collect(arg: ast.Expr, type_: Type, scope: Scope) -> None:
         case _:
             pass
 
-
-__all__ = ["Hole", "binder_pattern", "fits", "fresh", "handler_patterns", "received_pattern"]

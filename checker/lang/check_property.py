@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
 
-from checker.lang import ast, typed
+from checker.diagnostics import Span
+from checker.lang import ast, ast_items, typed
 from checker.lang.check_expr import bind, safe
 from checker.lang.check_types import BOOL
 from checker.lang.scope import Hole, Home, Scope
@@ -12,7 +13,7 @@ from checker.lang.scope import Hole, Home, Scope
 _TEMPORAL = ("always", "eventually", "~>")
 
 
-def property_of(decl: ast.PropertyDecl, home: Home) -> typed.PropertyDef | None:
+def property_of(decl: ast_items.PropertyDecl, home: Home) -> typed.PropertyDef | None:
     """The property ``decl``; ``None`` where something is wrong, which is reported."""
     try:
         formula = _formula(decl.formula, Scope(home, "property"))
@@ -48,7 +49,7 @@ def _temporal(expr: object) -> bool:
         return any(_temporal(e) for e in expr)
     if isinstance(expr, ast.Operator) and expr.op in _TEMPORAL:
         return True
-    if is_dataclass(expr) and not isinstance(expr, type | typed.Span):
+    if is_dataclass(expr) and not isinstance(expr, type | Span):
         return any(_temporal(getattr(expr, f.name)) for f in fields(expr))
     return False
 
@@ -77,7 +78,7 @@ def _changing(node: object) -> typed.Expr | None:
         return node
     if isinstance(node, typed.Correct) and node.kind == "crashed":
         return node
-    if is_dataclass(node) and not isinstance(node, type | typed.Span):
+    if is_dataclass(node) and not isinstance(node, type | Span):
         parts = (getattr(node, f.name) for f in fields(node) if f.name not in ("span", "type"))
         return next((c for c in map(_changing, parts) if c is not None), None)
     return None

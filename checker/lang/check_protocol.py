@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from checker.diagnostics import Span
-from checker.lang import ast, typed
+from checker.lang import ast, ast_items, typed
 from checker.lang.check_expr import check
 from checker.lang.check_handler import handler
 from checker.lang.check_property import property_of
-from checker.lang.check_state import initial_value, inferred, init_choice
-from checker.lang.check_types import BOOL, INT, PROC, field_names, resolve, size_of
+from checker.lang.check_state import inferred, init_choices, initial_value
+from checker.lang.check_types import BOOL, INT, field_names, resolve, size_of
 from checker.lang.scope import UNKNOWN, Hole, Home, Reporter, Scope
 
 Interfaces = Callable[[ast.Name], typed.Interface | None]
@@ -44,7 +43,7 @@ class _Declared:
 
 
 def protocol_of(
-    decl: ast.Protocol,
+    decl: ast_items.Protocol,
     report: Reporter,
     interfaces: Interfaces,
     layers: Layers,
@@ -54,7 +53,7 @@ def protocol_of(
     home = Home(report, decl.name.text, params={"n": INT, "f": INT})
     declared = _Declared(report)
     for item in decl.items:
-        if isinstance(item, ast.TypeAlias) and declared.add(item.name, "a type"):
+        if isinstance(item, ast_items.TypeAlias) and declared.add(item.name, "a type"):
             home.types[item.name.text] = resolve(item.type, home, item.name.text)
     parameters = _parameters(decl, home, declared)
     roles = _roles(decl, home, declared)
@@ -63,10 +62,10 @@ def protocol_of(
         if home.interface is None:
             home.lost.add("implements")
     _messages(decl, home, declared)
-    shared = [i for i in decl.items if isinstance(i, ast.State) and i.shared]
+    shared = [i for i in decl.items if isinstance(i, ast_items.State) and i.shared]
     _state_types(shared, None, home, declared)
     for role in roles:
-        own = [i for i in role.items if isinstance(i, ast.State)]
+        own = [i for i in role.items if isinstance(i, ast_items.State)]
         _state_types(own, role.name.text, home, _copy(declared))
     used = _layers(decl, home, declared, layers)
     requires = None
@@ -82,7 +81,7 @@ def protocol_of(
         requires,
         tuple(_role(role, home, bool(home.roles[0])) for role in roles),
         _states(shared, None, home),
-        _choices(_outer_choices(decl), None, home),
+        init_choices(_outer_choices(decl), None, home),
         tuple(home.messages.values()),
         used,
         _properties(decl, home),
@@ -98,7 +97,7 @@ def _copy(declared: _Declared) -> _Declared:
 
 
 def _parameters(
-    decl: ast.Protocol, home: Home, declared: _Declared
+    decl: ast_items.Protocol, home: Home, declared: _Declared
 ) -> tuple[typed.Parameter, ...]:
     made = []
     for parameter in decl.parameters:
@@ -120,50 +119,48 @@ def _parameters(
     return tuple(made)
 
 
-def _roles(decl: ast.Protocol, home: Home, declared: _Declared) -> tuple[ast.Role, ...]:
+def _roles(decl: ast_items.Protocol, home: Home, declared: _Declared) -> tuple[ast_items.Role, ...]:
     """The roles as written; without any, one role that holds the protocol's own items."""
-    roles = [i for i in decl.items if isinstance(i, ast.Role)]
+    roles = [i for i in decl.items if isinstance(i, ast_items.Role)]
     kept = [r for r in roles if declared.add(r.name, "a role")]
-    own = tuple(
-        i for i in decl.items if isinstance(i, ast.Handler) or _local_state(i)
-    )
-    later = [i for i in decl.items if isinstance(i, ast.Later)]
-    for item in later:
-        home.report.add("N001", f"{item.what} is not supported yet", item.span)
+    own: list[ast_items.State | ast_items.Handler] = []
+    for item in decl.items:
+        if isinstance(item, ast.Later):
+            home.report.add("N001", f"{item.what} is not supported yet", item.span)
+        elif isinstance(item, ast_items.Handler):
+            own.append(item)
+        elif isinstance(item, ast_items.State) and not item.shared:
+            own.append(item)
     if roles:
         for item in own:
-            span = item.head if isinstance(item, ast.Handler) else item.span
+            span = item.head if isinstance(item, ast_items.Handler) else item.span
             hint = "put it into a role" + (
-                ", or write `shared state`" if isinstance(item, ast.State) else ""
+                ", or write `shared state`" if isinstance(item, ast_items.State) else ""
             )
             home.report.add("N025", "in a protocol with roles this belongs to one", span, hint=hint)
         home.roles = tuple(r.name.text for r in kept) or ("",)
         return tuple(kept)
-    choices = tuple(i for i in decl.items if isinstance(i, ast.InitChoice))
-    names = {i.name.text for i in decl.items if isinstance(i, ast.State) and not i.shared}
+    choices = tuple(i for i in decl.items if isinstance(i, ast_items.InitChoice))
+    names = {i.name.text for i in decl.items if isinstance(i, ast_items.State) and not i.shared}
     mine = tuple(c for c in choices if c.name.text in names)
     nobody = ast.Name("", decl.name.span)
     size = ast.Name("n", decl.name.span)
-    items: tuple[ast.RoleItem, ...] = (*own, *mine)
-    return (ast.Role(nobody, size, items, decl.name.span),)
+    items: tuple[ast_items.RoleItem, ...] = (*own, *mine)
+    return (ast_items.Role(nobody, size, items, decl.name.span),)
 
 
-def _local_state(item: ast.ProtocolItem) -> bool:
-    return isinstance(item, ast.State) and not item.shared
-
-
-def _outer_choices(decl: ast.Protocol) -> list[ast.InitChoice]:
+def _outer_choices(decl: ast_items.Protocol) -> list[ast_items.InitChoice]:
     """``init choose`` outside of roles that is about shared state (or about nothing known)."""
     local: set[str] = set()
-    if not any(isinstance(i, ast.Role) for i in decl.items):
-        local = {i.name.text for i in decl.items if isinstance(i, ast.State) and not i.shared}
-    found = (i for i in decl.items if isinstance(i, ast.InitChoice))
+    if not any(isinstance(i, ast_items.Role) for i in decl.items):
+        local = {i.name.text for i in decl.items if isinstance(i, ast_items.State) and not i.shared}
+    found = (i for i in decl.items if isinstance(i, ast_items.InitChoice))
     return [i for i in found if i.name.text not in local]
 
 
-def _messages(decl: ast.Protocol, home: Home, declared: _Declared) -> None:
+def _messages(decl: ast_items.Protocol, home: Home, declared: _Declared) -> None:
     for item in decl.items:
-        if isinstance(item, ast.Message) and declared.add(item.name, "a message"):
+        if isinstance(item, ast_items.Message) and declared.add(item.name, "a message"):
             names = field_names(item.fields, home)
             types = (resolve(f.type, home) for f in item.fields)
             fields = tuple(zip(names, types, strict=True))
@@ -173,7 +170,7 @@ def _messages(decl: ast.Protocol, home: Home, declared: _Declared) -> None:
 
 
 def _state_types(
-    states: list[ast.State], role: str | None, home: Home, declared: _Declared
+    states: list[ast_items.State], role: str | None, home: Home, declared: _Declared
 ) -> None:
     """The types of state variables: those written first, then those told by initial values."""
     found: dict[str, typed.Type] = {}
@@ -188,11 +185,11 @@ def _state_types(
 
 
 def _layers(
-    decl: ast.Protocol, home: Home, declared: _Declared, layers: Layers
+    decl: ast_items.Protocol, home: Home, declared: _Declared, layers: Layers
 ) -> tuple[typed.Layer, ...]:
     made = []
     for item in decl.items:
-        if not isinstance(item, ast.Uses) or not declared.add(item.name, "a layer"):
+        if not isinstance(item, ast_items.Uses) or not declared.add(item.name, "a layer"):
             continue
         protocol = layers(item.of)
         if protocol is None or protocol.implements is None:
@@ -204,29 +201,29 @@ def _layers(
     return tuple(made)
 
 
-def _role(role: ast.Role, home: Home, named: bool) -> typed.Role:
+def _role(role: ast_items.Role, home: Home, named: bool) -> typed.Role:
     for item in role.items:
         if isinstance(item, ast.Later):
             home.report.add("N001", f"{item.what} is not supported yet", item.span)
     name = role.name.text
     handlers = []
     for item in role.items:
-        if isinstance(item, ast.Handler):
+        if isinstance(item, ast_items.Handler):
             made = handler(item, name, home)
             if made is not None:
                 handlers.append(made)
     return typed.Role(
         name,
         size_of(role.size, home) if named else None,
-        _states([i for i in role.items if isinstance(i, ast.State)], name, home),
-        _choices([i for i in role.items if isinstance(i, ast.InitChoice)], name, home),
+        _states([i for i in role.items if isinstance(i, ast_items.State)], name, home),
+        init_choices([i for i in role.items if isinstance(i, ast_items.InitChoice)], name, home),
         tuple(handlers),
         role.name.span,
     )
 
 
 def _states(
-    states: list[ast.State], role: str | None, home: Home
+    states: list[ast_items.State], role: str | None, home: Home
 ) -> tuple[typed.StateDecl, ...]:
     made = []
     for state in states:
@@ -241,19 +238,12 @@ def _states(
     return tuple(made)
 
 
-def _choices(
-    choices: list[ast.InitChoice], role: str | None, home: Home
-) -> tuple[typed.InitChoice, ...]:
-    made = (init_choice(choice, role, home) for choice in choices)
-    return tuple(c for c in made if c is not None)
-
-
-def _properties(decl: ast.Protocol, home: Home) -> tuple[typed.PropertyDef, ...]:
-    return own_properties([i for i in decl.items if isinstance(i, ast.PropertyDecl)], home)
+def _properties(decl: ast_items.Protocol, home: Home) -> tuple[typed.PropertyDef, ...]:
+    return own_properties([i for i in decl.items if isinstance(i, ast_items.PropertyDecl)], home)
 
 
 def own_properties(
-    decls: list[ast.PropertyDecl], home: Home
+    decls: list[ast_items.PropertyDecl], home: Home
 ) -> tuple[typed.PropertyDef, ...]:
     """The properties written in a protocol or an interface."""
     made: dict[str, typed.PropertyDef] = {}
@@ -269,5 +259,3 @@ def own_properties(
             made[built.name] = built
     return tuple(made.values())
 
-
-__all__ = ["PROC", "Span", "own_properties", "protocol_of"]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from checker.lang import ast, typed
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+
+from checker.diagnostics import Span
+from checker.lang import ast, ast_items, typed
 from checker.lang.check_expr import check, infer, item_of, members_of, mismatch, safe
 from checker.lang.check_types import BOOL, INT, fits
 from checker.lang.scope import UNKNOWN, Hole, Home, Known, Scope, suggestion
 from checker.lang.typed import Bag, Map, Option, Seq, Set, Tuple, Type
 
 
-def inferred(state: ast.State, role: str | None, home: Home) -> Type:
+def inferred(state: ast_items.State, role: str | None, home: Home) -> Type:
     """The type of a state variable that is declared without one."""
     name, span = state.name.text, state.name.span
     if state.initial is None:
@@ -32,7 +36,7 @@ def _negative(expr: ast.Expr) -> bool:
     return isinstance(expr, ast.Operator) and expr.op in ("neg", "-")
 
 
-def _natural(type_: Type, span: typed.Span) -> Type:
+def _natural(type_: Type, span: Span) -> Type:
     """``type_`` with its numbers as naturals whose bounds the tool finds."""
     match type_:
         case typed.Int(None, None):
@@ -61,8 +65,45 @@ def initial_value(expr: ast.Expr, type_: Type, scope: Scope) -> typed.Expr:
     return check(expr, scope, type_)
 
 
-def init_choice(
-    choice: ast.InitChoice, role: str | None, home: Home
+def init_choices(
+    choices: list[ast_items.InitChoice], role: str | None, home: Home
+) -> tuple[typed.InitChoice, ...]:
+    """The free initial choices, in order: each may read what is chosen before it."""
+    made: list[typed.InitChoice] = []
+    for position, choice in enumerate(choices):
+        later = {c.name.text for c in choices[position:]}
+        built = _init_choice(choice, role, home)
+        if built is not None:
+            _read_before(built.domain, later, home)
+            _read_before(built.where, later, home)
+            made.append(built)
+    return tuple(made)
+
+
+def _read_before(expr: typed.Expr | None, later: set[str], home: Home) -> None:
+    """Reports state that is read before it is chosen."""
+    for state in states_in(expr):
+        if state.name in later:
+            message = f"`{state.name}` is read here and chosen only later"
+            hint = "put its `init choose` first"
+            home.report.add("N023", message, state.span, hint=hint)
+
+
+def states_in(node: object) -> Iterator[typed.StateRef]:
+    """The state variables that an expression reads."""
+    if isinstance(node, typed.StateRef):
+        yield node
+    if isinstance(node, tuple):
+        for part in node:
+            yield from states_in(part)
+    elif is_dataclass(node) and not isinstance(node, type | Span):
+        for field in fields(node):
+            if field.name not in ("span", "type"):
+                yield from states_in(getattr(node, field.name))
+
+
+def _init_choice(
+    choice: ast_items.InitChoice, role: str | None, home: Home
 ) -> typed.InitChoice | None:
     """``init choose x in S when e``; ``None`` where it is wrong, which is reported."""
     name = choice.name.text
@@ -73,7 +114,7 @@ def init_choice(
         home.report.add("N002", message, choice.name.span, hint=hint)
         return None
     type_ = states[name]
-    scope = Scope(home, "initial", role)
+    scope = Scope(home, "choice", role)
     domain = None
     try:
         if choice.domain is not None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from checker.diagnostics import Span
 from checker.lang import ast, typed
 from checker.lang.check_expr import bind_one, check, infer, item_of, members_of, safe
 from checker.lang.check_operate import add_to
 from checker.lang.check_pattern import fresh
-from checker.lang.check_types import BOOL, INT, MESSAGE, MSG, PROC, PROCS, fits, show
+from checker.lang.check_types import BOOL, MESSAGE, MSG, PROC, PROCS, fits, show
 from checker.lang.scope import UNKNOWN, Hole, Known, Scope, suggestion
 from checker.lang.typed import Expr, Map, Operator, Option, Seq, Set, Stmt, Tuple, Type
 
@@ -220,7 +221,7 @@ def _call(stmt: ast.Call, scope: Scope) -> Stmt:
             scope.report.fail("N017", "this can't be called", stmt.target.span, expected)
 
 
-def _indication(op: str, span: typed.Span, scope: Scope) -> Operator:
+def _indication(op: str, span: Span, scope: Scope) -> Operator:
     interface = scope.home.interface
     if "implements" in scope.home.lost:
         raise Hole
@@ -243,7 +244,7 @@ def _indication(op: str, span: typed.Span, scope: Scope) -> Operator:
 
 
 def _request(
-    layer: str, op: str, span: typed.Span, whole: typed.Span, scope: Scope
+    layer: str, op: str, span: Span, whole: Span, scope: Scope
 ) -> Operator:
     layers = scope.home.layers
     if layer in scope.home.lost:
@@ -292,5 +293,3 @@ def _wrap(built: Expr, scope: Scope) -> None:
     message = f"a layer below carries this protocol's messages, and this is `{shown}`"
     scope.report.fail("N020", message, built.span, "a message of the protocol", hint)
 
-
-__all__ = ["INT", "below_fields", "block"]

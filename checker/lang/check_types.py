@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from checker.diagnostics import Span
 from checker.lang import ast, typed
-from checker.lang.scope import UNKNOWN, Home, Hole, Scope, suggestion
+from checker.lang.scope import UNKNOWN, Hole, Home, Scope, suggestion
 from checker.lang.typed import Bag, Bool, Enum, Int, Map, Msg, Option, Proc, Seq, Set, Tuple
 
 BOOL = Bool()
@@ -14,7 +15,7 @@ PROC = Proc()
 MSG = Msg()
 MESSAGE = typed.Message()
 PROCS = Set(PROC)
-_BUILTIN = {"bool": BOOL, "Proc": PROC, "Msg": MSG}
+_BUILTIN: dict[str, typed.Type] = {"bool": BOOL, "Proc": PROC, "Msg": MSG}
 
 
 def fits(actual: typed.Type, expected: typed.Type) -> bool:
@@ -111,7 +112,7 @@ def resolve(type_: ast.Type, home: Home, alias: str = "") -> typed.Type:
             assert_never(type_)
 
 
-def _zero(span: typed.Span) -> typed.Expr:
+def _zero(span: Span) -> typed.Expr:
     return typed.Literal(INT, 0, span)
 
 

@@ -8,22 +8,22 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lark import Lark, Tree
+from lark import Lark
 from lark.exceptions import UnexpectedInput
 
 from checker import resources
 from checker.diagnostics import Diagnostic, Span, SpecError
-from checker.lang import ast
+from checker.lang import ast_items
 from checker.lang.parse_build import Builder
 from checker.lang.parse_expr import DEPTH, LARGEST, TooDeep, TooLarge
-from checker.lang.parse_recover import LIMIT, blanked, balance, pieces
+from checker.lang.parse_recover import LIMIT, balance, blanked, pieces
 from checker.lang.parse_words import unexpected
 
 _ODD = re.compile("[\r\ufeff\u2028\u2029\u0085\x0b]")
 _BRACKETS = 200
 
 
-def parse(text: str, file: str) -> ast.Spec:
+def parse(text: str, file: str) -> ast_items.Spec:
     """The declarations of ``text``; ``file`` is what places say.
 
     Raises :class:`SpecError` with up to 20 syntax errors, sorted by place.
@@ -31,18 +31,18 @@ def parse(text: str, file: str) -> ast.Spec:
     text = _plain(text)
     try:
         tree = _parser().parse(text)
-        return ast.Spec(file, Builder(file, text).spec(tree))
+        return ast_items.Spec(file, Builder(file, text).spec(tree))
     except (UnexpectedInput, TooDeep, TooLarge):
         pass
     found: list[Diagnostic] = []
-    items: list[ast.Item] = []
+    items: list[ast_items.Item] = []
     for piece in pieces(text):
         if len(found) >= LIMIT:
             break
         items.extend(_piece(piece, text, file, found))
     found.sort(key=_place)
     if not found:
-        return ast.Spec(file, tuple(items))
+        return ast_items.Spec(file, tuple(items))
     raise SpecError(tuple(found[:LIMIT]))
 
 
@@ -59,7 +59,7 @@ def _place(diagnostic: Diagnostic) -> tuple[int, int]:
     return (span.line, span.column) if span else (0, 0)
 
 
-def _piece(piece: str, text: str, file: str, found: list[Diagnostic]) -> tuple[ast.Item, ...]:
+def _piece(piece: str, text: str, file: str, found: list[Diagnostic]) -> tuple[ast_items.Item, ...]:
     """One item of the file, all else blank; errors go to ``found``."""
     uneven = balance(piece)
     if uneven is not None:
@@ -149,5 +149,3 @@ def _cache_folder() -> Path | None:
         return None
     return folder if os.access(folder, os.W_OK) else None
 
-
-__all__ = ["Tree", "parse"]

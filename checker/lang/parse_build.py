@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from lark import Token, Tree
+from lark import Tree
 
 from checker.diagnostics import Span
-from checker.lang import ast
+from checker.lang import ast, ast_items
 from checker.lang.parse_expr import ExpressionBuilder, is_tree
-
-DECLARATIONS = (
-    "import_",
-    "interface",
-    "protocol",
-    "check",
-)
 
 
 class Builder(ExpressionBuilder):
@@ -23,20 +16,20 @@ class Builder(ExpressionBuilder):
 
     # ---- top ----------------------------------------------------------------------------------
 
-    def spec(self, tree: Tree[Any]) -> tuple[ast.Item, ...]:
+    def spec(self, tree: Any) -> tuple[ast_items.Item, ...]:
         return tuple(getattr(self, f"top_{child.data}")(child) for child in _trees(tree.children))
 
-    def top_import_(self, tree: Tree[Any]) -> ast.Import:
-        return ast.Import(str(tree.children[0])[1:-1], self.span(tree))
+    def top_import_(self, tree: Any) -> ast_items.Import:
+        return ast_items.Import(str(tree.children[0])[1:-1], self.span(tree))
 
-    def top_interface(self, tree: Tree[Any]) -> ast.Interface:
+    def top_interface(self, tree: Any) -> ast_items.Interface:
         name, *items = tree.children
         built = tuple(getattr(self, f"item_{i.data}")(i) for i in items)
-        return ast.Interface(self.name(name), built, self.span(tree))
+        return ast_items.Interface(self.name(name), built, self.span(tree))
 
-    def top_protocol(self, tree: Tree[Any]) -> ast.Protocol:
+    def top_protocol(self, tree: Any) -> ast_items.Protocol:
         name, parameters, implements, requires, *items = tree.children
-        return ast.Protocol(
+        return ast_items.Protocol(
             self.name(name),
             tuple(self.parameter(p) for p in parameters.children) if parameters else (),
             self.name(implements.children[0]) if implements else None,
@@ -45,67 +38,69 @@ class Builder(ExpressionBuilder):
             self.span(tree),
         )
 
-    def top_check(self, tree: Tree[Any]) -> ast.Check:
+    def top_check(self, tree: Any) -> ast_items.Check:
         name, protocol, *items = tree.children
-        built: list[ast.CheckItem] = []
+        built: list[ast_items.CheckItem] = []
         for item in items:
             made = getattr(self, f"check_{item.data}")(item)
             built.extend(made if isinstance(made, list) else [made])
-        return ast.Check(self.name(name), self.name(protocol), tuple(built), self.span(tree))
+        return ast_items.Check(self.name(name), self.name(protocol), tuple(built), self.span(tree))
 
     # ---- items of interfaces and protocols ----------------------------------------------------
 
-    def item_request_decl(self, tree: Tree[Any]) -> ast.OperatorDecl:
+    def item_request_decl(self, tree: Any) -> ast_items.OperatorDecl:
+        return self._operator("request", tree)
+
+    def item_indication_decl(self, tree: Any) -> ast_items.OperatorDecl:
+        return self._operator("indication", tree)
+
+    def _operator(self, kind: str, tree: Any) -> ast_items.OperatorDecl:
         name, fields = tree.children
-        return ast.OperatorDecl("request", self.name(name), self.fields(fields), self.span(tree))
+        return ast_items.OperatorDecl(kind, self.name(name), self.fields(fields), self.span(tree))
 
-    def item_indication_decl(self, tree: Tree[Any]) -> ast.OperatorDecl:
-        name, fields = tree.children
-        return ast.OperatorDecl("indication", self.name(name), self.fields(fields), self.span(tree))
+    def item_properties(self, tree: Any) -> ast_items.PropertyList:
+        return ast_items.PropertyList(self.names(tree.children[0]), self.span(tree))
 
-    def item_properties(self, tree: Tree[Any]) -> ast.PropertyList:
-        return ast.PropertyList(self.names(tree.children[0]), self.span(tree))
-
-    def item_type_alias(self, tree: Tree[Any]) -> ast.TypeAlias:
+    def item_type_alias(self, tree: Any) -> ast_items.TypeAlias:
         name, type_ = tree.children
-        return ast.TypeAlias(self.name(name), self.type(type_), self.span(tree))
+        return ast_items.TypeAlias(self.name(name), self.type(type_), self.span(tree))
 
-    def item_property(self, tree: Tree[Any]) -> ast.PropertyDecl:
+    def item_property(self, tree: Any) -> ast_items.PropertyDecl:
         name, document, formula = tree.children
         built = self.expr(formula)
         text = str(document)[1:-1] if document else ""
-        return ast.PropertyDecl(
+        return ast_items.PropertyDecl(
             self.name(name), text, built, self.source(built.span), self.span(tree)
         )
 
-    def item_role(self, tree: Tree[Any]) -> ast.Role:
+    def item_role(self, tree: Any) -> ast_items.Role:
         name, size, *items = tree.children
         built = tuple(getattr(self, f"item_{i.data}")(i) for i in items)
-        return ast.Role(self.name(name), self.expr(size), built, self.span(tree))
+        return ast_items.Role(self.name(name), self.expr(size), built, self.span(tree))
 
-    def item_uses(self, tree: Tree[Any]) -> ast.Uses | ast.Later:
+    def item_uses(self, tree: Any) -> ast_items.Uses | ast.Later:
         name, index, of = tree.children
         if index is not None:
             return ast.Later("an indexed family of layers", self.span(index))
-        return ast.Uses(self.name(name), self.name(of), self.span(tree))
+        return ast_items.Uses(self.name(name), self.name(of), self.span(tree))
 
-    def item_message(self, tree: Tree[Any]) -> ast.Message:
+    def item_message(self, tree: Any) -> ast_items.Message:
         name, fields = tree.children
         built = self.fields(fields.children[0]) if fields else ()
-        return ast.Message(self.name(name), built, self.span(tree))
+        return ast_items.Message(self.name(name), built, self.span(tree))
 
-    def item_state(self, tree: Tree[Any]) -> ast.State:
+    def item_state(self, tree: Any) -> ast_items.State:
         return self._state(tree, False)
 
-    def item_shared(self, tree: Tree[Any]) -> ast.State:
+    def item_shared(self, tree: Any) -> ast_items.State:
         return self._state(tree, True)
 
-    def item_stable(self, tree: Tree[Any]) -> ast.Later:
+    def item_stable(self, tree: Any) -> ast.Later:
         return ast.Later("`stable state`", self.span(tree))
 
-    def _state(self, tree: Tree[Any], shared: bool) -> ast.State:
+    def _state(self, tree: Any, shared: bool) -> ast_items.State:
         name, type_, initial = tree.children
-        return ast.State(
+        return ast_items.State(
             self.name(name),
             self.type(type_) if type_ is not None else None,
             self.optional(initial),
@@ -113,21 +108,21 @@ class Builder(ExpressionBuilder):
             self.span(tree),
         )
 
-    def item_init_choose(self, tree: Tree[Any]) -> ast.InitChoice:
+    def item_init_choose(self, tree: Any) -> ast_items.InitChoice:
         name, domain, where = tree.children
-        return ast.InitChoice(
+        return ast_items.InitChoice(
             self.name(name), self.optional(domain), self.optional(where), self.span(tree)
         )
 
-    def parameter(self, tree: Tree[Any]) -> ast.Parameter:
+    def parameter(self, tree: Any) -> ast_items.Parameter:
         name, type_, default = tree.children
-        return ast.Parameter(
+        return ast_items.Parameter(
             self.name(name), self.type(type_), self.optional(default), self.span(tree)
         )
 
     # ---- handlers -----------------------------------------------------------------------------
 
-    def item_handler(self, tree: Tree[Any]) -> ast.Handler:
+    def item_handler(self, tree: Any) -> ast_items.Handler:
         event, at, when, body = tree.children
         whole = self.span(tree)
         head = self.until(whole, body)
@@ -137,44 +132,44 @@ class Builder(ExpressionBuilder):
             at = self.expr(at.children[0])
         if when is not None:
             when = self.expr(when.children[0])
-        return ast.Handler(label, built, at, when, self.block(body), head, whole)
+        return ast_items.Handler(label, built, at, when, self.block(body), head, whole)
 
-    def event_on_request(self, tree: Tree[Any], _: Span) -> ast.Event:
+    def event_on_request(self, tree: Any, _: Span) -> ast_items.Event:
         op, args = tree.children
-        return ast.OnRequest(self.name(op), self.arguments(args))
+        return ast_items.OnRequest(self.name(op), self.arguments(args))
 
-    def event_on_receive(self, tree: Tree[Any], _: Span) -> ast.Event:
+    def event_on_receive(self, tree: Any, _: Span) -> ast_items.Event:
         message, args, sender = tree.children
         built = self.arguments(args.children[0]) if args else ()
-        return ast.OnReceive(self.name(message), built, self.optional(sender))
+        return ast_items.OnReceive(self.name(message), built, self.optional(sender))
 
-    def event_on_indication(self, tree: Tree[Any], _: Span) -> ast.Event:
+    def event_on_indication(self, tree: Any, _: Span) -> ast_items.Event:
         layer, op, args = tree.children
-        return ast.OnIndication(self.name(layer), self.name(op), self.arguments(args))
+        return ast_items.OnIndication(self.name(layer), self.name(op), self.arguments(args))
 
-    def event_on_condition(self, tree: Tree[Any], _: Span) -> ast.Event:
-        return ast.OnCondition(self.expr(tree.children[0]))
+    def event_on_condition(self, tree: Any, _: Span) -> ast_items.Event:
+        return ast_items.OnCondition(self.expr(tree.children[0]))
 
-    def event_on_init(self, _: Tree[Any], __: Span) -> ast.Event:
-        return ast.OnInit()
+    def event_on_init(self, _: Any, __: Span) -> ast_items.Event:
+        return ast_items.OnInit()
 
-    def event_on_timeout(self, _: Tree[Any], span: Span) -> ast.Event:
+    def event_on_timeout(self, _: Any, span: Span) -> ast_items.Event:
         return ast.Later("`upon timeout`", span)
 
-    def event_on_recover(self, _: Tree[Any], span: Span) -> ast.Event:
+    def event_on_recover(self, _: Any, span: Span) -> ast_items.Event:
         return ast.Later("`upon recover`", span)
 
     # ---- statements ---------------------------------------------------------------------------
 
-    def block(self, tree: Tree[Any]) -> ast.Block:
+    def block(self, tree: Any) -> ast.Block:
         with self.deeper(tree):
             return tuple(getattr(self, f"stmt_{s.data}")(s) for s in tree.children)
 
-    def stmt_assign(self, tree: Tree[Any]) -> ast.Stmt:
+    def stmt_assign(self, tree: Any) -> ast.Stmt:
         target, op, value = tree.children
         return ast.Assign(self.place(target), str(op), self.expr(value), self.span(tree))
 
-    def stmt_send(self, tree: Tree[Any]) -> ast.Stmt:
+    def stmt_send(self, tree: Any) -> ast.Stmt:
         message, to = tree.children
         receivers: ast.Expr | None = None
         if to.data == "to_expr":
@@ -185,11 +180,11 @@ class Builder(ExpressionBuilder):
             receivers = ast.Name(word, self.tail(whole, len(word)))
         return ast.Send(self.expr(message), receivers, self.span(tree))
 
-    def stmt_call(self, tree: Tree[Any]) -> ast.Stmt:
+    def stmt_call(self, tree: Any) -> ast.Stmt:
         target, args = tree.children
         return ast.Call(self.place(target), self.arguments(args), self.span(tree))
 
-    def stmt_if_(self, tree: Tree[Any]) -> ast.Stmt:
+    def stmt_if_(self, tree: Any) -> ast.Stmt:
         condition, then, otherwise = tree.children
         rest: ast.Block = ()
         if otherwise is not None:
@@ -201,13 +196,13 @@ class Builder(ExpressionBuilder):
                 rest = self.block(inner)
         return ast.If(self.expr(condition), self.block(then), rest, self.span(tree))
 
-    def stmt_for_(self, tree: Tree[Any]) -> ast.Stmt:
+    def stmt_for_(self, tree: Any) -> ast.Stmt:
         return self._loop("for", tree)
 
-    def stmt_while_(self, tree: Tree[Any]) -> ast.Stmt:
+    def stmt_while_(self, tree: Any) -> ast.Stmt:
         return self._loop("while", tree)
 
-    def _loop(self, kind: str, tree: Tree[Any]) -> ast.Loop:
+    def _loop(self, kind: str, tree: Any) -> ast.Loop:
         pattern, domain, when, body = tree.children
         return ast.Loop(
             kind,
@@ -218,92 +213,93 @@ class Builder(ExpressionBuilder):
             self.span(tree),
         )
 
-    def stmt_choose(self, tree: Tree[Any]) -> ast.Stmt:
+    def stmt_choose(self, tree: Any) -> ast.Stmt:
         name, domain, when = tree.children
         where = self.expr(when.children[0]) if when else None
         return ast.Choose(self.name(name), self.expr(domain), where, self.span(tree))
 
-    def stmt_either(self, tree: Tree[Any]) -> ast.Stmt:
+    def stmt_either(self, tree: Any) -> ast.Stmt:
         made = []
         for alternative in tree.children:
             when, body = alternative.children
             made.append((self.expr(when.children[0]) if when else None, self.block(body)))
         return ast.Either(tuple(made), self.span(tree))
 
-    def stmt_require(self, tree: Tree[Any]) -> ast.Stmt:
+    def stmt_require(self, tree: Any) -> ast.Stmt:
         return ast.Require(self.expr(tree.children[0]), self.span(tree))
 
-    def stmt_let(self, tree: Tree[Any]) -> ast.Stmt:
+    def stmt_let(self, tree: Any) -> ast.Stmt:
         name, value = tree.children
         return ast.Let(self.name(name), self.expr(value), self.span(tree))
 
-    def stmt_skip(self, tree: Tree[Any]) -> ast.Stmt:
+    def stmt_skip(self, tree: Any) -> ast.Stmt:
         return ast.Skip(self.span(tree))
 
-    def stmt_perform(self, tree: Tree[Any]) -> ast.Stmt:
+    def stmt_perform(self, tree: Any) -> ast.Stmt:
         return ast.Later("`perform`", self.span(tree))
 
-    def stmt_yield_(self, tree: Tree[Any]) -> ast.Stmt:
+    def stmt_yield_(self, tree: Any) -> ast.Stmt:
         return ast.Later("`yield`", self.span(tree))
 
-    def stmt_timer(self, tree: Tree[Any]) -> ast.Stmt:
+    def stmt_timer(self, tree: Any) -> ast.Stmt:
         return ast.Later(f"`{tree.children[0]}` of a timer", self.span(tree))
 
     # ---- checks -------------------------------------------------------------------------------
 
-    def check_setting(self, tree: Tree[Any]) -> ast.CheckItem:
+    def check_setting(self, tree: Any) -> ast_items.CheckItem:
         name, value = tree.children
-        return ast.Setting(self.name(name), self.expr(value), self.span(tree))
+        return ast_items.Setting(self.name(name), self.expr(value), self.span(tree))
 
-    def check_faults(self, tree: Tree[Any]) -> list[ast.CheckItem]:
-        made: list[ast.CheckItem] = []
+    def check_faults(self, tree: Any) -> list[ast_items.CheckItem]:
+        made: list[ast_items.CheckItem] = []
         for fault in tree.children:
             kind, _, bound = fault.children
-            made.append(ast.Fault(self.name(kind), self.optional(bound), self.span(fault)))
+            made.append(ast_items.Fault(self.name(kind), self.optional(bound), self.span(fault)))
         return made
 
-    def check_links(self, tree: Tree[Any]) -> list[ast.CheckItem]:
-        made: list[ast.CheckItem] = []
+    def check_links(self, tree: Any) -> list[ast_items.CheckItem]:
+        made: list[ast_items.CheckItem] = []
         for link in tree.children:
             kind, capacity = link.children
             number = None if capacity is None else self.integer(capacity)
-            made.append(ast.Link(self.name(kind), number, self.span(link)))
+            made.append(ast_items.Link(self.name(kind), number, self.span(link)))
         return made
 
-    def check_timing(self, tree: Tree[Any]) -> ast.CheckItem:
+    def check_timing(self, tree: Any) -> ast_items.CheckItem:
         return ast.Later("`timing`", self.span(tree))
 
-    def check_detector(self, tree: Tree[Any]) -> ast.CheckItem:
+    def check_detector(self, tree: Any) -> ast_items.CheckItem:
         return ast.Later("`detector`", self.span(tree))
 
-    def check_given(self, tree: Tree[Any]) -> ast.CheckItem:
+    def check_given(self, tree: Any) -> ast_items.CheckItem:
         return ast.Later("`given`", self.span(tree))
 
-    def check_crash_points(self, tree: Tree[Any]) -> ast.CheckItem:
-        return ast.CrashPoints(self.name(tree.children[-1]), self.span(tree))
+    def check_crash_points(self, tree: Any) -> ast_items.CheckItem:
+        return ast_items.CrashPoints(self.name(tree.children[-1]), self.span(tree))
 
-    def check_clients(self, tree: Tree[Any]) -> list[ast.CheckItem]:
-        made: list[ast.CheckItem] = []
+    def check_clients(self, tree: Any) -> list[ast_items.CheckItem]:
+        made: list[ast_items.CheckItem] = []
         for client in tree.children:
             process, verb, *items = client.children
-            built = tuple(self.expr(i) for i in items)
-            made.append(ast.Client(self.name(process), self.name(verb), built, self.span(client)))
+            made.append(
+                ast_items.Client(
+                    self.name(process), self.name(verb), self.exprs(items), self.span(client)
+                )
+            )
         return made
 
-    def check_prove(self, tree: Tree[Any]) -> ast.CheckItem:
-        return ast.Prove(self.names(tree.children[0]), self.span(tree))
+    def check_prove(self, tree: Any) -> ast_items.CheckItem:
+        return ast_items.Prove(self.names(tree.children[0]), self.span(tree))
 
-    def check_expect(self, tree: Tree[Any]) -> ast.CheckItem:
+    def check_expect(self, tree: Any) -> ast_items.CheckItem:
         what, value = tree.children
         word: str | int = self.integer(value) if value.type == "INT" else str(value)
-        return ast.Expect(self.name(what), word, self.span(value), self.span(tree))
+        return ast_items.Expect(self.name(what), word, self.span(value), self.span(tree))
 
-    def check_allow(self, tree: Tree[Any]) -> ast.CheckItem:
-        return ast.Allow(self.name(tree.children[0]), self.span(tree))
+    def check_allow(self, tree: Any) -> ast_items.CheckItem:
+        return ast_items.Allow(self.name(tree.children[0]), self.span(tree))
 
 
 def _trees(children: list[Any]) -> list[Tree[Any]]:
     return [child for child in children if is_tree(child)]
 
-
-__all__ = ["Builder", "Token"]

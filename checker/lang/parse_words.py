@@ -12,7 +12,8 @@ _EXPRESSION = frozenset(
     "RECORD __ANON_1 LBRACEVBAR".split()
 )
 _OPERATORS = frozenset(
-    "SUM PRODUCT SETOP COMPARE IN SUBSET AND OR NOT DOT LSQB LPAR BOUND_SUM STAR".split()
+    "SUM PRODUCT SETOP COMPARE IN SUBSET AND OR NOT DOT LSQB LPAR BOUND_SUM STAR __ANON_0 __ANON_1 "
+    "__ANON_2".split()
 )
 _TYPES = frozenset("BOOL NAT ENUM RECORD GENERIC MAP SEQUENCE LPAR NAME INT MINUS HASH".split())
 _STATEMENTS = frozenset(
@@ -26,6 +27,7 @@ _SETTINGS = frozenset(
     "FAULTS LINKS TIMING DETECTOR GIVEN CRASH_POINTS CLIENTS PROVE EXPECT ALLOW NAME".split()
 )
 _TOP = frozenset("IMPORT INTERFACE PROTOCOL CHECK".split())
+_MOST = 6
 _GROUPS = (
     (("SEND", "SKIP"), _STATEMENTS, "a statement"),
     (("UPON", "STATE"), _DECLARATIONS, "a declaration (`state`, `message`, `upon`, …)"),
@@ -33,25 +35,25 @@ _GROUPS = (
     (("PROVE", "EXPECT"), _SETTINGS, "a part of a check (`n = …`, `faults`, `prove`, …)"),
     (("IMPORT", "PROTOCOL"), _TOP, "`import`, `interface`, `protocol` or `check`"),
     (("NAT", "GENERIC"), _TYPES, "a type"),
-    (("TRUE", "INT", "LPAR"), _EXPRESSION, "an expression"),
+    (("NAME", "INT", "LPAR", "HASH"), _EXPRESSION, "an expression"),
     (("SUM", "PRODUCT"), _OPERATORS, "an operator"),
 )
 _WORDS = {
     "NAME": "a name",
     "INT": "a number",
     "STRING": 'a string in `"…"`',
-    "ASSIGN": "`:=`, `+=` or `-=`",
+    "ASSIGN": "`:=`",
     "COMPARE": "a comparison",
-    "SUM": "`+` or `-`",
-    "BOUND_SUM": "`+` or `-`",
-    "PRODUCT": "`*`, `div` or `mod`",
-    "SETOP": "`union`, `intersect` or `minus`",
-    "QUANTIFIER": "`forall` or `exists`",
+    "SUM": "`+`",
+    "BOUND_SUM": "`+`",
+    "PRODUCT": "`*`",
+    "SETOP": "`union`",
+    "QUANTIFIER": "`forall`",
     "FAULT_BOUND": "`<=`",
     "ALL_OF": "`all` and a role",
-    "GENERIC": "`option` or `set`",
-    "SEQUENCE": "`seq` or `bag`",
-    "TIMER": "`start` or `cancel`",
+    "GENERIC": "`set`",
+    "SEQUENCE": "`seq`",
+    "TIMER": "`start`",
     "CRASH_POINTS": "`crash points`",
     "$END": "the end of the file",
     "LPAR": "`(`",
@@ -112,7 +114,7 @@ def unexpected(error: UnexpectedInput, text: str, file: str) -> tuple[int, Diagn
     if end_of_text:
         offset, found = max(len(text.rstrip()) - 1, 0), ""
     span = _span(text, file, offset, length)
-    expected = expectation(set(names))
+    expected = "" if code == "S002" else expectation(set(names))
     return offset, Diagnostic(code, message, span, expected, _HINTS.get(found[:1], ""))
 
 
@@ -139,29 +141,30 @@ def _character(found: str) -> str:
 
 
 def expectation(names: set[str]) -> str:
-    """The terminals ``names`` as words, most telling first, at most eight of them."""
+    """The terminals ``names`` as words, most telling first, at most six of them."""
     left = set(names)
     words: list[str] = []
     for needed, group, word in _GROUPS:
         if left.issuperset(needed):
             words.append(word)
             left -= group
-    words.extend(sorted(_WORDS.get(n, _keyword(n)) for n in left))
+    words.extend(sorted((_WORDS.get(n, _keyword(n)) for n in left), key=_telling))
     known = [w for w in words if w]
-    if len(known) > 8:
-        known = [*known[:7], "…"]
+    if len(known) > _MOST:
+        return ", ".join([*known[:_MOST], "…"])
     return " or ".join((", ".join(known[:-1]), known[-1])) if len(known) > 1 else "".join(known)
 
 
-_SYMBOLS: dict[str, str] = {}
+def _telling(word: str) -> tuple[int, str]:
+    """Descriptions first, then `:=` and its like, then keywords, brackets last."""
+    if not word.startswith("`"):
+        return 0, word
+    if word in ("`:=`", "`=`", "`:`", "`}`"):
+        return 1, word
+    return (2 if word[1:2].isalpha() else 3), word
 
 
 def _keyword(name: str) -> str:
     if name.startswith("__") or not name.replace("_", "").isalpha():
-        return _SYMBOLS.get(name, "")
+        return ""
     return f"`{name.lower()}`"
-
-
-def learn(symbols: dict[str, str]) -> None:
-    """Tells how the grammar's anonymous terminals are written."""
-    _SYMBOLS.update({name: f"`{text}`" for name, text in symbols.items()})

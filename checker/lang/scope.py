@@ -110,7 +110,8 @@ class Home:
 class Scope:
     """Where an expression stands.
 
-    ``mode``: ``code``, ``property``, ``initial`` (of a state) or ``constant`` (sizes, settings).
+    ``mode``: ``code``, ``property``, ``initial`` (value of a state), ``choice`` (``init choose``)
+    or ``constant`` (sizes, settings).
     ``role``: whose code it is.  ``free``: where names that ``received`` binds are collected.
     """
 

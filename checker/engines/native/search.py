@@ -78,7 +78,7 @@ class Search:
     def _levels(self) -> None:
         while self.stopped is None and self.faulty is None and self.lost is None:
             if not self.store.level_size(self.depth):
-                self.depth -= 1
+                self.depth = max(0, self.depth - 1)
                 return
             limit = self.limits.max_depth
             last = limit is not None and self.depth >= limit

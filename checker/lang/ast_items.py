@@ -1,0 +1,247 @@
+"""Declarations and checks as written; see :mod:`checker.lang.ast` for what is inside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from checker.diagnostics import Span
+from checker.lang import ast
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    path: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorDecl:
+    """``kind``: ``request`` or ``indication``."""
+
+    kind: str
+    name: ast.Name
+    fields: tuple[ast.Field, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyList:
+    names: tuple[ast.Name, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TypeAlias:
+    name: ast.Name
+    type: ast.Type
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyDecl:
+    """``text``: the formula as written, on one line."""
+
+    name: ast.Name
+    document: str
+    formula: ast.Expr
+    text: str
+    span: Span
+
+
+InterfaceItem = OperatorDecl | PropertyList | TypeAlias | PropertyDecl
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    name: ast.Name
+    items: tuple[InterfaceItem, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    name: ast.Name
+    type: ast.Type
+    default: ast.Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    name: ast.Name
+    of: ast.Name
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    name: ast.Name
+    fields: tuple[ast.Field, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    name: ast.Name
+    type: ast.Type | None
+    initial: ast.Expr | None
+    shared: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class InitChoice:
+    name: ast.Name
+    domain: ast.Expr | None
+    where: ast.Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class OnRequest:
+    op: ast.Name
+    args: tuple[ast.Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OnReceive:
+    message: ast.Name
+    args: tuple[ast.Expr, ...]
+    sender: ast.Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class OnIndication:
+    layer: ast.Name
+    op: ast.Name
+    args: tuple[ast.Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OnCondition:
+    condition: ast.Expr
+
+
+@dataclass(frozen=True, slots=True)
+class OnInit:
+    pass
+
+
+Event = OnRequest | OnReceive | OnIndication | OnCondition | OnInit | ast.Later
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """``label``: the event as written, on one line; ``head``: where it is written."""
+
+    label: str
+    event: Event
+    at: ast.Expr | None
+    when: ast.Expr | None
+    body: ast.Block
+    head: Span
+    span: Span
+
+
+RoleItem = State | InitChoice | Handler | ast.Later
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    name: ast.Name
+    size: ast.Expr
+    items: tuple[RoleItem, ...]
+    span: Span
+
+
+ProtocolItem = RoleItem | Role | Uses | Message | PropertyDecl | TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    name: ast.Name
+    parameters: tuple[Parameter, ...]
+    implements: ast.Name | None
+    requires: ast.Expr | None
+    items: tuple[ProtocolItem, ...]
+    span: Span
+
+
+# ---- checks -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    name: ast.Name
+    value: ast.Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    kind: ast.Name
+    bound: ast.Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    kind: ast.Name
+    capacity: int | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class CrashPoints:
+    where: ast.Name
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    process: ast.Name
+    verb: ast.Name
+    items: tuple[ast.Expr, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Prove:
+    names: tuple[ast.Name, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Expect:
+    what: ast.Name
+    value: str | int
+    value_span: Span
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    what: ast.Name
+    span: Span
+
+
+CheckItem = Setting | Fault | Link | CrashPoints | Client | Prove | Expect | Allow | ast.Later
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    name: ast.Name
+    protocol: ast.Name
+    items: tuple[CheckItem, ...]
+    span: Span
+
+
+Item = Import | Interface | Protocol | Check
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A file."""
+
+    file: str
+    items: tuple[Item, ...]

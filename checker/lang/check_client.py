@@ -1,0 +1,78 @@
+"""Clients: which requests come, and from whom."""
+
+from __future__ import annotations
+
+from checker.lang import ast, ast_items, typed
+from checker.lang.check_expr import check
+from checker.lang.check_types import MSG
+from checker.lang.scope import Hole, Home, Scope, suggestion
+from checker.lang.typed import Expr, Operator, Type
+
+
+def clients_of(items: list[ast_items.Client], home: Home) -> tuple[typed.Client, ...]:
+    """One client for each request, in the order written; errors go to the report of ``home``."""
+    made: list[typed.Client] = []
+    for item in items:
+        operator = _operator(item.verb, home)
+        if operator is None or not _process(item.process, home):
+            continue
+        for expr in item.items:
+            args = _arguments(expr, operator, home)
+            if args is not None:
+                made.append(typed.Client(item.process.text, operator.name, args, expr.span))
+    return tuple(made)
+
+
+def _process(name: ast.Name, home: Home) -> bool:
+    if name.text == "all" or home.process_role(name.text) is not None:
+        return True
+    forms = ", ".join(f"`{prefix}1`" for prefix in home.process_prefixes())
+    message = f"no process is called `{name.text}`"
+    home.report.add("C005", message, name.span, f"{forms} and so on, or `all`")
+    return False
+
+
+def verbs(operator: str) -> tuple[str, str]:
+    """How a request is said of a client: ``broadcasts``, ``pushes``."""
+    return f"{operator}s", f"{operator}es"
+
+
+def _operator(verb: ast.Name, home: Home) -> Operator | None:
+    if home.interface is None:
+        message = f"`{home.name}` has no interface, so it gets no requests"
+        hint = "leave `clients` out, or `protocol P implements I`"
+        home.report.add("C011", message, verb.span, hint=hint)
+        return None
+    for operator in home.interface.requests:
+        if verb.text in (*verbs(operator.name), operator.name):
+            return operator
+    known = [verbs(o.name)[0] for o in home.interface.requests]
+    message = f"`{home.interface.name}` has no request for `{verb.text}`"
+    home.report.add("C006", message, verb.span, hint=suggestion(verb.text, known))
+    return None
+
+
+def _arguments(expr: ast.Expr, operator: Operator, home: Home) -> tuple[Expr, ...] | None:
+    given: tuple[ast.Expr, ...] = (expr,)
+    if len(operator.fields) > 1 and isinstance(expr, ast.Display) and expr.kind == "tuple":
+        given = expr.items
+    if len(given) != len(operator.fields):
+        wanted = ", ".join(n for n, _ in operator.fields)
+        count = len(operator.fields)
+        message = f"`{operator.name}` takes {count} argument{'' if count == 1 else 's'}"
+        home.report.add("N006", message, expr.span, f"({wanted})")
+        return None
+    try:
+        pairs = zip(given, operator.fields, strict=True)
+        return tuple(_argument(e, type_, home) for e, (_, type_) in pairs)
+    except Hole:
+        return None
+
+
+def _argument(expr: ast.Expr, type_: Type, home: Home) -> Expr:
+    if type_ != MSG:
+        return check(expr, Scope(home, "constant"), type_)
+    if isinstance(expr, ast.Name):
+        return typed.Named(MSG, expr.text, expr.span)
+    hint = "payloads are opaque: any names will do, such as `a, b`"
+    home.report.fail("N003", "a payload is a name", expr.span, "a name", hint)

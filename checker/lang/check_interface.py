@@ -1,0 +1,86 @@
+"""Interfaces: requests, indications, and the properties that they promise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from checker.lang import ast_items, typed
+from checker.lang.check_protocol import own_properties
+from checker.lang.check_types import INT, field_names, resolve
+from checker.lang.scope import Home, Reporter, suggestion
+
+
+def base_of(decl: ast_items.Interface, report: Reporter) -> typed.Interface:
+    """The interface with the properties that it defines itself; errors go to ``report``."""
+    home = Home(report, decl.name.text, params={"n": INT, "f": INT})
+    seen: set[str] = set()
+    for item in decl.items:
+        if isinstance(item, ast_items.TypeAlias):
+            home.types[item.name.text] = resolve(item.type, home, item.name.text)
+    operators: dict[str, list[typed.Operator]] = {"request": [], "indication": []}
+    for item in decl.items:
+        if isinstance(item, ast_items.OperatorDecl):
+            name = item.name.text
+            if name in seen:
+                report.add("N004", f"`{name}` is declared twice", item.name.span)
+                continue
+            seen.add(name)
+            names = field_names(item.fields, home)
+            types = (resolve(f.type, home) for f in item.fields)
+            fields = tuple(zip(names, types, strict=True))
+            operators[item.kind].append(typed.Operator(name, fields))
+    requests, indications = tuple(operators["request"]), tuple(operators["indication"])
+    bare = typed.Interface(decl.name.text, requests, indications, (), decl.name.span)
+    home.interface = bare
+    own = [i for i in decl.items if isinstance(i, ast_items.PropertyDecl)]
+    return replace(bare, properties=own_properties(own, home))
+
+
+def complete(
+    decl: ast_items.Interface,
+    base: typed.Interface,
+    others: list[typed.Interface],
+    report: Reporter,
+) -> typed.Interface:
+    """``base`` with the properties that it takes from ``others`` by name."""
+    properties = {p.name: p for p in base.properties}
+    known = {p.name for other in others if alike(base, other) for p in other.properties}
+    for item in decl.items:
+        if not isinstance(item, ast_items.PropertyList):
+            continue
+        for name in item.names:
+            if name.text in properties:
+                message = f"the property `{name.text}` is there already"
+                report.add("N004", message, name.span)
+                continue
+            found = borrowed(name.text, base, others)
+            if found is None:
+                hint = suggestion(name.text, known)
+                report.add("C007", f"no property `{name.text}`", name.span, hint=hint)
+            else:
+                properties[name.text] = found
+    return replace(base, properties=tuple(properties.values()))
+
+
+def borrowed(
+    name: str, interface: typed.Interface, others: list[typed.Interface]
+) -> typed.PropertyDef | None:
+    """The property ``name`` of the first of ``others`` that has the same operators."""
+    for other in others:
+        if alike(interface, other):
+            for found in other.properties:
+                if found.name == name:
+                    return found
+    return None
+
+
+def alike(one: typed.Interface, other: typed.Interface) -> bool:
+    """Whether two interfaces have requests and indications of the same names and arities."""
+    return _shape(one) == _shape(other)
+
+
+def _shape(interface: typed.Interface) -> tuple[frozenset[tuple[str, int]], ...]:
+    return tuple(
+        frozenset((o.name, len(o.fields)) for o in operators)
+        for operators in (interface.requests, interface.indications)
+    )

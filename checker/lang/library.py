@@ -1,0 +1,288 @@
+"""Files, what they import, and what comes with the tool: where names of modules are found."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from checker import resources
+from checker.diagnostics import Diagnostic, Span, SpecError
+from checker.lang import ast, ast_items, typed
+from checker.lang.check_interface import base_of, complete
+from checker.lang.check_protocol import protocol_of
+from checker.lang.parse import parse
+from checker.lang.scope import Reporter, suggestion
+
+LARGEST = 4_000_000
+"""Bytes that a file may have."""
+
+
+@dataclass
+class Source:
+    """A file and, behind it, what it imports."""
+
+    spec: ast_items.Spec
+    imports: list[Source] = field(default_factory=list)
+
+    def interfaces(self) -> list[ast_items.Interface]:
+        return [i for i in self.spec.items if isinstance(i, ast_items.Interface)]
+
+    def protocols(self) -> list[ast_items.Protocol]:
+        return [i for i in self.spec.items if isinstance(i, ast_items.Protocol)]
+
+    def all(self) -> list[Source]:
+        """This file and all that it imports, each once, nearest first."""
+        found: dict[str, Source] = {}
+        waiting = [self]
+        while waiting:
+            source = waiting.pop(0)
+            if source.spec.file not in found:
+                found[source.spec.file] = source
+                waiting.extend(source.imports)
+        return list(found.values())
+
+
+def read(path: Path, span: Span | None = None) -> str:
+    """The text of a file; raises :class:`SpecError` (E001, or N016 for an import at ``span``)."""
+    code = "E001" if span is None else "N016"
+    try:
+        if not path.is_file():
+            reason = "it is a folder" if path.is_dir() else "there is no such file"
+        elif path.stat().st_size > LARGEST:
+            reason = f"it is larger than {LARGEST} bytes"
+        else:
+            return path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        reason = f"byte {error.start} is no UTF-8"
+    except (OSError, ValueError) as error:
+        reason = (getattr(error, "strerror", None) or "the name is not possible").lower()
+    message = f"can't read `{path}`: {reason}"
+    raise SpecError((Diagnostic(code, message, span),))
+
+
+def open_source(text: str, path: Path, open_now: tuple[str, ...] = ()) -> Source:
+    """The file with all that it imports; raises :class:`SpecError` with what is wrong in any."""
+    return _open(text, path, open_now, {})
+
+
+def _open(
+    text: str, path: Path, open_now: tuple[str, ...], done: dict[str, Source]
+) -> Source:
+    source = Source(parse(text, str(path)))
+    here = (*open_now, _identity(path))
+    done[here[-1]] = source
+    wrong: list[Diagnostic] = []
+    for item in source.spec.items:
+        if not isinstance(item, ast_items.Import):
+            continue
+        target = Path(os.path.normpath(path.parent / item.path))
+        identity = _identity(target)
+        if identity in here:
+            message = f"`{item.path}` imports this file in turn"
+            wrong.append(Diagnostic("N015", message, item.span))
+        elif identity in done:
+            source.imports.append(done[identity])
+        else:
+            try:
+                inner = _open(read(target, item.span), target, here, done)
+                source.imports.append(inner)
+            except SpecError as error:
+                wrong.extend(error.diagnostics)
+    if wrong:
+        raise SpecError(tuple(wrong))
+    return source
+
+
+def _identity(path: Path) -> str:
+    try:
+        return str(path.resolve())
+    except (OSError, ValueError, RuntimeError):
+        return str(path)
+
+
+class Library:
+    """Modules that one file sees: its own, its imports', those that come with the tool.
+
+    Interfaces and protocols are checked when they are first asked for; what is wrong in them goes
+    to ``report``.
+    """
+
+    def __init__(self, source: Source, prelude: Prelude | None, report: Reporter) -> None:
+        self.report = report
+        self.sources = source.all()
+        self.prelude = prelude
+        self._interfaces: dict[str, typed.Interface | None] = {}
+        self._bases: dict[str, typed.Interface | None] = {}
+        self._protocols: dict[str, typed.Protocol | None] = {}
+        self._open: list[str] = []
+
+    # ---- what there is ------------------------------------------------------------------------
+
+    def interface_names(self) -> list[str]:
+        own = [i.name.text for s in self.sources for i in s.interfaces()]
+        return [*own, *(self.prelude.interfaces if self.prelude else ())]
+
+    def protocol_names(self) -> list[str]:
+        own = [p.name.text for s in self.sources for p in s.protocols()]
+        return [*own, *(self.prelude.protocols if self.prelude else ())]
+
+    def _interface_decl(self, name: str) -> ast_items.Interface | None:
+        found = (i for s in self.sources for i in s.interfaces() if i.name.text == name)
+        return next(found, None)
+
+    def _protocol_decl(self, name: str) -> ast_items.Protocol | None:
+        found = (p for s in self.sources for p in s.protocols() if p.name.text == name)
+        return next(found, None)
+
+    def bases(self) -> list[typed.Interface]:
+        """All interfaces that can be seen, with the properties that they define themselves."""
+        own = (self._base(i.name.text) for s in self.sources for i in s.interfaces())
+        found = [i for i in own if i is not None]
+        names = {i.name for i in found}
+        shipped = self.prelude.bases.values() if self.prelude else ()
+        return [*found, *(i for i in shipped if i.name not in names)]
+
+    # ---- interfaces ---------------------------------------------------------------------------
+
+    def interface(self, name: ast.Name) -> typed.Interface | None:
+        """The interface called ``name``; ``None`` where there is none, which is reported."""
+        found = self.interface_called(name.text)
+        if found is None and self._interface_decl(name.text) is None:
+            hint = suggestion(name.text, self.interface_names())
+            if name.text in self.protocol_names():
+                hint = f"`{name.text}` is a protocol"
+            self.report.add("N013", f"no interface `{name.text}`", name.span, hint=hint)
+        return found
+
+    def interface_called(self, name: str) -> typed.Interface | None:
+        decl = self._interface_decl(name)
+        if decl is None:
+            return self.prelude.interfaces.get(name) if self.prelude else None
+        if name not in self._interfaces:
+            base = self._base(name)
+            self._interfaces[name] = (
+                None if base is None else complete(decl, base, self.bases(), self.report)
+            )
+        return self._interfaces[name]
+
+    def _base(self, name: str) -> typed.Interface | None:
+        decl = self._interface_decl(name)
+        if decl is not None and name not in self._bases:
+            self._bases[name] = base_of(decl, self.report)
+        return self._bases.get(name)
+
+    # ---- protocols ----------------------------------------------------------------------------
+
+    def protocol(self, name: ast.Name) -> typed.Protocol | None:
+        """The protocol called ``name``; ``None`` where there is none, which is reported."""
+        decl = self._protocol_decl(name.text)
+        if decl is None:
+            if self.prelude and name.text in self.prelude.protocols:
+                return self.prelude.protocols[name.text]
+            hint = suggestion(name.text, self.protocol_names())
+            self.report.add("C001", f"no protocol `{name.text}`", name.span, hint=hint)
+            return None
+        return self._built(decl, name)
+
+    def _built(self, decl: ast_items.Protocol, asked: ast.Name) -> typed.Protocol | None:
+        name = decl.name.text
+        if name in self._protocols:
+            return self._protocols[name]
+        if name in self._open:
+            chain = [*self._open[self._open.index(name) :], name]
+            shown = " uses ".join(f"`{n}`" for n in chain)
+            self.report.add("N015", f"layers in a circle: {shown}", asked.span)
+            return None
+        self._open.append(name)
+        built = protocol_of(decl, self.report, self.interface, self.layer, self.prelude is None)
+        self._open.pop()
+        self._protocols[name] = built
+        return built
+
+    def layer(self, name: ast.Name) -> typed.Protocol | None:
+        """The protocol that ``uses x : name`` means; ``None`` where unclear, which is reported."""
+        if self._protocol_decl(name.text) is not None:
+            return self._with_interface(self.protocol(name), name)
+        if self.prelude and name.text in self.prelude.protocols:
+            return self._with_interface(self.prelude.protocols[name.text], name)
+        if name.text not in self.interface_names():
+            known = [*self.interface_names(), *self.protocol_names()]
+            message = f"no interface or protocol `{name.text}`"
+            self.report.add("N013", message, name.span, hint=suggestion(name.text, known))
+            return None
+        own = self._implementing(name.text)
+        if len(own) > 1:
+            shown = ", ".join(f"`{p.name.text}`" for p in own)
+            hint = f"name one: `uses x : {own[0].name.text}`"
+            message = f"several protocols implement `{name.text}`: {shown}"
+            self.report.add("N014", message, name.span, hint=hint)
+            return None
+        if own:
+            return self._built(own[0], name)
+        shipped = self.prelude.implementing(name.text) if self.prelude else []
+        if len(shipped) == 1:
+            return shipped[0]
+        message = f"no protocol implements `{name.text}`"
+        hint = "write one, import one, or use a protocol by its name"
+        if shipped:
+            shown = ", ".join(f"`{p.name}`" for p in shipped)
+            message = f"several protocols implement `{name.text}`: {shown}"
+            hint = f"name one: `uses x : {shipped[0].name}`"
+        self.report.add("N014", message, name.span, hint=hint)
+        return None
+
+    def _implementing(self, interface: str) -> list[ast_items.Protocol]:
+        """Protocols of the files that implement ``interface``, those in hand left out."""
+        found = []
+        for source in self.sources:
+            for decl in source.protocols():
+                if decl.implements is not None and decl.implements.text == interface:
+                    if decl.name.text not in self._open:
+                        found.append(decl)
+        return found
+
+    def _with_interface(
+        self, protocol: typed.Protocol | None, name: ast.Name
+    ) -> typed.Protocol | None:
+        if protocol is None or protocol.implements is not None:
+            return protocol
+        message = f"`{name.text}` implements no interface, so it can't be a layer"
+        self.report.add("N022", message, name.span, hint=f"`protocol {name.text} implements I`")
+        return None
+
+
+@dataclass(frozen=True)
+class Prelude:
+    """What comes with the tool, checked."""
+
+    bases: dict[str, typed.Interface]
+    interfaces: dict[str, typed.Interface]
+    protocols: dict[str, typed.Protocol]
+
+    def implementing(self, interface: str) -> list[typed.Protocol]:
+        found = self.protocols.values()
+        return [p for p in found if p.implements and p.implements.name == interface]
+
+
+@cache
+def prelude() -> Prelude:
+    """The interfaces and default protocols of the tool; raises :class:`SpecError`."""
+    try:
+        files = sorted(resources.interfaces().glob("*.bcast"))
+    except (FileNotFoundError, OSError):
+        files = []
+    whole = Source(ast_items.Spec("", ()))
+    whole.imports = [open_source(read(path), path) for path in files]
+    report = Reporter()
+    library = Library(whole, None, report)
+    bases = {i.name: i for i in library.bases()}
+    found = {n: library.interface_called(n) for n in library.interface_names()}
+    interfaces = {n: i for n, i in found.items() if i is not None}
+    decls = [p for s in library.sources for p in s.protocols()]
+    built = {p.name.text: library.protocol(p.name) for p in decls}
+    if report.found:
+        raise SpecError(tuple(report.found))
+    protocols = {n: p for n, p in built.items() if p is not None}
+    return Prelude(bases, interfaces, protocols)
