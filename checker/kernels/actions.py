@@ -116,6 +116,8 @@ class ActionCode:
 
     def _note_fault(self) -> None:
         self.faulted.set(TRUE)
+        if self.ends:
+            self.progress.set(self.fn.or_(self.progress.get(), self.promised.get()))
 
     def _overflow(self) -> None:
         put(self.fn, self.worker, Worker.TAPE, const(1))

@@ -6,7 +6,6 @@ one role among all processes).  Conversion goes by value; what does not fit is r
 
 from __future__ import annotations
 
-
 from checker.kernels import codes as c
 from checker.kernels.emit import TRUE, Fn, Val, const
 from checker.kernels.packing import has_set, length_width, universe_size, width

@@ -19,6 +19,8 @@ from checker.kernels.fields import Context, Mode, Shape, Worker
 from checker.system.ir import PropertyKind, TransitionSystem
 
 FACTOR = 0xD6E8FEB86659FD93
+AHEAD = 16
+"""So many rows ahead the table is asked for its slots while it is filled again."""
 INSIDE = "alwaysinline"
 OUTSIDE = "noinline"
 
@@ -213,6 +215,10 @@ class Runtime:
         level = get(fn, context, Context.LEVEL)
         rows = fn.load(fn.at(context, fn.add(const(Context.ROWS), get(fn, worker, Worker.ID))), 0)
         with fn.count(end, begin) as i:
+            later = fn.add(i, const(AHEAD))
+            ahead = self._row(fn, rows, fn.select(fn.lt(later, end), later, i))
+            soon = fn.call("fingerprint", [ahead], 64)
+            fn.prefetch(fn.at(table, fn.and_(soon, mask)))
             row = self._row(fn, rows, i)
             mark = fn.call("fingerprint", [row], 64)
             key = self._claim(fn, worker, row, mark, i, level)
@@ -405,7 +411,7 @@ class Runtime:
             put(fn, worker, which, const(0))
         for k in range(len(self.system.actions)):
             fn.call(f"action_{k}", [context, worker, source], None)
-        if self.ends and self.words == 1 and self.level_bits or self.ends and self.words > 1:
+        if (self.ends and self.words == 1 and self.level_bits) or (self.ends and self.words > 1):
             with fn.if_(fn.ne(get(fn, worker, Worker.SELF), const(0))):
                 with fn.if_(fn.ne(get(fn, worker, Worker.PROGRESS), const(0))):
                     put(fn, worker, Worker.BACK, const(1))

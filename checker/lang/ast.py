@@ -325,10 +325,14 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """A construct of the language that the tool doesn't have yet; ``what`` is its name."""
+    """A construct of the language that the tool doesn't have yet; ``what`` is its name.
+
+    ``declares``: the name that it would declare, if any.
+    """
 
     what: str
     span: Span
+    declares: str = ""
 
 
 Stmt = Assign | Send | Call | If | Loop | Choose | Either | Require | Let | Skip | Later

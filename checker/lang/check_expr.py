@@ -271,7 +271,7 @@ def needs_type(expr: ast.Expr, scope: Scope) -> bool:
 
 def is_value(name: str, scope: Scope) -> bool:
     """Whether ``name`` is something else than the label of an enum."""
-    return bool(scope.taken(name)) or not scope.home.labels(name)
+    return bool(scope.taken(name)) or scope.home.process_role(name) is not None
 
 
 # ---- binders ----------------------------------------------------------------------------------

@@ -109,6 +109,8 @@ def _binds(name: ast.Name, type_: Type, scope: Scope) -> bool:
         scope.report.fail("N004", f"`{name.text}` is already {taken}", name.span, hint=hint)
     if taken in ("a set of processes", "a type"):
         hint = "choose another name"
+        if taken == "a set of processes":
+            hint = f"bind a name and ask for its role: `p … when p in {name.text}`"
         scope.report.fail("N004", f"`{name.text}` is already {taken}", name.span, hint=hint)
     if taken == "a message" and type_ != MESSAGE:
         message = f"`{name.text}` is a message, and here stands `{show(type_)}`"

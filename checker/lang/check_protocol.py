@@ -9,7 +9,7 @@ from checker.lang.check_expr import check
 from checker.lang.check_handler import handler
 from checker.lang.check_property import property_of
 from checker.lang.check_state import inferred, init_choices, initial_value
-from checker.lang.check_types import BOOL, INT, field_names, resolve, size_of
+from checker.lang.check_types import BOOL, INT, enums_in, field_names, resolve, size_of
 from checker.lang.scope import UNKNOWN, Hole, Home, Reporter, Scope
 
 Interfaces = Callable[[ast.Name], typed.Interface | None]
@@ -61,13 +61,15 @@ def protocol_of(
         home.interface = interfaces(decl.implements)
         if home.interface is None:
             home.lost.add("implements")
+    _adopt(home, home.interface, declared)
+    used = _layers(decl, home, declared, layers)
     _messages(decl, home, declared)
     shared = [i for i in decl.items if isinstance(i, ast_items.State) and i.shared]
     _state_types(shared, None, home, declared)
     for role in roles:
         own = [i for i in role.items if isinstance(i, ast_items.State)]
         _state_types(own, role.name.text, home, _copy(declared))
-    used = _layers(decl, home, declared, layers)
+    _later(decl, home)
     requires = None
     if decl.requires is not None:
         try:
@@ -195,10 +197,35 @@ def _layers(
         if protocol is None or protocol.implements is None:
             home.lost.add(item.name.text)
             continue
+        _adopt(home, protocol.implements, declared)
         layer = typed.Layer(item.name.text, protocol, item.span)
         home.layers[item.name.text] = layer
         made.append(layer)
     return tuple(made)
+
+
+def _adopt(home: Home, interface: typed.Interface | None, declared: _Declared) -> None:
+    """Makes the enums of an interface known: their labels, and their names where free."""
+    operators = (*interface.requests, *interface.indications) if interface else ()
+    for operator in operators:
+        for _, type_ in operator.fields:
+            for enum in enums_in(type_):
+                home.enums.setdefault(enum.labels, enum)
+                if enum.name and enum.name not in declared.names:
+                    home.types.setdefault(enum.name, enum)
+
+
+def _later(decl: ast_items.Protocol, home: Home) -> None:
+    """What is not supported yet declares its name all the same: one diagnostic is enough."""
+    items = [*decl.items]
+    for item in decl.items:
+        if isinstance(item, ast_items.Role):
+            items.extend(item.items)
+    for item in items:
+        if isinstance(item, ast.Later) and item.declares:
+            home.lost.add(item.declares)
+            for role in home.roles:
+                home.states.setdefault(role, {}).setdefault(item.declares, UNKNOWN)
 
 
 def _role(role: ast_items.Role, home: Home, named: bool) -> typed.Role:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import assert_never
 
 from checker.diagnostics import Span
@@ -174,6 +175,23 @@ def _listable(type_: typed.Type) -> bool:
             return _listable(item)
         case _:
             return False
+
+
+def enums_in(type_: typed.Type) -> Iterator[Enum]:
+    """The enums inside of ``type_``."""
+    match type_:
+        case Enum():
+            yield type_
+        case Tuple(items):
+            for item in items:
+                yield from enums_in(item)
+        case Option(item) | Set(item) | Seq(item) | Bag(item):
+            yield from enums_in(item)
+        case Map(key, value):
+            yield from enums_in(key)
+            yield from enums_in(value)
+        case _:
+            return
 
 
 def size_of(expr: ast.Expr, home: Home) -> typed.Expr:

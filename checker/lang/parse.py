@@ -70,7 +70,8 @@ def _piece(piece: str, text: str, file: str, found: list[Diagnostic]) -> tuple[a
             return Builder(file, text).spec(_parser().parse(piece))
         except UnexpectedInput as error:
             offset, diagnostic = unexpected(error, piece, file)
-            found.append(diagnostic)
+            if all(d.span != diagnostic.span for d in found):
+                found.append(diagnostic)
         except TooDeep as deep:
             message = f"this nests more than {DEPTH} levels deep"
             hint = "name a part of it with `let` or make it a handler of its own"

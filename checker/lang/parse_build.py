@@ -81,7 +81,7 @@ class Builder(ExpressionBuilder):
     def item_uses(self, tree: Any) -> ast_items.Uses | ast.Later:
         name, index, of = tree.children
         if index is not None:
-            return ast.Later("an indexed family of layers", self.span(index))
+            return ast.Later("an indexed family of layers", self.span(index), str(name))
         return ast_items.Uses(self.name(name), self.name(of), self.span(tree))
 
     def item_message(self, tree: Any) -> ast_items.Message:
@@ -96,7 +96,7 @@ class Builder(ExpressionBuilder):
         return self._state(tree, True)
 
     def item_stable(self, tree: Any) -> ast.Later:
-        return ast.Later("`stable state`", self.span(tree))
+        return ast.Later("`stable state`", self.span(tree), str(tree.children[0]))
 
     def _state(self, tree: Any, shared: bool) -> ast_items.State:
         name, type_, initial = tree.children

@@ -16,6 +16,7 @@ _INNER = frozenset(
     "upon state stable shared message property properties uses role init type request indication "
     "faults links timing detector given clients prove expect allow crash".split()
 )
+_PREFIXES = frozenset(("upon", "stable", "shared"))
 _CLOSES = {")": "(", "]": "[", "}": "{"}
 
 
@@ -105,24 +106,27 @@ def blanked(text: str, offset: int) -> str:
 
 
 def _item(text: str, offset: int) -> tuple[int, int]:
-    """The item at ``offset``: from its keyword to the next at its depth, or the closing brace."""
-    open_items: list[list[int]] = []
+    """The item at ``offset``: from its keyword to the next at its depth, or the closing brace.
+
+    An error at an item's own keyword is the fault of the item before it, if there is one.
+    """
+    open_items: list[tuple[int, int]] = []
     depth = 0
     best = (0, len(text))
+    last = ""
     for at, word in (*_tokens(text), (len(text), "}")):
         if word == "{":
             depth += 1
-        elif word == "}" or (word in _INNER and depth >= 1):
+        elif word == "}" or (word in _INNER and depth >= 1 and last not in _PREFIXES):
             while open_items and open_items[-1][1] >= depth:
                 start, _ = open_items.pop()
-                if start < offset <= at or (start == offset and at > offset):
-                    best = _smaller(best, (start, at))
+                if start < offset == at and word != "}":
+                    return start, at
+                if start <= offset <= at and at - start < best[1] - best[0]:
+                    best = start, at
             if word == "}":
                 depth = max(0, depth - 1)
             else:
-                open_items.append([at, depth])
+                open_items.append((at, depth))
+        last = word
     return best
-
-
-def _smaller(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
-    return other if other[1] - other[0] < one[1] - one[0] else one

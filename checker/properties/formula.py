@@ -201,7 +201,7 @@ def _monitored(world: World, name: str, parts: Shape, env: Env) -> tuple[Expr, E
     locals_, inner, inside = _open(parts.binders, env)
     key_type: Type = TupleT(tuple(x.type for x in locals_))
     key = ir.Apply(key_type, ir.Op.TUPLE, tuple(locals_))
-    variable = f"obligations.{name}"
+    variable = f"@open.{name}"
     type_ = world.set_of(key_type, f"{variable}.size")
     kept = world.add(variable, type_, default(type_), VariableKind.HISTORY, f"open in {name}")
     target = ir.Target(type_, variable, True)
@@ -293,18 +293,18 @@ class Reader:
                 alive = world.alive(lower(process, env))
                 return alive if kind == "correct" else negation(alive)
             case typed.History(_, _, op, owner, _):
-                return self._mine(f"history.{op}", owner, env)
+                return self._mine(f"@history.{op}", owner, env)
             case typed.Operation(_, "in", (item, typed.History() as history), _):
                 mine = self.read(env, history)
                 return member(lower(item, env, build.element(mine.type)), mine)
             case typed.HistoryOrder(_, _, op, owner, first, second, _):
-                mine = self._mine(f"history.{op}", owner, env)
+                mine = self._mine(f"@history.{op}", owner, env)
                 return _before(mine, first, second, env)
             case typed.Repeated(_, _, op, owner, item, _):
-                mine = self._mine(f"repeated.{op}", owner, env)
+                mine = self._mine(f"@repeated.{op}", owner, env)
                 return member(lower(item, env, build.element(mine.type)), mine)
             case typed.Causes(_, first, second, _):
-                pairs = world.read("causes")
+                pairs = world.read("@causes")
                 pair = build.element(pairs.type)
                 assert isinstance(pair, TupleT)
                 sides = (lower(first, env, pair.items[0]), lower(second, env, pair.items[1]))

@@ -3,10 +3,10 @@
 =================  ==========================================================================
 variable           kept when a property
 =================  ==========================================================================
-``history.op``     asks for membership: a set; asks for order, number or position: a sequence
-``repeated.op``    asks ``repeated(p, x)``
-``past``           asks ``causes(x, y)``: the causal past of each process (HT94)
-``causes``         the same: pairs of broadcasts, the first in the past of the second
+``@history.op``    asks for membership: a set; asks for order, number or position: a sequence
+``@repeated.op``   asks ``repeated(p, x)``
+``@past``          asks ``causes(x, y)``: the causal past of each process (HT94)
+``@causes``        the same: pairs of broadcasts, the first in the past of the second
 =================  ==========================================================================
 """
 
@@ -87,21 +87,21 @@ class Histories:
         """Declares the variables, and the effects by which they grow."""
         for event in sorted(self.sets | self.sequences):
             item = self.item_type(event)
-            name = f"history.{event[1]}"
+            name = f"@history.{event[1]}"
             if event in self.sequences:
                 inner: Type = SeqT(item, self.world.capacity(name, 4), name)
             else:
                 inner = self.world.set_of(item, f"{name}.size")
             self._variable(name, inner, _participle(event[1]))
         for event in sorted(self.repeated):
-            inner = self.world.set_of(self.item_type(event), f"repeated.{event[1]}.size")
-            self._variable(f"repeated.{event[1]}", inner, f"{_participle(event[1])} twice")
+            inner = self.world.set_of(self.item_type(event), f"@repeated.{event[1]}.size")
+            self._variable(f"@repeated.{event[1]}", inner, f"{_participle(event[1])} twice")
         if self.causal:
             broadcast = self.causal_item()
             past = self.world.set_of(broadcast, "past.size")
-            self._variable("past", past, "causal past")
+            self._variable("@past", past, "causal past")
             pairs = self.world.set_of(TupleT((broadcast, broadcast)), "causes.size")
-            self.world.add("causes", pairs, default(pairs), VariableKind.HISTORY, "causes")
+            self.world.add("@causes", pairs, default(pairs), VariableKind.HISTORY, "causes")
         for event, fields in self.operators():
             self._effect(event, fields)
 
@@ -128,7 +128,7 @@ class Histories:
         if event in self.repeated:
             body += self._note_repeated(op, self_, item)
         if event in self.sets | self.sequences:
-            body += self._note(f"history.{op}", self_, item)
+            body += self._note(f"@history.{op}", self_, item)
         if self.causal:
             body += self._note_causes(kind, self_, args, item)
         name = f"{'request' if kind == 'request' else 'indicate'}.{op}"
@@ -150,17 +150,17 @@ class Histories:
         return (ir.Assign(target, new),)
 
     def _note_repeated(self, op: str, self_: Expr, item: Expr) -> Block:
-        seen, _ = self._mine(f"history.{op}", self_)
-        return (ir.If(member(item, seen), self._note(f"repeated.{op}", self_, item)),)
+        seen, _ = self._mine(f"@history.{op}", self_)
+        return (ir.If(member(item, seen), self._note(f"@repeated.{op}", self_, item)),)
 
     def _note_causes(
         self, kind: str, self_: Expr, args: tuple[ir.Local, ...], item: Expr
     ) -> Block:
-        mine, target = self._mine("past", self_)
-        causes = self.world.read("causes")
+        mine, target = self._mine("@past", self_)
+        causes = self.world.read("@causes")
         pair_type = build.element(causes.type)
         causal = self.causal_item()
-        whole = ir.Target(causes.type, "causes", True)
+        whole = ir.Target(causes.type, "@causes", True)
         if kind == "request":
             this: Expr = ir.Apply(causal, ir.Op.TUPLE, (self_, args[0]))
             earlier = ir.Local(causal, fresh("_earlier"))

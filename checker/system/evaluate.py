@@ -123,11 +123,15 @@ def misfit(type_: Type, value: Any, place: Place | None) -> RunFault | None:
     return None
 
 
-def stored(type_: Type, value: Any, place: Place | None) -> Any:
-    """``value``, checked against ``type_``; raises :class:`RunFault` where it does not fit."""
-    fault = misfit(type_, value, place)
-    if fault is not None:
-        raise fault
+def stored(type_: Type, value: Any, place: Place | None, known: Type | None = None) -> Any:
+    """``value``, checked against ``type_``; raises :class:`RunFault` where it does not fit.
+
+    ``known`` is a type that it has already: where that is the same there is nothing to check.
+    """
+    if known is not type_ and known != type_:
+        fault = misfit(type_, value, place)
+        if fault is not None:
+            raise fault
     return value
 
 
@@ -229,7 +233,7 @@ def _apply(expr: ir.Apply, scope: Scope) -> Any:
             values = [evaluate(a, scope) for a in expr.args]
             result = _OPERATIONS[expr.op](expr, *values)
             if expr.op in _HOLDING:
-                return stored(expr.type, result, expr.place)
+                _check_held(expr, values, result)
             return result
 
 
@@ -239,6 +243,28 @@ _HOLDING = frozenset(
     }
 )  # fmt: skip
 """Operations whose result holds its arguments: each must fit where it is held."""
+
+
+def _check_held(expr: ir.Apply, values: list[Any], result: Any) -> None:
+    """Checks the length of ``result``, and those arguments whose type is not that of their place.
+
+    (An argument that is of the right type was checked where it was built.)
+    """
+    match expr.type:
+        case SeqT(item, cap, grows) | BagT(item, cap, grows):
+            if len(result) > cap:
+                message = f"{len(result)} items where {cap} fit"
+                raise RunFault("R002", message, expr.place, grows)
+            places = (item,) * len(values)
+        case TupleT(items):
+            places = items
+        case MapT(_, item) | OptionT(item) | SetT(item):
+            places = (item,) * len(values)
+        case other:
+            raise AssertionError(f"{expr.op} does not build {other}")
+    for place, arg, value in zip(places, expr.args, values, strict=True):
+        if arg.type != expr.type:
+            stored(place, value, expr.place, arg.type)
 
 
 def _need(expr: ir.Apply, present: bool, message: str) -> None:

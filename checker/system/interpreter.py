@@ -104,10 +104,11 @@ def _choices(stmt: ir.Choose, scope: Scope) -> Iterator[Scope]:
 def _step(stmt: Stmt | _Rounds | _Again, scope: Scope, todo: _Todo | None) -> _Todo | None:
     match stmt:
         case ir.Assign(target, value, place):
-            _assign(target, evaluate(value, scope), scope, place)
+            new = stored(target.type, evaluate(value, scope), place, value.type)
+            _assign(target, new, scope)
             return todo
         case ir.Declare(name, type_, value):
-            scope.names[name] = stored(type_, evaluate(value, scope), None)
+            scope.names[name] = stored(type_, evaluate(value, scope), None, value.type)
             return todo
         case ir.If(condition, then, otherwise):
             return _queue(then if evaluate(condition, scope) else otherwise, todo)
@@ -134,8 +135,7 @@ def _step(stmt: Stmt | _Rounds | _Again, scope: Scope, todo: _Todo | None) -> _T
             assert_never(stmt)
 
 
-def _assign(target: Target, value: Any, scope: Scope, place: ir.Place | None) -> None:
-    stored(target.type, value, place)
+def _assign(target: Target, value: Any, scope: Scope) -> None:
     table = scope.state if target.is_state else scope.names
     table[target.name] = _updated(table[target.name], target, 0, value, scope)
 

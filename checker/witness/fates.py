@@ -44,7 +44,7 @@ def fates_of(system: TransitionSystem, run: Run, steps: tuple[Step, ...]) -> tup
 def _crashed(system: TransitionSystem, state: State) -> Iterator[str]:
     """The members of the world's variable ``crashed``, where there is one."""
     for variable, value in zip(system.variables, state, strict=True):
-        if variable.kind is VariableKind.WORLD and variable.name == "crashed":
+        if variable.kind is VariableKind.WORLD and (variable.title or variable.name) == "crashed":
             if isinstance(variable.type, SetT):
                 item = variable.type.item
                 yield from (show(item, v) for v in cast(frozenset[Value], value))

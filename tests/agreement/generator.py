@@ -472,18 +472,36 @@ class Generator:
         return ir.Variable(f"v{index}", type_, self.value(type_), ir.VariableKind.SHARED)
 
     def action(self, index: int) -> ir.Action:
+        if index < 1 or self.chance(30):
+            return self._stepper(index)
         params = []
+        self.safe = self.chance(75)
         for _ in range(self.draw(3)):
             domain, type_ = self.domain(1)
             name = self.fresh()
             self.names[name] = type_
             where = self.expr(BOOL, 1) if self.chance(40) else ir.TRUE
             params.append(ir.Param(name, domain, where))
-        guard = self.expr(BOOL, 2) if self.chance(70) else ir.TRUE
+        guard = self.expr(BOOL, 2) if self.chance(50) else ir.TRUE
         body = self.block(1 + self.draw(3), 2)
         promised = self.pick((ir.TRUE, ir.TRUE, ir.FALSE)) if self.chance(50) else self.expr(BOOL, 2)
-        self.names, self.mutable = {}, set()
+        self.names, self.mutable, self.safe = {}, set(), False
         return ir.Action(f"a{index}", ir.ActionKind.STEP, tuple(params), guard, body, promised)
+
+    def _stepper(self, index: int) -> ir.Action:
+        """Gives one variable any of its values, or any that satisfies a condition."""
+        small = [v for v in self.variables if _bits(v.type) <= 4 and not _bags(v.type)]
+        variable = self.pick(small)
+        self.names["x"] = variable.type
+        self.safe = True
+        where = self.expr(BOOL, 2) if self.chance(50) else ir.TRUE
+        more = (self.statement(1),) if self.chance(50) else ()
+        self.names, self.mutable, self.safe = {}, set(), False
+        target = ir.Target(variable.type, variable.name, True)
+        body = (ir.Assign(target, ir.Local(variable.type, "x")), *more)
+        param = ir.Param("x", ir.Universe(variable.type), where)
+        promised = self.pick((ir.TRUE, ir.FALSE))
+        return ir.Action(f"a{index}", ir.ActionKind.STEP, (param,), ir.TRUE, body, promised)
 
     def question(self, index: int, kind: ir.PropertyKind) -> ir.Property:
         self.safe = True
@@ -494,9 +512,9 @@ class Generator:
     def system(self) -> ir.TransitionSystem:
         types: list[Type] = []
         bits = 0
-        for _ in range(1 + self.draw(4)):
+        for _ in range(2 + self.draw(5)):
             type_ = self.pick(STATE_TYPES)
-            if bits + _bits(type_) <= 9:
+            if bits + _bits(type_) <= 12:
                 types.append(type_)
                 bits += _bits(type_)
         types.append(BOOL)
@@ -505,7 +523,7 @@ class Generator:
         self.variables = tuple(self.variable(i, type_) for i, type_ in enumerate(types))
         init = self.block(1, 1) if self.chance(50) else ()
         self.names, self.mutable = {}, set()
-        actions = tuple(self.action(i) for i in range(1 + self.draw(3)))
+        actions = tuple(self.action(i) for i in range(2 + self.draw(4)))
         monitor = self.block(1, 1) if self.chance(25) else ()
         kinds = (ir.PropertyKind.INVARIANT, ir.PropertyKind.AT_END, ir.PropertyKind.AT_END)
         properties = tuple(self.question(i, kind) for i, kind in enumerate(kinds))
@@ -520,6 +538,10 @@ class Generator:
 def _interval(expr: Expr) -> tuple[int, int]:
     assert isinstance(expr.type, t.IntT)
     return expr.type.lo, expr.type.hi
+
+
+def _bags(type_: Type) -> bool:
+    return isinstance(type_, t.BagT)
 
 
 def _bits(type_: Type) -> int:

@@ -10,7 +10,16 @@ from checker.system.instantiate.dispatch import guarded, new_root, run_handler
 from checker.system.instantiate.expressions import Env, as_domain, lower
 from checker.system.instantiate.sizes import refuse
 from checker.system.instantiate.statements import Root, run_call, with_queue
-from checker.system.instantiate.world import Draft, Instance, World, mark
+from checker.system.instantiate.world import (
+    CLIENT,
+    CRASHED,
+    NETWORK,
+    PENDING,
+    Draft,
+    Instance,
+    World,
+    mark,
+)
 from checker.system.ir import TRUE, Action, ActionKind, Block, Expr, MarkKind, Param, VariableKind
 from checker.system.types import AtomT, IntT, MapT, SetT, Type, default
 
@@ -188,7 +197,7 @@ def clients(world: World) -> None:
     if not by_op or interface is None:
         return
     turns = MapT(world.proc, IntT(0, max(position.values())))
-    world.add("client", turns, default(turns), VariableKind.WORLD, "requests made")
+    world.add(CLIENT, turns, default(turns), VariableKind.WORLD, "requests made")
     for op, requests in by_op.items():
         _request(world, op, requests)
 
@@ -211,7 +220,7 @@ def _request(world: World, op: str, requests: list[tuple[int, int, typed.Client]
     fields = calls.fields_of(world, target)
     env = Env(world, top, None)
     self = _column(which, world.proc, [ir.Const(world.proc, p) for p, _, _ in requests])
-    turn = _column(which, world.read("client").type, [build.integer(t) for _, t, _ in requests])
+    turn = _column(which, world.read(CLIENT).type, [build.integer(t) for _, t, _ in requests])
     args = []
     for index, (_, type_) in enumerate(fields):
         values = [_argument(c, index, type_, env) for _, _, c in requests]
@@ -219,7 +228,7 @@ def _request(world: World, op: str, requests: list[tuple[int, int, typed.Client]
     held = ir.Local(world.proc, fresh("self"))
     bound = tuple(ir.Local(t, fresh(n)) for n, t in fields)
     world.touches_shared = False
-    clock = world.read("client")
+    clock = world.read(CLIENT)
     assert isinstance(clock.type, MapT)
     _, handlers = calls.handlers_of(world, target)
     if not handlers:
@@ -265,7 +274,7 @@ def _column(which: ir.Local, type_: Type, values: list[ir.Const]) -> Expr:
 
 def _advance(clock: Expr, self: Expr) -> ir.Stmt:
     assert isinstance(clock.type, MapT) and isinstance(clock.type.value, IntT)
-    target = ir.Target(clock.type.value, "client", True, (ir.Key(self, clock.type.key),))
+    target = ir.Target(clock.type.value, CLIENT, True, (ir.Key(self, clock.type.key),))
     after = clock.type.value
     plus = ir.Apply(
         IntT(after.lo + 1, after.hi + 1), ir.Op.ADD, (build.entry(clock, self), build.integer(1))
@@ -310,12 +319,12 @@ def crash_statements(world: World, victim: Expr) -> Block:
     gone: list[ir.Stmt] = [
         mark(world, MarkKind.CRASH, "crash", ("process",), victim),
         ir.Assign(
-            ir.Target(crashed.type, "crashed", True), build.with_item(crashed, victim)
+            ir.Target(crashed.type, CRASHED, True), build.with_item(crashed, victim)
         ),
     ]
     for variable in list(world.variables.values()):
         kept = variable.kind is not VariableKind.LOCAL or world.fine
-        if (kept and variable.name != "pending") or variable.name in world.read_by_properties:
+        if (kept and variable.name != PENDING) or variable.name in world.read_by_properties:
             continue
         gone.append(_forget(world, variable, victim))
     if not world.fine:
@@ -338,7 +347,7 @@ def _forget(world: World, variable: ir.Variable, victim: Expr) -> ir.Stmt:
 
 def _purge(world: World, victim: Expr) -> Block:
     """Messages to a crashed process are never delivered: they leave the state."""
-    from checker.system.instantiate.links import NETWORK, is_fifo
+    from checker.system.instantiate.links import is_fifo
     from checker.system.types import BagT
 
     if NETWORK not in world.variables or world.check.capacity is not None:

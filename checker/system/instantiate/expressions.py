@@ -172,7 +172,7 @@ def _received(expr: typed.Received, env: Env) -> Expr:
     assert owner is not None
     name = fresh("_r")
     if env.history is not None:
-        env.world.read_by_properties.add(f"{env.instance.path}received.{expr.message}")
+        env.world.read_by_properties.add(f"{env.instance.path}@received.{expr.message}")
     mine = build.entry(record, owner)
     item_type = build.element(mine.type)
     local = ir.Local(item_type, name)

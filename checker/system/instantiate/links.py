@@ -19,7 +19,7 @@ from checker.system import build, ir
 from checker.system.build import conj, equal, fresh
 from checker.system.instantiate import dispatch
 from checker.system.instantiate.walk import nodes
-from checker.system.instantiate.world import Draft, Instance, World, mark
+from checker.system.instantiate.world import NETWORK, Draft, Instance, World, mark
 from checker.system.ir import (
     FALSE,
     TRUE,
@@ -47,8 +47,6 @@ from checker.system.types import (
     VariantT,
     default,
 )
-
-NETWORK = "network"
 
 
 def senders(world: World) -> list[Instance]:
@@ -99,8 +97,8 @@ def _network_type(world: World, message: Type) -> Type:
         return MapT(world.proc, MapT(world.proc, queue))
     envelope = TupleT((world.proc, world.proc, message), ("from", "to", "message"))
     if "persistent" in kinds:
-        return world.set_of(envelope, "network")
-    return BagT(envelope, world.capacity("network", 4), "network")
+        return world.set_of(envelope, NETWORK)
+    return BagT(envelope, world.capacity(NETWORK, 4), NETWORK)
 
 
 def _send_effect(world: World) -> None:

@@ -32,7 +32,7 @@ def _declare(world: World, instance: Instance, message: str, kept: tuple[int, ..
     case = next(c for c in instance.messages.cases if c.name == message)
     columns = tuple(case.fields[position][1] for position in kept)
     item = TupleT((world.proc, *columns)) if kept else world.proc
-    name = f"{instance.path}received.{message}"
+    name = f"{instance.path}@received.{message}"
     type_ = MapT(world.proc, world.set_of(item, f"{name}.size"))
     world.add(name, type_, default(type_), VariableKind.LOCAL, f"received {message}")
 
@@ -40,7 +40,7 @@ def _declare(world: World, instance: Instance, message: str, kept: tuple[int, ..
 def recorded(world: World, instance: Instance, message: str) -> tuple[Expr, tuple[int, ...]]:
     """The record of ``message`` (by process) and which fields it keeps behind the sender."""
     kept = world.received[instance.path, message]
-    return world.read(f"{instance.path}received.{message}"), kept
+    return world.read(f"{instance.path}@received.{message}"), kept
 
 
 def record(

@@ -13,6 +13,7 @@ from typing import assert_never
 from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import conj, fresh
+from checker.system.instantiate import walk
 from checker.system.instantiate.expressions import Env, as_domain, bind_domain, lower, state_name
 from checker.system.instantiate.world import Instance, World
 from checker.system.ir import TRUE, Block, Expr, Target
@@ -177,13 +178,28 @@ def _call(stmt: typed.Call, env: Env, root: Root) -> Block:
         effect = f"indicate.{stmt.op}"
         return (ir.Emit(effect, (env.self, *args), env.world.place(stmt.span)),)
     if root.queue is None:
-        return run_call(target, args, root)
+        held, names = _held(args)
+        return (*held, *run_call(target, names, root))
     assert root.variant is not None
     queue = _queue_type(root)
     made = ir.Make(root.variant, root.targets.index(target), args)
     local = ir.Local(queue, root.queue)
     appended = ir.Apply(queue, ir.Op.APPEND, (local, made), env.world.place(stmt.span))
     return (ir.Assign(ir.Target(queue, root.queue, False), appended),)
+
+
+def _held(args: tuple[Expr, ...]) -> tuple[Block, tuple[Expr, ...]]:
+    """Arguments have the value of the moment of the call, whatever is assigned later."""
+    stmts: list[ir.Stmt] = []
+    names: list[Expr] = []
+    for arg in args:
+        if any(isinstance(node, ir.Read) for node in walk.nodes(arg)):
+            local = ir.Local(arg.type, fresh("_arg"))
+            stmts.append(ir.Declare(local.name, local.type, arg))
+            names.append(local)
+        else:
+            names.append(arg)
+    return tuple(stmts), tuple(names)
 
 
 def _queue_type(root: Root) -> SeqT:

@@ -33,6 +33,10 @@ DENSE = 1024
 """Sets over at most so many possible members are bit masks; larger ones are sorted lists."""
 
 
+# Variables of the tool's own: no name of a spec starts with @.
+CRASHED, CLIENT, NETWORK, PENDING = "@crashed", "@client", "@network", "@pending"
+
+
 @dataclass(frozen=True, slots=True)
 class Instance:
     """One protocol in the stack; ``path`` is empty for the top, e.g. ``rb.beb.`` below.
@@ -97,10 +101,10 @@ class World:
         return len(self.marks) - 1
 
     def add(self, name: str, type_: Type, initial: Value, kind: VariableKind, title: str) -> Expr:
-        """Declares a variable (once) and gives the expression that reads it."""
-        if name not in self.variables:
-            self.variables[name] = ir.Variable(name, type_, initial, kind, title)
-        return ir.Read(self.variables[name].type, name)
+        """Declares a variable and gives the expression that reads it."""
+        assert name not in self.variables, f"{name} is declared twice"
+        self.variables[name] = ir.Variable(name, type_, initial, kind, title)
+        return self.read(name)
 
     def read(self, name: str) -> Expr:
         return ir.Read(self.variables[name].type, name)
@@ -138,13 +142,15 @@ class World:
 
     def crashed(self) -> Expr:
         type_ = SetT(self.proc)
-        return self.add("crashed", type_, frozenset(), VariableKind.WORLD, "crashed")
+        if CRASHED not in self.variables:
+            self.add(CRASHED, type_, frozenset(), VariableKind.WORLD, "crashed")
+        return self.read(CRASHED)
 
     def idle(self, process: Expr) -> Expr:
         """Whether ``process`` has no effects still to come (fine steps only)."""
-        if not self.fine or "pending" not in self.variables:
+        if not self.fine or PENDING not in self.variables:
             return TRUE
-        return ir.Apply(BOOL, ir.Op.EQ, (size(entry(self.read("pending"), process)), _ZERO))
+        return ir.Apply(BOOL, ir.Op.EQ, (size(entry(self.read(PENDING), process)), _ZERO))
 
     def may_step(self, process: Expr) -> Expr:
         return conj(self.alive(process), self.idle(process))
@@ -248,7 +254,8 @@ def start(
 ) -> World:
     """A world with its processes and its stack of protocols, top first, and nothing else yet."""
     world = World(check, sizes, capacities, fine, AtomT("Proc", sizes.processes))
-    world.crashed() if world.crash_bound else None
+    if world.crash_bound:
+        world.crashed()
     payload = AtomT("Msg", payloads(check) or ("m",))
     _stack(world, check.protocol, "", None, "", payload)
     return world

@@ -43,8 +43,7 @@ def _matters(world: World, draft: Draft) -> bool:
     found = emits(draft.action.body)
     if partial_sends_matter(world):
         return bool(found)
-    visible = [e for e in found if world.effects[e.effect].kind is EffectKind.VISIBLE]
-    return bool(visible) and len(found) > 1
+    return any(world.effects[e.effect].kind is EffectKind.VISIBLE for e in found[1:])
 
 
 def interrupted(world: World, draft: Draft) -> Draft:

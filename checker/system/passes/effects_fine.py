@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from checker.system import build, ir
 from checker.system.build import conj, equal, fresh
-from checker.system.instantiate.world import Draft, World, mark
+from checker.system.instantiate.world import PENDING, Draft, World, mark
 from checker.system.ir import (
     FALSE,
     TRUE,
@@ -28,8 +28,6 @@ from checker.system.passes.effects_coarse import carried_out
 from checker.system.passes.rewrite import Lowered, replace_emits
 from checker.system.passes.substitute import substitute
 from checker.system.types import BOOL, Case, MapT, SeqT, SetT, VariantT, default
-
-PENDING = "pending"
 
 
 def declare(world: World) -> None:

@@ -1,0 +1,81 @@
+"""Every code has a page; what a page shows is what the tool says."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from checker import resources
+from checker.diagnostics import Diagnostic, SpecError
+from checker.diagnostics.codes import CODES, page
+from checker.diagnostics.render import render
+from checker.lang.load import load_text
+
+BLOCK = re.compile(r"```(\w+)\n(.*?)\n```", re.S)
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def blocks(code: str) -> dict[str, str]:
+    return dict(BLOCK.findall(page(code)))
+
+
+def found_in(spec: str) -> tuple[Diagnostic, ...]:
+    """What is wrong with ``spec``, when it is read or when its one check is set up."""
+    from checker.properties import ask
+    from checker.system.instantiate.assemble import instantiate
+
+    try:
+        module = load_text(spec, "example.bcast")
+        instantiate(module.checks[0], {}, ask)
+    except SpecError as error:
+        return error.diagnostics
+    return ()
+
+
+def test_every_code_has_a_page_and_every_page_a_code() -> None:
+    assert {path.stem for path in resources.pages().glob("*.md")} == set(CODES)
+
+
+@pytest.mark.parametrize("code", sorted(CODES))
+def test_the_page_begins_with_title_and_explanation(code: str) -> None:
+    entry = CODES[code]
+    prose = page(code).split("```")[0]
+    assert prose.startswith(f"# {code}: {entry.title}\n")
+    shown = " ".join(prose.split("\n", 1)[1].split())
+    assert shown == " ".join(textwrap.dedent(entry.explanation).split())
+
+
+@pytest.mark.parametrize("code", [c for c in sorted(CODES) if "text" in blocks(c)])
+def test_the_example_gives_this_message_and_no_other(code: str) -> None:
+    parts = blocks(code)
+    spec = parts["bivalence"] + "\n"
+    found = found_in(spec)
+    assert {d.code for d in found} == {code}
+    assert "\n".join(render(d, spec) for d in found) == parts["text"]
+
+
+def test_what_a_spec_can_do_wrong_has_an_example() -> None:
+    reachable = {c for c in CODES if c[0] in "SNC"} - {"N210"}
+    assert reachable <= {c for c in CODES if "text" in blocks(c)}
+
+
+@pytest.mark.parametrize("code", [c for c in sorted(CODES) if c[0] == "R"])
+def test_errors_of_a_run_have_a_spec_that_can_be_run(code: str) -> None:
+    assert found_in(blocks(code)["bivalence"]) == ()
+
+
+def test_codes_used_in_the_tool_are_registered() -> None:
+    used: set[str] = set()
+    for path in (ROOT / "checker").rglob("*.py"):
+        used.update(re.findall(r'"([SNCRE]\d{3})"', path.read_text(encoding="utf-8")))
+    assert used <= set(CODES)
+
+
+def test_pages_are_found_in_any_case_and_unknown_codes_are_refused() -> None:
+    assert page(" n003\n") == page("N003")
+    for wrong in ("N999", "", "../codes", "N003.md"):
+        with pytest.raises(KeyError):
+            page(wrong)

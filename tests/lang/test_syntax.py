@@ -1,0 +1,173 @@
+"""Text that is no spec: every error is found and none is a traceback."""
+
+from __future__ import annotations
+
+import pytest
+
+from checker.diagnostics import Diagnostic, SpecError
+from checker.lang import ast, ast_items
+from checker.lang.parse import parse
+from checker.lang.parse_recover import LIMIT
+
+
+def wrong(text: str) -> tuple[Diagnostic, ...]:
+    with pytest.raises(SpecError) as caught:
+        parse(text, "a.bcast")
+    found = caught.value.diagnostics
+    assert found
+    places = [(d.span.line, d.span.column) for d in found if d.span]
+    assert len(places) == len(found)
+    assert places == sorted(places)
+    return found
+
+
+def places(text: str) -> list[tuple[str, int, int]]:
+    return [(d.code, d.span.line, d.span.column) for d in wrong(text) if d.span]
+
+
+def test_an_empty_file_is_a_spec() -> None:
+    for text in ("", "\n", "// nothing\n", "\ufeff", "\t \r\n"):
+        assert parse(text, "a").items == ()
+
+
+def test_declarations_in_order_with_their_places() -> None:
+    text = 'import "b.bcast"\ninterface I { request go(m: Msg) }\nprotocol P { }\ncheck c of P { n = 3 }'
+    items = parse(text, "a").items
+    assert [type(i).__name__ for i in items] == ["Import", "Interface", "Protocol", "Check"]
+    assert [i.span.line for i in items] == [1, 2, 3, 4]
+    assert isinstance(items[0], ast_items.Import) and items[0].path == "b.bcast"
+
+
+def test_statements_need_no_separators() -> None:
+    text = (
+        "protocol P { upon receive M { send A to all send B to all r skip "
+        "send C to q x := 1 deliver(x) a.go(y) } }"
+    )
+    (protocol,) = parse(text, "a").items
+    assert isinstance(protocol, ast_items.Protocol)
+    (handler,) = protocol.items
+    assert isinstance(handler, ast_items.Handler)
+    kinds = [type(s).__name__ for s in handler.body]
+    assert kinds == ["Send", "Send", "Skip", "Send", "Assign", "Call", "Call"]
+    second = handler.body[1]
+    assert isinstance(second, ast.Send) and isinstance(second.receivers, ast.Name)
+    assert (second.receivers.text, second.receivers.span.column) == ("r", 59)
+
+
+def test_all_errors_of_a_file_are_found() -> None:
+    text = """protocol P {
+  state x = ;
+  state ok = false
+  upon receive M { x = 3 }
+  upon condition x > { skip }
+  upon receive N { skip }
+}
+check c of P { n = }
+check d of { n = 3 }
+"""
+    assert [p[1] for p in places(text)] == [2, 4, 5, 8, 9]
+
+
+def test_what_could_stand_there_is_told_in_words() -> None:
+    (found,) = wrong("protocol P { state x = upon init { skip } }")
+    assert "TRUE" not in found.expected and "__" not in found.expected
+    (found,) = wrong("protocol P { upon init { done = true } }")
+    assert "`:=`" in found.expected
+    assert ":=" in found.hint
+    (found,) = wrong("protocol { }")
+    assert found.expected == "a name"
+
+
+def test_not_more_than_twenty() -> None:
+    text = "\n".join(f"protocol P{i} {{ state }}" for i in range(50))
+    assert len(wrong(text)) == LIMIT
+
+
+def test_a_missing_brace_does_not_swallow_the_rest() -> None:
+    text = "protocol P {\n  upon init { skip\n}\n\nprotocol Q {\n  state = 1\n}\n"
+    assert [(c, line) for c, line, _ in places(text)] == [("S003", 1), ("S001", 6)]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("protocol P { state x = (1 }", "S003"),
+        ("protocol P } ", "S003"),
+        ('protocol P { property p "abc\n : x }', "S003"),
+        ("protocol P { state x = [1) }", "S003"),
+        ("protocol P { state x = 1 // never closed", "S003"),
+        ("{" * 5000, "S004"),
+        ("(" * 100_000, "S004"),
+        ("protocol P { state x = " + "(" * 150 + "1" + " + 1)" * 150 + "}", "S004"),
+        ("protocol P { state x = " + "not " * 3000 + "true }", "S004"),
+        ("protocol P { state x = " + "1 + " * 3000 + "1 }", "S004"),
+        ("protocol P { state x = " + "-" * 3000 + "1 }", "S004"),
+        ("protocol P { state x : " + "set<" * 3000 + "bool" + ">" * 3000 + " }", "S004"),
+        ("protocol P { upon init { " + "if a { " * 90 + "} " * 90 + "} }", "S004"),
+        ("protocol P { upon init { x" + ".y" * 500 + " := 1 } }", "S004"),
+        ("protocol P { upon init { if a {} " + "else if b {} " * 500 + "} }", "S004"),
+        ("protocol P { state x = 99999999999999999999 }", "S005"),
+        ("protocol P { state x = " + "9" * 100_000 + " }", "S005"),
+        ("check c of P { expect states 99999999999 }", "S005"),
+        ("\0", "S002"),
+        ("protocol P\0 { }", "S002"),
+        ("protocol P { state x = 'a' }", "S002"),
+        ("protocol \u2200 { }", "S002"),
+        ("protocol P { state x = \ud800 }", "S002"),
+        ("protocol P { state é = 1 }", "S002"),
+        ("hello", "S001"),
+        ("protocol", "S001"),
+        ("protocol P { state", "S003"),
+        ("check c of P { crash points }", "S001"),
+    ],
+)
+def test_odd_texts(text: str, code: str) -> None:
+    assert code in {d.code for d in wrong(text)}
+
+
+def test_long_but_flat_formulas_are_fine() -> None:
+    chain = " and ".join(["a == b"] * 3000)
+    parse(f"protocol P {{ property p: always {chain} }}", "a")
+
+
+def test_line_ends_and_tabs_do_not_move_places() -> None:
+    for end in ("\n", "\r\n", "\r"):
+        text = f"protocol P {{{end}\tstate x = ;{end}}}{end}"
+        assert places(text) == [("S002", 2, 12)]
+
+
+def test_labels_are_one_line_without_comments() -> None:
+    text = "protocol P { upon receive M(a, // first\n    b) from p when a { skip } }"
+    (protocol,) = parse(text, "a").items
+    assert isinstance(protocol, ast_items.Protocol)
+    (handler,) = protocol.items
+    assert isinstance(handler, ast_items.Handler)
+    assert handler.label == "upon receive M(a, b) from p"
+
+
+def test_without_a_writable_cache_parsing_works(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from checker.lang.parse import _parser
+
+    occupied = tmp_path_factory.mktemp("cache") / "file"
+    occupied.write_text("no folder")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(occupied))
+    _parser.cache_clear()
+    assert parse("protocol P { }", "a").items
+
+
+def test_a_damaged_cache_is_replaced(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from checker.lang.parse import _parser
+
+    folder = tmp_path_factory.mktemp("cache")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    _parser.cache_clear()
+    parse("protocol P { }", "a")
+    (file,) = (folder / "bivalence").iterdir()
+    for content in (b"", b"nonsense", file.read_bytes()[:100]):
+        file.write_bytes(content)
+        _parser.cache_clear()
+        assert parse("protocol P { }", "a").items
