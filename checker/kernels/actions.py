@@ -89,10 +89,12 @@ class ActionCode:
             return
         param = params[depth]
         source = lower_source(frame, param.domain)
-        with each(fn, param.domain, source) as (value, inner):
-            with frame.bound(param.name, member_type(param.domain), value):
-                fn.leave_if(fn.not_(lower(frame, param.where)), inner)
-                self._params(depth + 1, inner)
+        with (
+            each(fn, param.domain, source) as (value, inner),
+            frame.bound(param.name, member_type(param.domain), value),
+        ):
+            fn.leave_if(fn.not_(lower(frame, param.where)), inner)
+            self._params(depth + 1, inner)
 
     def _instance(self, following: Label) -> None:
         fn, frame = self.fn, self.frame
@@ -157,10 +159,8 @@ class ActionCode:
     def _epilogue(self) -> None:
         fn, worker = self.fn, self.worker
         put(fn, worker, Worker.PENDING, self.pending.get())
-        for which, value in (
-            (Worker.TRANSITIONS, self.transitions.get()),
-        ):
-            put(fn, worker, which, fn.add(get(fn, worker, which), value))
+        total = fn.add(get(fn, worker, Worker.TRANSITIONS), self.transitions.get())
+        put(fn, worker, Worker.TRANSITIONS, total)
         for which, flag in (
             (Worker.PROGRESS, self.progress),
             (Worker.SELF, self.self_loop),
@@ -168,8 +168,8 @@ class ActionCode:
         ):
             put(fn, worker, which, fn.or_(get(fn, worker, which), fn.resize(flag.get(), 64)))
         for i, mark in enumerate(self.all_marks):
-            which = Worker.MARKS + i
-            put(fn, worker, which, fn.or_(get(fn, worker, which), mark.get()))
+            word = int(Worker.MARKS) + i
+            put(fn, worker, word, fn.or_(get(fn, worker, word), mark.get()))
 
 
 def question(layout: Layout, name: str, expr: Expr) -> Fn:

@@ -198,9 +198,10 @@ def rank(fn: Fn, type_: Type, value: Val) -> Val:
             inside = fn.add(const(1), rank(fn, item, held(fn, type_, value)))
             return fn.select(is_some(fn, type_, value), inside, const(0))
         case t.MapT(key, item):
-            keys = universe_size(key)
-            return _mixed(fn, (item,) * keys, [entry(fn, type_, value, const(i)) for i in range(keys)])
-        case t.SeqT(item, cap):
+            count = universe_size(key)
+            entries = [entry(fn, type_, value, const(i)) for i in range(count)]
+            return _mixed(fn, (item,) * count, entries)
+        case t.SeqT():
             return _seq_rank(fn, type_, value)
         case t.VariantT(cases=cases):
             total, offset = const(0), 0
@@ -339,5 +340,3 @@ def shape(type_: Type) -> Type:
 def same_shape(a: Type, b: Type) -> bool:
     """Whether codes of ``a`` are codes of ``b`` and stand for the same values."""
     return a is b or shape(a) == shape(b)
-
-

@@ -156,5 +156,3 @@ def unify(a: Type, b: Type) -> Type:
 def _unify_cases(a: t.Case, b: t.Case) -> t.Case:
     pairs = zip(a.fields, b.fields, strict=True)
     return t.Case(a.name, tuple((name, unify(x, y)) for (name, x), (_, y) in pairs))
-
-

@@ -319,9 +319,7 @@ class Fn:
         if condition.const is not None:
             self.jump(then if condition.const else otherwise)
             return
-        self.emit(
-            f"  br i1 {condition.text}, label %{then.name}, label %{otherwise.name}"
-        )
+        self.emit(f"  br i1 {condition.text}, label %{then.name}, label %{otherwise.name}")
         self.open = False
 
     def leave_if(self, condition: Val, target: Label) -> None:

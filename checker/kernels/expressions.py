@@ -127,10 +127,14 @@ def _apply(frame: Frame, expr: ir.Apply) -> Val:
         case Op.ITE:
             condition, then, otherwise = expr.args
             bit = lower(frame, condition)
-            return _choice(frame, bit, [
-                lambda: lower_as(frame, then, expr.type),
-                lambda: lower_as(frame, otherwise, expr.type),
-            ])
+            return _choice(
+                frame,
+                bit,
+                [
+                    lambda: lower_as(frame, then, expr.type),
+                    lambda: lower_as(frame, otherwise, expr.type),
+                ],
+            )
         case Op.IN:
             found = _bit_in_state(frame, expr)
             if found is not None:

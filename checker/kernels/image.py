@@ -13,6 +13,7 @@ from checker.kernels.emit import Fn
 from checker.kernels.fields import Shape
 from checker.kernels.layout import Layout, lay_out
 from checker.kernels.runtime import Runtime
+from checker.kernels.seen import SeenSet
 from checker.system.ir import PropertyKind, TransitionSystem
 
 MIN_LEVEL_BITS = 8
@@ -42,9 +43,7 @@ def build(system: TransitionSystem) -> KernelImage:
     """The kernel of ``system``; raises ``Unsupported`` where the native engine can't take it."""
     layout = lay_out(system)
     shape = Shape(layout.words, len(system.marks), len(system.properties))
-    at_end = tuple(
-        i for i, p in enumerate(system.properties) if p.kind is PropertyKind.AT_END
-    )
+    at_end = tuple(i for i, p in enumerate(system.properties) if p.kind is PropertyKind.AT_END)
     spare = 63 - layout.bits if layout.words == 1 and at_end else 0
     levels = min(spare, MAX_LEVEL_BITS) if spare >= MIN_LEVEL_BITS else 0
     functions: list[Fn] = []
@@ -53,7 +52,8 @@ def build(system: TransitionSystem) -> KernelImage:
     for i, prop in enumerate(system.properties):
         functions.append(question(layout, f"premise_{i}", prop.premise))
         functions.append(question(layout, f"bad_{i}", prop.bad))
-    functions += Runtime(system, shape, layout.bits, levels).functions()
+    seen = SeenSet(layout.words, layout.bits, levels, bool(at_end))
+    functions += Runtime(system, shape, seen).functions()
     text = _module(functions)
     digest = hashlib.sha256(text.encode()).hexdigest()
     limit = (1 << levels) - 1 if levels else 0

@@ -70,7 +70,7 @@ Node = Leaf | Wide | Row | Table | Record
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """``nodes`` and ``types`` are parallel to the system's variables; ``bits`` is what W = 1 uses."""
+    """``nodes`` and ``types`` are parallel to the system's variables; ``bits`` are those in use."""
 
     words: int
     bits: int
@@ -117,9 +117,7 @@ class _Space:
 def lay_out(system: TransitionSystem) -> Layout:
     """The layout of the states of ``system``: large values first, small ones into the gaps."""
     space = _Space()
-    order = sorted(
-        range(len(system.variables)), key=lambda i: -_bits(system.variables[i].type)
-    )
+    order = sorted(range(len(system.variables)), key=lambda i: -_bits(system.variables[i].type))
     nodes: dict[int, Node] = {}
     for i in order:
         nodes[i] = _node(system.variables[i].type, space)
@@ -204,13 +202,11 @@ def _get(node: Node, base: int, words: Sequence[int]) -> Value:
             whole = sum(words[base + word + i] << WORD * i for i in range(count))
             return decode(type_, whole & (1 << width(type_)) - 1)
         case Row(type_, word, log, bits):
-            return tuple(
-                decode(
-                    type_.value,
-                    words[base + word + (i >> log)] >> (i & (1 << log) - 1) * bits & (1 << bits) - 1,
-                )
-                for i in range(universe_size(type_.key))
+            ranks = range(universe_size(type_.key))
+            shifted = (
+                words[base + word + (i >> log)] >> (i & (1 << log) - 1) * bits for i in ranks
             )
+            return tuple(decode(type_.value, code & (1 << bits) - 1) for code in shifted)
         case Table(type_, word, stride, element):
             count = universe_size(type_.key)
             return tuple(_get(element, base + word + i * stride, words) for i in range(count))

@@ -210,4 +210,3 @@ OPERATIONS: dict[Op, Operation] = {
     Op.RANK: _rank,
     Op.FILL: _fill,
 }
-

@@ -182,7 +182,8 @@ def encode(type_: Type, value: Any) -> int:
             fields = tuple(field for _, field in cases[value[0]].fields)
             spare = width(type_) - tag_width(type_) - case_width(cases[value[0]])
             tag = tags(type_)[value[0]]
-            return (tag << case_width(cases[value[0]]) | _joined(fields, value[1:])) << spare
+            code: int = tag << case_width(cases[value[0]]) | _joined(fields, value[1:])
+            return code << spare
         case _:
             assert_never(type_)
 

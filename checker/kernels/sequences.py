@@ -142,7 +142,8 @@ def bag_remove(frame: Frame, e: Apply, v: list[Val]) -> Val:
     done = fn.label()
     fn.leave_if(fn.not_(fits), done)
     with fn.count(c.length(fn, type_, v[0])) as i:
-        with fn.if_(fn.eq(c.slot_code(fn, type_, v[0], i), code)):
+        here = fn.eq(c.slot_code(fn, type_, v[0], i), code)
+        with fn.if_(here):
             result.set(_without(fn, type_, v[0], i))
             fn.jump(done)
     fn.place(done)

@@ -138,8 +138,8 @@ class Ways:
         before, names = self._before(), dict(self.frame.names)
         with each(self.fn, stmt.domain, source) as (value, following):
             with self._way(following):
-                self._filter(stmt, value, following)
                 self._restore(before)
+                self._filter(stmt, value, following)
                 self.frame.assign(stmt.name, member_type(stmt.domain), value)
                 self._rest(rest)
             self.frame.names = dict(names)

@@ -114,6 +114,9 @@ def _not_found(expr: ast.Name, scope: Scope, expected: Type | None, role: str | 
     for owner, states in home.states.items():
         if name not in states or owner is None:
             continue
+        if scope.mode == "constant":
+            message = f"`{name}` is a state variable; this must be known before the run"
+            scope.report.fail("N023", message, expr.span)
         if scope.mode == "property":
             hint = f"say whose: `p.{name}`"
         else:

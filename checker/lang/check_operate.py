@@ -115,7 +115,11 @@ def added(
 ) -> Expr:
     """``left + right`` and ``left - right``: numbers, or a collection and an item."""
     hint = expected if isinstance(expected, Set | Bag | Seq) else None
-    base = infer(left, scope, hint)
+    try:
+        base = infer(left, scope, hint)
+    except Hole:
+        safe(right, scope)
+        raise
     return add_to(op, base, right, scope, span)
 
 

@@ -24,7 +24,8 @@ PART = t.AtomT("part", ("b", "c"), 1)
 SMALL, SIGNED = t.IntT(0, 2), t.IntT(-1, 1)
 LEAVES: tuple[Type, ...] = (BOOL, ROLE, PART, SMALL, SIGNED)
 MESSAGE = t.VariantT(
-    "M", (t.Case("Two", (("p", PART), ("n", SIGNED))), t.Case("None"), t.Case("One", (("r", ROLE),)))
+    "M",
+    (t.Case("Two", (("p", PART), ("n", SIGNED))), t.Case("None"), t.Case("One", (("r", ROLE),))),
 )
 STATE_TYPES: tuple[Type, ...] = (
     *LEAVES,
@@ -212,16 +213,14 @@ class Generator:
                 return [lambda: Apply(type_, Op.SOME, (self.expr(item, d),))]
             case t.SetT():
                 return self._set(type_, d)
-            case t.MapT(key, value):
+            case t.MapT():
                 return [lambda: self._map_of(type_, d), lambda: self._fill(type_, d)]
             case t.SeqT():
                 return self._seq(type_, d)
             case t.BagT(item):
                 ops = [Op.BAG_REMOVE] if self.safe else [Op.BAG_ADD, Op.BAG_REMOVE]
                 return [
-                    lambda: Apply(
-                        type_, self.pick(ops), (self.expr(type_, d), self.expr(item, d))
-                    )
+                    lambda: Apply(type_, self.pick(ops), (self.expr(type_, d), self.expr(item, d)))
                 ]
             case t.VariantT(cases=cases):
                 case = self.draw(len(cases))
@@ -278,7 +277,9 @@ class Generator:
             return Apply(t.IntT(1, 3), Op.RANK, (self.expr(ROLE, d),))
         a, b = self.integer(d), self.integer(d)
         compute = {
-            Op.ADD: lambda x, y: x + y, Op.SUB: lambda x, y: x - y, Op.MUL: lambda x, y: x * y
+            Op.ADD: lambda x, y: x + y,
+            Op.SUB: lambda x, y: x - y,
+            Op.MUL: lambda x, y: x * y,
         }[op]
         corners = [compute(x, y) for x in _interval(a) for y in _interval(b)]
         return Apply(t.IntT(min(corners), max(corners)), op, (a, b))
@@ -292,13 +293,18 @@ class Generator:
 
         def equal() -> Expr:
             groups: list[tuple[Type, ...]] = [
-                (ROLE, PART), (t.SetT(ROLE), t.SetT(PART)), (t.OptionT(ROLE), t.OptionT(PART)),
-                (t.SeqT(ROLE, 1), t.SeqT(PART, 2)), (t.BagT(PART, 2), t.BagT(ROLE, 3)),
+                (ROLE, PART),
+                (t.SetT(ROLE), t.SetT(PART)),
+                (t.OptionT(ROLE), t.OptionT(PART)),
+                (t.SeqT(ROLE, 1), t.SeqT(PART, 2)),
+                (t.BagT(PART, 2), t.BagT(ROLE, 3)),
                 (t.TupleT((ROLE, SMALL)), t.TupleT((PART, SIGNED))),
-                (t.MapT(PART, SMALL), t.MapT(PART, SIGNED)), *[(s, s) for s in STATE_TYPES],
+                (t.MapT(PART, SMALL), t.MapT(PART, SIGNED)),
+                *[(s, s) for s in STATE_TYPES],
             ]
             group = self.pick(groups)
-            return Apply(BOOL, Op.EQ, (self.expr(self.pick(group), d), self.expr(self.pick(group), d)))
+            a, b = (self.expr(self.pick(group), d) for _ in range(2))
+            return Apply(BOOL, Op.EQ, (a, b))
 
         def order() -> Expr:
             op = self.pick((Op.LT, Op.LE))
@@ -316,7 +322,8 @@ class Generator:
             return Apply(BOOL, Op.IN, (self.integer(d), self.expr(t.SetT(SMALL), d)))
 
         def wide_member() -> Expr:
-            wide = [v for v in self.variables if isinstance(v.type, t.SetT) and v.type in WIDE_TYPES]
+            sets = [v for v in self.variables if isinstance(v.type, t.SetT)]
+            wide = [v for v in sets if v.type in WIDE_TYPES]
             if not wide:
                 return odd_member()
             of = self.pick(wide)
@@ -332,7 +339,16 @@ class Generator:
             return Apply(BOOL, self.pick((Op.AND, Op.OR)), args)
 
         return [
-            lazy, lazy, quant, equal, equal, order, member, odd_member, subset, wide_member,
+            lazy,
+            lazy,
+            quant,
+            equal,
+            equal,
+            order,
+            member,
+            odd_member,
+            subset,
+            wide_member,
             lambda: Apply(BOOL, Op.NOT, (self.expr(BOOL, d),)),
             lambda: Apply(BOOL, Op.IS_SOME, (self.expr(t.OptionT(self.pick(LEAVES)), d),)),
             lambda: ir.IsCase(self.expr(MESSAGE, d), self.draw(3)),
@@ -364,7 +380,11 @@ class Generator:
             return Apply(type_, op, (self.expr(type_, d), self.expr(what, d)))
 
         return [
-            set_of, combine, combine, change, change,
+            set_of,
+            combine,
+            combine,
+            change,
+            change,
             lambda: Apply(type_, Op.SET, tuple(self.expr(item, d) for _ in range(self.draw(3)))),
         ]
 
@@ -376,12 +396,10 @@ class Generator:
 
         if self.safe:
             return [lambda: Const(type_, self.value(type_))]
-        shorter = t.SeqT(item, max(0, type_.cap - 1))
         return [
             listed,
             lambda: Apply(type_, Op.APPEND, (self.expr(type_, d), self.expr(item, d))),
-            lambda: Apply(type_, Op.APPEND, (self.expr(shorter, d), self.expr(item, d))),
-            lambda: Apply(type_, Op.CONCAT, (self.expr(shorter, d), self.expr(type_, d))),
+            lambda: Apply(type_, Op.CONCAT, (self.expr(type_, d), self.expr(type_, d))),
             lambda: Apply(type_, Op.TAIL, (self.expr(type_, d),)),
             lambda: Apply(type_, Op.DELETE_AT, (self.expr(type_, d), self.integer(d))),
         ]
@@ -484,7 +502,8 @@ class Generator:
             params.append(ir.Param(name, domain, where))
         guard = self.expr(BOOL, 2) if self.chance(50) else ir.TRUE
         body = self.block(1 + self.draw(3), 2)
-        promised = self.pick((ir.TRUE, ir.TRUE, ir.FALSE)) if self.chance(50) else self.expr(BOOL, 2)
+        simple = self.pick((ir.TRUE, ir.TRUE, ir.FALSE))
+        promised = simple if self.chance(50) else self.expr(BOOL, 2)
         self.names, self.mutable, self.safe = {}, set(), False
         return ir.Action(f"a{index}", ir.ActionKind.STEP, tuple(params), guard, body, promised)
 

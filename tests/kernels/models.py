@@ -113,9 +113,7 @@ def two_phase(n: int) -> TransitionSystem:
     rm = AtomT("rm", tuple(f"r{i}" for i in range(n)))
     rm_state = AtomT("rmState", ("working", "prepared", "committed", "aborted"))
     tm_state = AtomT("tmState", ("init", "committed", "aborted"))
-    message = VariantT(
-        "Message", (Case("Prepared", (("rm", rm),)), Case("Commit"), Case("Abort"))
-    )
+    message = VariantT("Message", (Case("Prepared", (("rm", rm),)), Case("Commit"), Case("Abort")))
     states = Read(MapT(rm, rm_state), "rmState")
     manager, prepared = Read(tm_state, "tmState"), Read(SetT(rm), "tmPrepared")
     messages = Read(SetT(message), "msgs")
@@ -152,9 +150,7 @@ def two_phase(n: int) -> TransitionSystem:
             send(1),
         ),
         action("Abort", (), manager_is(0), assign(manager, Const(tm_state, 2)), send(2)),
-        action(
-            "Prepare", one, is_(0), assign_at(states, r, Const(rm_state, 1)), send(0, r)
-        ),
+        action("Prepare", one, is_(0), assign_at(states, r, Const(rm_state, 1)), send(0, r)),
         action("ChooseAbort", one, is_(0), assign_at(states, r, Const(rm_state, 3))),
         action("RcvCommit", one, sent(1), assign_at(states, r, Const(rm_state, 2))),
         action("RcvAbort", one, sent(2), assign_at(states, r, Const(rm_state, 3))),
@@ -198,9 +194,9 @@ def bcast_folklore(n: int, f: int) -> TransitionSystem:
         return equal(mine, Const(place, value))
 
     def step(name: str, condition: Expr, *body: Stmt) -> Action:
-        choose = Choose("new", Subsets(sent, group), call(
-            BOOL, Op.SUBSET, Index(group, received, p), new
-        ))
+        choose = Choose(
+            "new", Subsets(sent, group), call(BOOL, Op.SUBSET, Index(group, received, p), new)
+        )
         take = assign_at(received, p, new)
         guard = negated(is_(3))
         return action(name, (("p", proc),), guard, choose, Assume(condition), take, *body)
@@ -214,10 +210,14 @@ def bcast_folklore(n: int, f: int) -> TransitionSystem:
         stmt
         for i in range(n)
         for stmt in (
-            Choose(f"v{i}", Universe(place), either(
-                equal(Local(place, f"v{i}"), Const(place, 0)),
-                equal(Local(place, f"v{i}"), Const(place, 1)),
-            )),
+            Choose(
+                f"v{i}",
+                Universe(place),
+                either(
+                    equal(Local(place, f"v{i}"), Const(place, 0)),
+                    equal(Local(place, f"v{i}"), Const(place, 1)),
+                ),
+            ),
             assign_at(pc, Const(proc, i), Local(place, f"v{i}")),
         )
     )
@@ -261,8 +261,11 @@ def inner_fifo(data: int, room: int) -> TransitionSystem:
     length = call(IntT(0, room), Op.LEN, queue)
     actions = (
         action(
-            "SSend", (("d", datum),), equal(in_rdy, in_ack),
-            assign(in_val, d), assign(in_rdy, negated(in_rdy)),
+            "SSend",
+            (("d", datum),),
+            equal(in_rdy, in_ack),
+            assign(in_val, d),
+            assign(in_rdy, negated(in_rdy)),
         ),
         action(
             "BufRcv",
@@ -282,9 +285,7 @@ def inner_fifo(data: int, room: int) -> TransitionSystem:
             assign(out_rdy, negated(out_rdy)),
             assign(queue, call(queue.type, Op.TAIL, queue)),
         ),
-        action(
-            "RRcv", (), negated(equal(out_rdy, out_ack)), assign(out_ack, negated(out_ack))
-        ),
+        action("RRcv", (), negated(equal(out_rdy, out_ack)), assign(out_ack, negated(out_ack))),
     )
     init: tuple[Stmt, ...] = tuple(
         stmt

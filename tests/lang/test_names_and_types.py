@@ -93,7 +93,7 @@ def test_right_statements(body: str) -> None:
 
 WRONG = [
     ("colour := green", "N002"),
-    ("color := blue", "N002"),
+    ("color := blue", "N003"),
     ("color := 1", "N003"),
     ("color := other", "N003"),
     ("require green == green", "N008"),
@@ -141,7 +141,7 @@ WRONG = [
     ("send STOP to chosen", "N003"),
     ("send DATA to all", "N006"),
     ("send DATA(m) to all", "N006"),
-    ("send DATA(m, self) to all", "N003"),
+    ("send DATA(self, self) to all", "N003"),
     ("send HALT to all", "N002"),
     ("require leader.count == 1", "N010"),
     ("point.y := 1", "N002"),
@@ -174,9 +174,8 @@ def test_wrong_statements(body: str, code: str) -> None:
 def test_every_wrong_statement_is_found_and_nothing_follows_from_it() -> None:
     body = "let x = nope  require x == 1 and x in seen  count := nope + nape  color := blue"
     found = diagnostics(BEB % f"upon request broadcast(m) {{ {body} }}")
-    assert [d.message.split("`")[1] for d in found] == ["nope", "nope", "nape", "blue"][:len(found)]
-    assert [d.code for d in found][0] == "N002"
-    assert len(found) >= 3
+    assert [d.code for d in found] == ["N002", "N002", "N002", "N003"]
+    assert ["nope" in d.message or "nape" in d.message for d in found[:3]] == [True] * 3
 
 
 def test_suggestions() -> None:
@@ -223,7 +222,7 @@ def test_suggestions() -> None:
         ("state count = 1", "N004"),
         ("state n = 1", "N004"),
         ("state v : map<seq<bool>, bool> = false", "N007"),
-        ("state v : 0..count = 0", "N002"),
+        ("state v : 0..count = 0", "N023"),
         ("state v = count", "N023"),
         ("message STOP", "N004"),
         ("message M(a: Msg, a: Msg)", "N004"),

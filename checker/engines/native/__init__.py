@@ -9,7 +9,7 @@ import os
 import time
 from typing import NoReturn
 
-from checker.engines.native.cycles import LostProperty, cyclic
+from checker.engines.native.cycles import LostProperty, Unfinished, cyclic
 from checker.engines.native.search import Search
 from checker.engines.native.traces import path_to
 from checker.kernels.fields import MAX_WORKERS, Worker
@@ -51,21 +51,16 @@ def explore(
 
 
 def _answer(search: Search, marks: set[int], seconds: float) -> Answer:
-    store, system = search.store, search.system
+    store = search.store
     transitions, ends = store.total(Worker.TRANSITIONS), store.total(Worker.ENDS)
     marks |= _reached(search)
     if search.lost is not None:
         _raise_lost(search, search.lost[1])
-    stopped = search.stopped
+    stopped, on_cycles = search.stopped, frozenset[str]()
     search.stopped = None
+    if stopped is None and search.faulty is None:
+        on_cycles, stopped = _on_cycles(search)
     exhaustive = stopped is None and search.faulty is None
-    at_end = [
-        (i, p.name) for i, p in enumerate(system.properties) if p.kind is PropertyKind.AT_END
-    ]
-    try:
-        on_cycles = frozenset(name for i, name in at_end if exhaustive and cyclic(search, i))
-    except LostProperty as lost:
-        _raise_lost(search, lost.words)
     fault = search.faulty
     return Answer(
         engine=NAME,
@@ -85,6 +80,26 @@ def _answer(search: Search, marks: set[int], seconds: float) -> Answer:
         stopped=stopped,
         bytes_per_state=store.used / max(1, store.states),
     )
+
+
+def _on_cycles(search: Search) -> tuple[frozenset[str], str | None]:
+    """The ``AT_END`` properties with a bad cycle, or none and why that can't be told."""
+    found = set()
+    try:
+        for i, prop in enumerate(search.system.properties):
+            if prop.kind is PropertyKind.AT_END and cyclic(search, i):
+                found.add(prop.name)
+    except LostProperty as lost:
+        _raise_lost(search, lost.words)
+    except KeyboardInterrupt:
+        return frozenset(), "interrupted"
+    except MemoryError:
+        return frozenset(), "there is no memory left to look for cycles"
+    except Unfinished as unfinished:
+        return frozenset(), str(unfinished)
+    finally:
+        search.stopped = None
+    return frozenset(found), None
 
 
 def _reached(search: Search) -> set[int]:

@@ -21,8 +21,15 @@ class LostProperty(Exception):
         self.words = words
 
 
+class Unfinished(Exception):
+    """The budget does not suffice for the question; the message says which."""
+
+
 def cyclic(search: Search, prop: int) -> bool:
-    """Whether a cycle runs through states in which property ``prop`` is bad."""
+    """Whether a cycle runs through states in which property ``prop`` is bad.
+
+    Raises :class:`LostProperty` where that can't be told, :class:`Unfinished` for lack of time.
+    """
     inside = _inside(search, prop)
     count = inside.bytes()[: search.store.states].tobytes().count(1)
     if not search.maybe_cyclic or not count:
@@ -48,6 +55,8 @@ def cyclic(search: Search, prop: int) -> bool:
 def _sweep(search: Search, mode: Mode) -> None:
     for depth in range(search.depth + 1):
         search.sweep(depth, mode, parallel=False)
+        if search.stopped is not None:
+            raise Unfinished(search.stopped)
 
 
 def _inside(search: Search, prop: int) -> Buffer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 
 from checker.engines.native.store import Best, Crew, OutOfMemory, Store
 from checker.kernels.fields import Context, Mode, Worker
@@ -66,6 +66,7 @@ class Search:
             self.stopped = str(error) or "there is no memory left"
         finally:
             self.close()
+            self.depth = self.store.deepest()
 
     def close(self) -> None:
         """Waits for all workers."""
@@ -78,7 +79,6 @@ class Search:
     def _levels(self) -> None:
         while self.stopped is None and self.faulty is None and self.lost is None:
             if not self.store.level_size(self.depth):
-                self.depth = max(0, self.depth - 1)
                 return
             limit = self.limits.max_depth
             last = limit is not None and self.depth >= limit
@@ -92,11 +92,7 @@ class Search:
                     self.stopped = f"the depth limit of {limit} was reached"
                 return
             self._report(force=True)
-            if self.stopped is None and self.faulty is None:
-                self.depth += 1
-            elif self.store.level_size(self.depth + 1):
-                self.depth += 1
-                return
+            self.depth += 1
 
     def _open_next(self, last: bool) -> None:
         if last:
@@ -148,8 +144,8 @@ class Search:
                 if self.stopped is not None:
                     return
             self._round(queue, count)
-            if mode is not Mode.PARENTS and mode is not Mode.TRIM:
-                self._check_time(bool(queue))
+            if mode is not Mode.PARENTS:
+                self._check_time()
                 self._report()
 
     def _admit(self, count: int) -> None:
@@ -181,10 +177,11 @@ class Search:
                 task.result()
         except BaseException:
             self.halt = True
+            wait(tasks)
             raise
 
     def _work(self, queue: deque[Segment], crew: Crew) -> None:
-        """One worker's part of a round: until its time is over, its room is full, or all is done."""
+        """One worker's part of a round: until its time is over, its room full, or all done."""
         context, store = self.store.context_address, self.store
         now = time.monotonic()
         until = now + SLICE
@@ -195,9 +192,7 @@ class Search:
                 return
             stop = min(end, begin + self._grain)
             first = store.context[Context.PREFIX + store.crew.index(owner)]
-            reached = self.kernel.run(
-                context, crew.address, owner.rows.address, begin, stop, first
-            )
+            reached = self.kernel.run(context, crew.address, owner.rows.address, begin, stop, first)
             before, now = now, time.monotonic()
             if reached < end:
                 queue.appendleft((owner, reached, end))
@@ -208,7 +203,7 @@ class Search:
             elif now - before > SLICE / 2:
                 self._grain = max(self._grain // 4, 16)
 
-    def _check_time(self, unfinished: bool) -> None:
+    def _check_time(self) -> None:
         timeout = self.limits.timeout
         if timeout is not None and time.monotonic() - self.started > timeout:
             self.stopped = f"the time limit of {timeout:g} s was reached"

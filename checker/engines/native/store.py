@@ -102,7 +102,7 @@ class Store:
 
     def grow(self) -> None:
         """A larger table; raises :class:`OutOfMemory` where that can't be."""
-        slots = self.slots * (8 if self.slots < 1 << 18 else 2)
+        slots = self.slots * (8 if self.slots < 1 << 18 else 4 if self.slots < 1 << 20 else 2)
         row_bytes = self.shape.words * 8
         peak = self.used + slots * 8 + self.states * row_bytes
         if self.memory is not None and peak > self.memory:
@@ -151,6 +151,13 @@ class Store:
         ranges = (self.range_of(crew, depth) for crew in self.crew)
         return sum(end - begin for begin, end in ranges)
 
+    def deepest(self) -> int:
+        """The last level that has states (0 where there are none at all)."""
+        depth = len(self.crew[0].starts) - 1
+        while depth and not self.level_size(depth):
+            depth -= 1
+        return depth
+
     def add(self, words: Sequence[int]) -> None:
         """Adds an initial state."""
         while not self.room:
@@ -173,5 +180,3 @@ class Store:
     def total(self, which: int) -> int:
         """The sum of one word of all workers' records."""
         return sum(crew.get(which) for crew in self.crew)
-
-
