@@ -15,6 +15,7 @@ from importlib.metadata import version as installed_version
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.lang import typed
+from checker.scout import larger, scouted
 from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.instantiate.assemble import Instantiated, instantiate
@@ -119,8 +120,8 @@ def _explored(
     """The answer for the smallest system whose guessed capacities are large enough."""
     from checker.properties import ask
 
-    capacities: dict[str, int] = {}
     started = time.monotonic()
+    capacities = scouted(check, options.settings, options.fine_steps)
     while True:
         made = instantiate(
             check, options.settings, ask, capacities=capacities, fine=options.fine_steps
@@ -136,7 +137,7 @@ def _explored(
             too_small = _too_small(made.system, answer)
             if too_small is None or capacities[too_small] >= LARGEST_CAPACITY:
                 return made, answer
-        capacities[too_small] = _larger(capacities[too_small])
+        capacities[too_small] = larger(capacities[too_small])
 
 
 def _remaining(options: Options, started: float) -> Options:
@@ -189,11 +190,6 @@ def _too_small(system: TransitionSystem, answer: Answer) -> str | None:
     faults = [t.fault for t in interpreter.successors(system, last) if t.fault is not None]
     grows = [f.grows for f in faults]
     return grows[0] if grows and None not in grows else None
-
-
-def _larger(capacity: int) -> int:
-    """About twice: one bit more for a number, twice the places for a length."""
-    return 2 * capacity + capacity % 2
 
 
 # ---- what is said -----------------------------------------------------------------------------

@@ -399,4 +399,5 @@ def test_which_role_a_process_has() -> None:
   property d: always forall c in client: c.mode == 1
 }
 """
-    assert [(d.code, d.span.line) for d in diagnostics(text) if d.span] == [("N008", 6), ("N002", 7)]
+    found = [(d.code, d.span.line) for d in diagnostics(text) if d.span]
+    assert found == [("N008", 6), ("N002", 7)]

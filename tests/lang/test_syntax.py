@@ -31,7 +31,8 @@ def test_an_empty_file_is_a_spec() -> None:
 
 
 def test_declarations_in_order_with_their_places() -> None:
-    text = 'import "b.bcast"\ninterface I { request go(m: Msg) }\nprotocol P { }\ncheck c of P { n = 3 }'
+    text = 'import "b.bcast"\ninterface I { request go(m: Msg) }\n'
+    text += "protocol P { }\ncheck c of P { n = 3 }"
     items = parse(text, "a").items
     assert [type(i).__name__ for i in items] == ["Import", "Interface", "Protocol", "Check"]
     assert [i.span.line for i in items] == [1, 2, 3, 4]
