@@ -85,7 +85,7 @@ def ours(case: Case, stopwatch: Stopwatch, folder: Path) -> Sample:
     command = [OURS, "check", case.spec]
     for name, value in case.parameters.items():
         command += ["--set", f"{name}={value}"]
-    done = stopwatch.run([*command, "--json", "-"], ROOT)
+    done = stopwatch.run([*command, "--threads", "1", "--json", "-"], ROOT)
     document = _json_object(done)
     if document.get("exhaustive") is not True:
         raise Misunderstood(f"{OURS} did not explore all of {case.name}: {done.output}")

@@ -18,19 +18,19 @@ import click
 from contestants import CONTESTANTS, OURS, ROOT, Case, Misunderstood, Sample
 from measure import ProcessFailed, Stopwatch
 
-SMALLEST_SPEC = "specs/broadcast/best_effort.bcast"
+SMALLEST_SPEC = "specs/broadcast/best_effort.bcast::no_fault"
 
 
 def two_phase(n: int, states: int, *, quick: bool = False) -> Case:
     """Two-phase commit with ``n`` resource managers: 2 bits for each and 2 sets, then 4 bits."""
-    spec = "specs/oracles/two_phase.bcast"
+    spec = "specs/oracles/two_phase.bcast::three"
     return Case(f"two_phase_{n}", "two_phase", spec, {"n": n}, states, 4 * n + 4, quick)
 
 
 def bcast_folklore(n: int, f: int, states: int, *, quick: bool = False) -> Case:
     """Broadcast by diffusion among ``n``, ``f`` crashes: 2 bits and 1 + n sets for each."""
-    spec = "specs/oracles/bcast_folklore.bcast"
-    parameters = {"n": n, "f": f}
+    spec = "specs/oracles/bcast_folklore.bcast::three"
+    parameters = {"n": n, "F": f}
     bits = 3 * n + n * n
     return Case(f"bcast_folklore_{n}", "bcast_folklore", spec, parameters, states, bits, quick)
 

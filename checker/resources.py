@@ -1,7 +1,10 @@
-"""Where the files that travel with the tool are, in a checkout and in an installation alike."""
+"""Where files are: those that travel with the tool, and what it keeps for the user."""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -37,3 +40,35 @@ def interfaces() -> Path:
 def pages() -> Path:
     """The folder of the pages that explain the diagnostics, one ``CODE.md`` each."""
     return _PACKAGE / "diagnostics" / "pages"
+
+
+def cache_folder(name: str = "") -> Path | None:
+    """The user's cache folder for this tool, or one in it; ``None`` where it can't be made."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    try:
+        root = Path(base) if os.path.isabs(base) else Path.home() / ".cache"
+        folder = root / "bivalence" / name
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError, ValueError):
+        return None
+    return folder
+
+
+def keep(path: Path, data: bytes, most: int) -> None:
+    """Writes ``data`` to a file of a cache folder, whole or not at all, and silently.
+
+    The oldest half of the folder goes when it holds more than ``most`` files of that kind.
+    """
+    with contextlib.suppress(OSError):
+        handle, name = tempfile.mkstemp(dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            os.replace(name, path)
+        except OSError:
+            os.unlink(name)
+            raise
+        kept = sorted(path.parent.glob(f"*{path.suffix}"), key=lambda p: p.stat().st_mtime)
+        if len(kept) > most:
+            for old in kept[: len(kept) // 2]:
+                old.unlink(missing_ok=True)

@@ -12,7 +12,7 @@ from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.lang import ast, ast_items, typed
 from checker.lang.check_interface import base_of, complete
 from checker.lang.check_protocol import protocol_of
-from checker.lang.parse import parse
+from checker.lang.parse_cache import parse
 from checker.lang.scope import Reporter, suggestion
 
 LARGEST = 4_000_000

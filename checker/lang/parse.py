@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from functools import cache
 from pathlib import Path
@@ -119,7 +118,7 @@ def _parser() -> Lark:
         "propagate_positions": True,
         "maybe_placeholders": True,
     }
-    folder = _cache_folder()
+    folder = resources.cache_folder()
     if folder is not None:
         try:
             return Lark(grammar, cache=str(_cache_file(folder, grammar)), **options)
@@ -137,16 +136,3 @@ def _cache_file(folder: Path, grammar: str) -> Path:
     version = f"{lark.__version__} {sys.version_info[:2]} {grammar}"
     digest = hashlib.sha256(version.encode()).hexdigest()[:16]
     return folder / f"grammar-{digest}.lark"
-
-
-def _cache_folder() -> Path | None:
-    """The user's cache folder for this tool; ``None`` where it can't be written."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    try:
-        root = Path(base) if os.path.isabs(base) else Path.home() / ".cache"
-        folder = root / "bivalence"
-        folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, RuntimeError, ValueError):
-        return None
-    return folder if os.access(folder, os.W_OK) else None
-

@@ -1,0 +1,61 @@
+"""Parsed files kept on disk: what was parsed once is not parsed again.
+
+A file's declarations are kept under a digest of its text, its name, and everything that decides
+what parsing gives: the grammar and the sources of the parser.  Whatever goes wrong with the folder
+or with what lies in it, the file is parsed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import sys
+from functools import cache
+from pathlib import Path
+
+from checker import resources
+from checker.lang import ast_items
+
+KEPT = 500
+"""Files kept at most; the oldest go first."""
+
+
+def parse(text: str, file: str) -> ast_items.Spec:
+    """As :func:`checker.lang.parse.parse`, which is asked only where nothing is kept."""
+    path = _path(text, file)
+    spec = _read(path)
+    if spec is None:
+        from checker.lang.parse import parse as parse_text
+
+        spec = parse_text(text, file)
+        if path is not None:
+            resources.keep(path, pickle.dumps(spec, pickle.HIGHEST_PROTOCOL), KEPT)
+    return spec
+
+
+@cache
+def _parser_digest() -> bytes:
+    here = Path(__file__).resolve().parent
+    sources = [resources.grammar(), *sorted(here.glob("parse*.py")), *sorted(here.glob("ast*.py"))]
+    digest = hashlib.sha256(repr(sys.version_info).encode())
+    for source in sources:
+        digest.update(source.read_bytes())
+    return digest.digest()
+
+
+def _path(text: str, file: str) -> Path | None:
+    folder = resources.cache_folder("parsed")
+    if folder is None:
+        return None
+    key = b"\0".join((_parser_digest(), file.encode("utf-8", "replace"), text.encode()))
+    return folder / f"{hashlib.sha256(key).hexdigest()}.pickle"
+
+
+def _read(path: Path | None) -> ast_items.Spec | None:
+    if path is None:
+        return None
+    try:
+        found = pickle.loads(path.read_bytes())
+    except Exception:  # whatever a damaged pickle raises
+        return None
+    return found if isinstance(found, ast_items.Spec) else None
