@@ -13,6 +13,7 @@ import platform
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -46,34 +47,66 @@ def cache_folder() -> Path:
     return Path(base) / "bivalence" / "kernels"
 
 
-def compile_image(image: KernelImage, cache: bool = True) -> Kernel:
-    """Compiles ``image``, or loads the machine code of an earlier compilation."""
-    import llvmlite
-    import llvmlite.binding as llvm
+class Effort(Enum):
+    """``QUICK``: compiled as it stands, in a tenth of the time; ``FULL``: optimised."""
 
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
-    machine = llvm.Target.from_default_triple().create_target_machine(
-        cpu=cpu, features=features, opt=2, jit=True
-    )
-    parts = (image.digest, llvmlite.__version__, platform.machine(), cpu, features)
-    name = hashlib.sha256("\0".join(parts).encode()).hexdigest()
-    path = cache_folder() / f"{name}.o" if cache else None
-    code = _read(path)
-    module = llvm.parse_assembly("" if code else image.text)
-    engine = llvm.create_mcjit_compiler(module, machine)
-    if code:
-        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-    else:
-        _optimise(llvm, machine, module, len(image.text))
-        engine.set_object_cache(lambda _, data: _write(path, data), lambda _: None)
+    QUICK = 0
+    FULL = 2
+
+
+def compile_image(image: KernelImage, effort: Effort = Effort.FULL, cache: bool = True) -> Kernel:
+    """Compiles ``image``, or loads the machine code of an earlier compilation."""
+    kernel = load_image(image, effort) if cache else None
+    if kernel is not None:
+        return kernel
+    host = _Host(effort)
+    path = host.path(image) if cache else None
+    module = host.llvm.parse_assembly(image.text)
+    module.verify()
+    engine = host.llvm.create_mcjit_compiler(module, host.machine)
+    if effort is Effort.FULL:
+        _optimise(host.llvm, host.machine, module, len(image.text))
+    engine.set_object_cache(lambda _, data: _write(path, data), lambda _: None)
     engine.finalize_object()
-    return _kernel(image, engine, bool(code))
+    return _kernel(image, engine, False)
+
+
+def load_image(image: KernelImage, effort: Effort) -> Kernel | None:
+    """The kernel of ``image`` from the machine code of an earlier compilation, if there is any."""
+    host = _Host(effort)
+    code = _read(host.path(image))
+    if code is None:
+        return None
+    engine = host.llvm.create_mcjit_compiler(host.llvm.parse_assembly(""), host.machine)
+    engine.add_object_file(host.llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    return _kernel(image, engine, True)
+
+
+class _Host:
+    """llvmlite, and the machine that code is made for."""
+
+    def __init__(self, effort: Effort) -> None:
+        import llvmlite
+        import llvmlite.binding as llvm
+
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+        self.llvm: Any = llvm
+        self.machine: Any = llvm.Target.from_default_triple().create_target_machine(
+            cpu=cpu, features=features, opt=effort.value, jit=True
+        )
+        self._parts = (llvmlite.__version__, platform.machine(), cpu, features, effort.name)
+
+    def path(self, image: KernelImage) -> Path:
+        """The file for the machine code of ``image``."""
+        parts = (image.digest, *self._parts)
+        name = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+        return cache_folder() / f"{name}.o"
 
 
 def _optimise(llvm: Any, machine: Any, module: Any, size: int) -> None:
-    module.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=2 if size < LARGE_TEXT else 1)
     options.loop_vectorization = False
     options.slp_vectorization = False

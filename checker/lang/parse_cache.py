@@ -47,7 +47,8 @@ def _path(text: str, file: str) -> Path | None:
     folder = resources.cache_folder("parsed")
     if folder is None:
         return None
-    key = b"\0".join((_parser_digest(), file.encode("utf-8", "replace"), text.encode()))
+    names = (part.encode("utf-8", "surrogatepass") for part in (file, text))
+    key = b"\0".join((_parser_digest(), *names))
     return folder / f"{hashlib.sha256(key).hexdigest()}.pickle"
 
 

@@ -216,6 +216,8 @@ def _monitored(world: World, name: str, parts: Shape, env: Env) -> tuple[Expr, E
     else:
         body = ir.If(goal, (drop,), (ir.If(open_, (raise_,)),))
         owed = member(key, kept)
+    if inside != TRUE:  # the formula need not make sense for any other value
+        body = ir.If(inside, (body,))
     for local in reversed(locals_):
         body = ir.For(local.name, ir.Universe(local.type), (body,))
     world.monitor.append(body)

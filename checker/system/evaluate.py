@@ -262,7 +262,9 @@ def _check_held(expr: ir.Apply, values: list[Any], result: Any) -> None:
             places = (item,) * len(values)
         case other:
             raise AssertionError(f"{expr.op} does not build {other}")
-    for place, arg, value in zip(places, expr.args, values, strict=True):
+    collections = {Op.INSERT: 1, Op.APPEND: 1, Op.BAG_ADD: 1, Op.CONCAT: 2}.get(expr.op, 0)
+    for position, (arg, value) in enumerate(zip(expr.args, values, strict=True)):
+        place = expr.type if position < collections else places[position]
         if arg.type != expr.type:
             stored(place, value, expr.place, arg.type)
 

@@ -169,20 +169,21 @@ def _state_of(system: TransitionSystem, scope: Scope) -> State:
 
 def initial_states(system: TransitionSystem) -> list[State]:
     """All initial states, without repetition, in canonical order; may raise :class:`RunFault`."""
-    found: dict[State, None] = {}
+    return list(dict.fromkeys(state for state, _ in initial_events(system)))
+
+
+def initial_events(system: TransitionSystem) -> list[tuple[State, tuple[Event, ...]]]:
+    """Every way to start: an initial state with the marks passed on the way to it.
+
+    May raise :class:`RunFault`.
+    """
+    found: list[tuple[State, tuple[Event, ...]]] = []
     start = Scope({v.name: v.initial for v in system.variables}, {})
     for way in _ways(system.init + system.monitor, start):
         if isinstance(way, RunFault):
             raise way
-        found[_state_of(system, way[0])] = None
-    return list(found)
-
-
-def initial_events(system: TransitionSystem) -> list[tuple[State, tuple[Event, ...]]]:
-    """Every way to start: an initial state with the marks passed on the way to it."""
-    start = Scope({v.name: v.initial for v in system.variables}, {})
-    ways = _ways(system.init + system.monitor, start)
-    return [(_state_of(system, w[0]), w[1]) for w in ways if not isinstance(w, RunFault)]
+        found.append((_state_of(system, way[0]), way[1]))
+    return found
 
 
 def instances(system: TransitionSystem, action: Action, state: State) -> Iterator[Scope]:

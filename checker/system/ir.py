@@ -355,11 +355,15 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Emit:
-    """An effect, still to be lowered by a pass: performs ``TransitionSystem.effects[effect]``."""
+    """An effect, still to be lowered by a pass: performs ``TransitionSystem.effects[effect]``.
+
+    ``atomic``: of a handler that touches shared state, in the midst of which nothing happens.
+    """
 
     effect: str
     args: tuple[Expr, ...]
     place: Place | None = None
+    atomic: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from checker.engines import native, reference
 from checker.engines.native import search
+from checker.kernels.jit import compile_image
 from checker.system.evaluate import RunFault
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import Answer, Limits, Unsupported
@@ -25,6 +29,14 @@ def systems(draw: st.DrawFn) -> TransitionSystem:
 @pytest.fixture(autouse=True)
 def _threads_for_small_levels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "PARALLEL_FROM", 2)
+
+
+@contextmanager
+def optimised() -> Iterator[None]:
+    """Optimised code from the start: small searches would not come that far."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(native, "first_kernel", lambda image: (compile_image(image), False))
+        yield
 
 
 def summary(answer: Answer) -> dict[str, object]:
@@ -61,7 +73,8 @@ def check(system: TransitionSystem) -> None:
         assume(False)
         return
     assert summary(one) == summary(expected)
-    two = native.explore(system, limits, threads=2)
+    with optimised():
+        two = native.explore(system, limits, threads=2)
     assert summary(two) == summary(expected)
     assert two.violations == one.violations
     assert two.fault == one.fault

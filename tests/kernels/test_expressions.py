@@ -9,7 +9,7 @@ import pytest
 from checker.engines.native.search import Search
 from checker.kernels.fields import Mode
 from checker.kernels.image import build
-from checker.kernels.jit import compile_image
+from checker.kernels.jit import Effort, compile_image
 from checker.system import interpreter, ir
 from checker.system.types import Type
 from checker.witness.answer import Limits, State
@@ -34,9 +34,9 @@ def _assigns(seed: int) -> ir.TransitionSystem:
     )
 
 
-def _native_successors(system: ir.TransitionSystem, state: State) -> set[State]:
-    kernel = compile_image(build(system), cache=False)
-    search = Search(system, kernel, Limits(), 1, None)
+def _native_successors(system: ir.TransitionSystem, state: State, effort: Effort) -> set[State]:
+    kernel = compile_image(build(system), effort, cache=False)
+    search = Search(system, kernel, None, Limits(), 1, None)
     layout = kernel.image.layout
     search.store.add(layout.pack(state))
     search.store.open_level(1)
@@ -47,9 +47,10 @@ def _native_successors(system: ir.TransitionSystem, state: State) -> set[State]:
     return {layout.unpack(row) for row in rows}
 
 
+@pytest.mark.parametrize("effort", Effort)
 @pytest.mark.parametrize("seed", range(ROUNDS))
-def test_expressions_have_the_values_that_the_interpreter_gives(seed: int) -> None:
+def test_expressions_have_the_values_that_the_interpreter_gives(seed: int, effort: Effort) -> None:
     system = _assigns(seed)
     (state,) = interpreter.initial_states(system)
     expected = {t.successor for t in interpreter.successors(system, state)} - {None}
-    assert _native_successors(system, state) == expected | {state}
+    assert _native_successors(system, state, effort) == expected | {state}

@@ -6,15 +6,14 @@ Results do not depend on the number of threads.
 from __future__ import annotations
 
 import os
-import time
 from typing import NoReturn
 
 from checker.engines.native.cycles import LostProperty, Unfinished, cyclic
 from checker.engines.native.search import Search
 from checker.engines.native.traces import path_to
+from checker.engines.native.upgrade import Upgrade, first_kernel
 from checker.kernels.fields import MAX_WORKERS, Worker
 from checker.kernels.image import build
-from checker.kernels.jit import compile_image
 from checker.system import interpreter
 from checker.system.ir import PropertyKind, TransitionSystem
 from checker.witness.answer import Answer, Limits, Listener
@@ -35,22 +34,23 @@ def explore(
     :class:`Unsupported` where the engine can't take the system, and ``RunFault`` where no initial
     state, or a property, can be computed.
     """
-    kernel = compile_image(build(system))
-    layout = kernel.image.layout
+    image = build(system)
+    kernel, improvable = first_kernel(image)
+    layout = image.layout
     starts = interpreter.initial_events(system)
     initial = [layout.pack(state) for state, _ in starts]
     workers = max(1, min(threads or os.cpu_count() or 1, MAX_WORKERS))
-    search = Search(system, kernel, limits, workers, listener)
+    upgrade = Upgrade(image) if improvable else None
+    search = Search(system, kernel, upgrade, limits, workers, listener)
     try:
         search.run(initial)
-        seconds = time.monotonic() - search.started
         marks = {event.mark for _, events in starts for event in events}
-        return _answer(search, marks, seconds)
+        return _answer(search, marks)
     finally:
         search.close()
 
 
-def _answer(search: Search, marks: set[int], seconds: float) -> Answer:
+def _answer(search: Search, marks: set[int]) -> Answer:
     store = search.store
     transitions, ends = store.total(Worker.TRANSITIONS), store.total(Worker.ENDS)
     marks |= _reached(search)
@@ -67,7 +67,7 @@ def _answer(search: Search, marks: set[int], seconds: float) -> Answer:
         distinct_states=store.states,
         depth=search.depth,
         exhaustive=exhaustive,
-        seconds=seconds,
+        seconds=search.seconds,
         transitions=transitions,
         violations={
             name: path_to(search, depth, best) for name, (depth, best) in search.violating.items()

@@ -7,6 +7,7 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor, wait
 
 from checker.engines.native.store import Best, Crew, OutOfMemory, Store
+from checker.engines.native.upgrade import Upgrade
 from checker.kernels.fields import Context, Mode, Worker
 from checker.kernels.jit import Kernel
 from checker.system.ir import PropertyKind, TransitionSystem
@@ -25,19 +26,22 @@ class Search:
     """One exploration.  After :meth:`run` the public fields say what was found.
 
     ``violating``, ``faulty``: level and state; ``stopped``: why it is not exhaustive;
-    ``maybe_cyclic``: some transition does not lead to the next level.
+    ``maybe_cyclic``: some transition does not lead to the next level; ``seconds``: its time.
     """
 
     def __init__(
         self,
         system: TransitionSystem,
         kernel: Kernel,
+        upgrade: Upgrade | None,
         limits: Limits,
         threads: int,
         listener: Listener | None,
     ) -> None:
-        self.system, self.kernel, self.limits, self.listener = system, kernel, limits, listener
+        self.system, self.limits, self.listener = system, limits, listener
+        self.upgrade = upgrade
         self.started = time.monotonic()
+        self.seconds = 0.0
         self.store = Store(kernel, threads, limits.memory)
         self.depth = 0
         self.violating: dict[str, tuple[int, Best]] = {}
@@ -54,6 +58,11 @@ class Search:
         self._grain = 256
         self._reported = self.started
 
+    @property
+    def kernel(self) -> Kernel:
+        """The native code in use."""
+        return self.store.kernel
+
     def run(self, initial: list[list[int]]) -> None:
         """Explores from the packed ``initial`` states."""
         try:
@@ -65,12 +74,15 @@ class Search:
         except (OutOfMemory, MemoryError) as error:
             self.stopped = str(error) or "there is no memory left"
         finally:
+            self.seconds = time.monotonic() - self.started
             self.close()
             self.depth = self.store.deepest()
 
     def close(self) -> None:
         """Waits for all workers."""
         self.halt = True
+        if self.upgrade is not None:
+            self.upgrade.close()
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
@@ -134,6 +146,7 @@ class Search:
                 queue.append((one, begin, end))
         for one in crew:
             one.put(Worker.MODE, mode)
+            one.put(Worker.OVERFLOW, 0)
         size = self.store.level_size(depth)
         count = len(crew) if parallel and size >= PARALLEL_FROM else 1
         if count > 1:
@@ -144,9 +157,16 @@ class Search:
                 if self.stopped is not None:
                     return
             self._round(queue, count)
+            self._improve()
             if mode is not Mode.PARENTS:
                 self._check_time()
                 self._report()
+
+    def _improve(self) -> None:
+        """Goes on with optimised code where it has become available."""
+        if self.upgrade is not None:
+            better = self.upgrade.poll(time.monotonic() - self.started)
+            self.store.kernel = better or self.store.kernel
 
     def _admit(self, count: int) -> None:
         """Gives every worker room for new states; sets ``stopped`` where there is none."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import conj, equal, fresh
-from checker.system.instantiate import calls
+from checker.system.instantiate import calls, receptions
 from checker.system.instantiate.dispatch import guarded, new_root, run_handler
 from checker.system.instantiate.expressions import Env, as_domain, lower
 from checker.system.instantiate.sizes import refuse
@@ -18,6 +18,7 @@ from checker.system.instantiate.world import (
     Draft,
     Instance,
     World,
+    bounded,
     mark,
 )
 from checker.system.ir import TRUE, Action, ActionKind, Block, Expr, MarkKind, Param, VariableKind
@@ -45,13 +46,17 @@ def declare_state(world: World) -> None:
 
 
 def initialise(world: World) -> None:
-    """Statements that give every variable its initial value, free choices last, then init."""
+    """Statements that give every variable its initial value, free choices last; and what each
+    process does before everything else."""
     for instance in world.instances:
         _initial_values(world, instance)
     for instance in world.instances:
         _free_choices(world, instance)
-    for instance in world.instances:
-        _init_handlers(world, instance)
+    for process in range(len(world.sizes.processes)):
+        self = ir.Const(world.proc, process)
+        body = tuple(s for i in world.instances for s in _init_handlers(world, i, self))
+        if body:
+            world.starts.append((self, body))
 
 
 def _initial_values(world: World, instance: Instance) -> None:
@@ -98,6 +103,10 @@ def _choose_initial(
     world: World, choice: typed.InitChoice, target: ir.Target, env: Env
 ) -> None:
     if choice.domain is None:
+        if not bounded(target.type):
+            message = f"`{choice.name}` has no bound, so it can't start with just any value"
+            hint = f"`init choose {choice.name} in …`, or a type with a bound"
+            raise refuse("C202", message, choice.span, hint)
         domain: ir.Domain = ir.Universe(target.type)
     else:
         domain = as_domain(choice.domain, env)
@@ -110,17 +119,21 @@ def _choose_initial(
     world.init.append(ir.Assign(target, stored, world.place(choice.span)))
 
 
-def _init_handlers(world: World, instance: Instance) -> None:
+def _init_handlers(world: World, instance: Instance, self: ir.Const) -> Block:
+    """What ``self`` does in the ``upon init`` handlers of ``instance``."""
+    found: list[ir.Stmt] = []
     for role in instance.protocol.roles:
-        handlers = [h for h in role.handlers if isinstance(h.event, typed.OnInit)]
-        for process in sorted(world.processes(role.name)):
-            self = ir.Const(world.proc, process)
-            for handler in handlers:
-                root = new_root(world, self, instance, [handler])
-                env = Env(world, instance, self)
-                condition, _ = guarded(role, handler, env, {}, TRUE)
-                body = with_queue(root, run_handler(handler, env, {}, root))
-                world.init.append(ir.If(condition, body))
+        if instance.above is None and self.value not in world.processes(role.name):
+            continue
+        for handler in role.handlers:
+            if not isinstance(handler.event, typed.OnInit):
+                continue
+            root = new_root(world, self, instance, [handler])
+            env = Env(world, instance, self)
+            condition, _ = guarded(role, handler, env, {}, TRUE)
+            body = with_queue(root, run_handler(handler, env, {}, root))
+            found.append(ir.If(condition, body))
+    return tuple(found)
 
 
 # ---- steps of processes -----------------------------------------------------------------------
@@ -153,11 +166,11 @@ def _condition(
 ) -> None:
     self, domain = self_param(world, role, instance)
     env = Env(world, instance, self)
-    world.touches_shared = False
     params = [Param(self.name, domain, world.may_step(self))]
     names: dict[str, Expr] = {}
     for name, type_ in event.free:
-        local = ir.Local(world.type_of(type_, instance, f"_{name}"), fresh(name))
+        found = receptions.type_of_free(world, instance, event.condition, name)
+        local = ir.Local(found or world.type_of(type_, instance, f"_{name}"), fresh(name))
         params.append(Param(local.name, ir.Universe(local.type), TRUE))
         names[name] = local
     condition = lower(event.condition, env.bind_all(names))
@@ -167,7 +180,7 @@ def _condition(
     name = unique(world, f"{instance.path}{role.name + '.' if role.name else ''}{handler.label}")
     place = world.place(handler.span)
     action = Action(name, ActionKind.STEP, tuple(params), guard, body, TRUE, place)
-    world.drafts.append(Draft(action, self, world.touches_shared))
+    world.drafts.append(Draft(action, self))
 
 
 def unique(world: World, name: str) -> str:
@@ -227,27 +240,27 @@ def _request(world: World, op: str, requests: list[tuple[int, int, typed.Client]
         args.append(_column(which, type_, values))
     held = ir.Local(world.proc, fresh("self"))
     bound = tuple(ir.Local(t, fresh(n)) for n, t in fields)
-    world.touches_shared = False
     clock = world.read(CLIENT)
     assert isinstance(clock.type, MapT)
     _, handlers = calls.handlers_of(world, target)
     if not handlers:
         message = f"`{top.protocol.name}` handles no request `{op}`"
         raise refuse("C203", message, requests[0][2].span, f"add `upon request {op}(…)`")
-    root = new_root(world, held, top, [h for _, h in handlers])
+    taking = [h for _, h in handlers]
+    root = new_root(world, held, top, taking)
     body = (
         ir.Declare(held.name, world.proc, self),
         *(ir.Declare(b.name, b.type, a) for b, a in zip(bound, args, strict=True)),
         _advance(clock, held),
         mark(world, MarkKind.REQUEST, op, ("self", *(n for n, _ in fields)), held, *bound),
-        ir.Emit(f"request.{op}", (held, *bound)),
+        ir.Emit(f"request.{op}", (held, *bound), None, any(calls.atomic(world, top, h) for h in taking)),
         *with_queue(root, run_call(target, bound, root)),
     )
     takes = _taken(world, handlers, self, tuple(args))
     where = conj(world.may_step(self), equal(build.entry(clock, self), turn), takes)
     params = (Param(which.name, ir.Universe(which.type), where),)
     action = Action(unique(world, f"request {op}"), ActionKind.REQUEST, params, TRUE, body, TRUE)
-    world.drafts.append(Draft(action, self, world.touches_shared))
+    world.drafts.append(Draft(action, self))
 
 
 def _argument(client: typed.Client, index: int, type_: Type, env: Env) -> ir.Const:
@@ -310,7 +323,7 @@ def crashes(world: World) -> None:
     where = conj(room, world.alive(victim))
     params = (Param(victim.name, ir.Universe(world.proc), where),)
     action = Action("crash", ActionKind.CRASH, params, TRUE, body, ir.FALSE)
-    world.drafts.append(Draft(action, None, True))
+    world.drafts.append(Draft(action, None))
 
 
 def crash_statements(world: World, victim: Expr) -> Block:

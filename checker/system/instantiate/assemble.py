@@ -51,6 +51,7 @@ def instantiate(
     properties = ask(made, check.prove)
     if fine:
         effects_fine.declare(made)
+        properties = effects_fine.between_handlers(made, properties)
     actions.initialise(made)
     actions.conditions(made)
     actions.clients(made)
@@ -58,6 +59,7 @@ def instantiate(
     actions.crashes(made)
     if not fine and check.crash_points == "inside":
         crash_points.add(made)
+    made.init.extend(stmt for _, body in made.starts for stmt in body)
     system = effects_fine.lowered(made) if fine else effects_coarse.lowered(made)
     finished = TransitionSystem(
         name=f"{check.protocol.name}::{check.name}",

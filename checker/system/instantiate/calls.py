@@ -146,6 +146,17 @@ def _fits(world: World, at: Instance, block: typed.Block, effects: bool, anythin
     return True
 
 
+def atomic(world: World, at: Instance, handler: typed.Handler) -> bool:
+    """Whether ``handler`` touches shared state, or one of the handlers that it calls does."""
+    called = (handlers_of(world, target) for target in reachable(world, at, [handler]))
+    everything = [handler, *(h for _, handlers in called for _, h in handlers)]
+    return any(
+        isinstance(node, typed.StateRef) and node.role is None
+        for one in everything
+        for node in nodes(one)
+    )
+
+
 def has_effect(world: World, at: Instance, stmt: typed.Stmt) -> bool:
     """Whether ``stmt`` may send, or indicate to the application (calls to layers don't count)."""
     for node in nodes(stmt):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import conj, disj, fresh, member, negation
@@ -11,6 +13,7 @@ from checker.system.instantiate.patterns import matched, matched_all
 from checker.system.instantiate.statements import CallKey, Root, lower_block, pick, with_queue
 from checker.system.instantiate.world import Instance, World, handler_mark
 from checker.system.ir import TRUE, Block, Expr
+from checker.system.passes.rewrite import replace_emits
 from checker.system.types import SetT
 
 
@@ -37,7 +40,10 @@ def run_handler(
 ) -> Block:
     """The body of ``handler`` behind its mark."""
     mark = handler_mark(env.world, env.instance, handler, names, root.self)
-    return (mark, *lower_block(handler.body, env.bind_all(names), root))
+    body = lower_block(handler.body, env.bind_all(names), root)
+    if root.atomic or calls.atomic(env.world, env.instance, handler):
+        body = replace_emits(body, lambda emit: (replace(emit, atomic=True),))
+    return (mark, *body)
 
 
 def dispatch(target: CallKey, args: tuple[Expr, ...], root: Root) -> Block:
@@ -99,6 +105,7 @@ def new_root(world: World, self: Expr, at: Instance, handlers: list[typed.Handle
     root = Root(world, self)
     if not calls.on_the_spot(world, at, handlers):
         root.queue = fresh("_queue")
+        root.atomic = any(calls.atomic(world, at, h) for h in handlers)
         root.targets = calls.reachable(world, at, handlers)
         root.variant = calls.variant_of(world, root.targets)
     return root

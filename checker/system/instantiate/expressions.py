@@ -143,7 +143,6 @@ def _state(expr: typed.StateRef, env: Env) -> Expr:
     if env.history is not None:
         env.world.read_by_properties.add(name)
     if expr.role is None:
-        env.world.touches_shared = True
         return whole
     owner = env.self if expr.owner is None else lower(expr.owner, env)
     assert owner is not None

@@ -190,7 +190,6 @@ def _draft(
     last = params[-1]
     receivable = (*params[:-1], Param(last.name, last.domain, conj(last.where, world.may_step(to))))
     held = ir.Local(message.type, fresh("_m"))
-    world.touches_shared = False
     keep = "persistent" in kinds
     taken: Block = () if keep else removal
     if "duplicating" in kinds and not keep:
@@ -205,16 +204,16 @@ def _draft(
         mark(world, MarkKind.RECEIVE, "receive", ("to", "from", "message"), to, source, held),
         *_arrival(world, to, source, held),
     )
-    lossless = FALSE if "lossy" in kinds else world.alive(source)
-    action = Action("receive", ActionKind.RECEIVE, receivable, TRUE, body, lossless)
-    world.drafts.append(Draft(action, to, world.touches_shared))
+    promised = FALSE if "lossy" in kinds else world.alive(source)
+    action = Action("receive", ActionKind.RECEIVE, receivable, TRUE, body, promised)
+    world.drafts.append(Draft(action, to))
     if "lossy" in kinds:
         lost = mark(
             world, MarkKind.LOSE, "lose", ("from", "to", "message"), source, to, held
         )
         body = (ir.Declare(held.name, held.type, message), *removal, lost)
         world.drafts.append(
-            Draft(Action("lose", ActionKind.LOSE, params, TRUE, body, FALSE), None, True)
+            Draft(Action("lose", ActionKind.LOSE, params, TRUE, body, FALSE), None)
         )
 
 

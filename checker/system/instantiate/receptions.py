@@ -7,7 +7,7 @@ from checker.system import build, ir
 from checker.system.instantiate.walk import expressions_of
 from checker.system.instantiate.world import Instance, World
 from checker.system.ir import Expr, VariableKind
-from checker.system.types import MapT, TupleT, default
+from checker.system.types import MapT, TupleT, Type, default
 
 
 def find(world: World, extra: tuple[typed.Expr, ...] = ()) -> None:
@@ -35,6 +35,32 @@ def _declare(world: World, instance: Instance, message: str, kept: tuple[int, ..
     name = f"{instance.path}@received.{message}"
     type_ = MapT(world.proc, world.set_of(item, f"{name}.size"))
     world.add(name, type_, default(type_), VariableKind.LOCAL, f"received {message}")
+
+
+def type_of_free(
+    world: World, instance: Instance, condition: typed.Expr, name: str
+) -> Type | None:
+    """The type of what ``name`` is bound to by a ``received`` in ``condition``: its field's, so
+    that it holds every value that may arrive."""
+    found: Type | None = None
+    for expr in expressions_of(condition):
+        if isinstance(expr, typed.Received) and instance.messages is not None:
+            case = next(c for c in instance.messages.cases if c.name == expr.message)
+            for pattern, (_, type_) in zip(expr.patterns, case.fields, strict=True):
+                if isinstance(pattern, typed.Equals):
+                    for part in _places(pattern.value, type_, name):
+                        found = part if found is None else build.hull(found, part)
+    return found
+
+
+def _places(value: typed.Expr, type_: Type, name: str) -> list[Type]:
+    """The types of the places in a value of ``type_`` where ``name`` stands in ``value``."""
+    if isinstance(value, typed.Local):
+        return [type_] if value.name == name else []
+    if isinstance(value, typed.Display) and isinstance(type_, TupleT):
+        pairs = zip(value.items, type_.items, strict=True)
+        return [t for part, inner in pairs for t in _places(part, inner, name)]
+    return []
 
 
 def recorded(world: World, instance: Instance, message: str) -> tuple[Expr, tuple[int, ...]]:

@@ -30,7 +30,8 @@ CallKey = tuple[str, str, str]
 class Root:
     """One event and all that runs in its transition; ``queue`` is the local queue's name or None.
 
-    ``targets`` are the calls that may be queued, in the order of the queue's variant.
+    ``targets`` are the calls that may be queued, in the order of the queue's variant.  ``atomic``:
+    some handler touches shared state, and which one runs is known only when the queue is served.
     """
 
     world: World
@@ -38,6 +39,7 @@ class Root:
     queue: str | None = None
     targets: list[CallKey] = field(default_factory=list)
     variant: VariantT | None = None
+    atomic: bool = False
 
 
 def lower_block(block: typed.Block, env: Env, root: Root) -> Block:
@@ -95,7 +97,6 @@ def _target(expr: typed.Expr, env: Env) -> Target:
             name = state_name(expr, env.instance)
             whole = env.world.read(name).type
             if expr.role is None:
-                env.world.touches_shared = True
                 return Target(whole, name, True)
             assert isinstance(whole, MapT) and env.self is not None
             return Target(whole.value, name, True, (ir.Key(env.self, whole.key),))

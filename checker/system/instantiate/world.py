@@ -55,14 +55,10 @@ class Instance:
 
 @dataclass
 class Draft:
-    """An action whose effects are still :class:`ir.Emit`; ``process`` is who acts.
-
-    ``atomic``: it touches shared state, so nothing happens inside it.
-    """
+    """An action whose effects are still :class:`ir.Emit`; ``process`` is who acts, if one does."""
 
     action: ir.Action
     process: Expr | None
-    atomic: bool = False
 
 
 @dataclass
@@ -80,11 +76,11 @@ class World:
     effects: dict[str, ir.EffectDef] = field(default_factory=dict)
     drafts: list[Draft] = field(default_factory=list)
     init: list[ir.Stmt] = field(default_factory=list)
+    starts: list[tuple[Expr, Block]] = field(default_factory=list)
     monitor: list[ir.Stmt] = field(default_factory=list)
     received: dict[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)
     read_by_properties: set[str] = field(default_factory=set)
     grown: dict[str, int] = field(default_factory=dict)
-    touches_shared: bool = False
     uses_shared: bool = False
     network: Type | None = None
 
@@ -206,6 +202,27 @@ class World:
 
 
 _ZERO = ir.Const(IntT(0, 0), 0)
+
+
+def bounded(type_: Type) -> bool:
+    """Whether the values of ``type_`` do not depend on a capacity that the tool has guessed."""
+    match type_:
+        case IntT(grows=grows):
+            return grows is None
+        case SeqT(item, grows=grows):
+            return grows is None and bounded(item)
+        case BagT():
+            return False
+        case TupleT(items):
+            return all(bounded(t) for t in items)
+        case OptionT(item) | SetT(item):
+            return bounded(item)
+        case MapT(key, value):
+            return bounded(key) and bounded(value)
+        case VariantT(_, cases):
+            return all(bounded(t) for case in cases for _, t in case.fields)
+        case _:
+            return True
 
 
 def _has_bag(type_: Type) -> bool:

@@ -8,7 +8,10 @@ Crashing before or after a handler is the plain crash action.  Of the points ins
 send are left out where the links are asynchronous and unbounded: a message that a crashed process
 has sent may stay undelivered for ever, so for every property "sent and never delivered" is the
 same as "never sent".  What remains are the points just before an effect that properties can see
-(an indication to the application), after at least one other effect.
+(an indication to the application).  Just before the FIRST effect a crash is the same as one before
+the handler, unless a property reads local state (the handler's assignments are complete) or links
+are bounded (the message that caused it is off the channel).  What ``upon init`` does has nothing
+before it, so there every such point counts.
 """
 
 from __future__ import annotations
@@ -29,9 +32,13 @@ def add(world: World) -> None:
     if world.crash_bound == 0:
         return
     for draft in list(world.drafts):
-        if draft.process is None or draft.atomic or not _matters(world, draft):
+        if draft.process is None or not _matters(world, draft.action.body):
             continue
         world.drafts.append(interrupted(world, draft))
+    for index, (process, body) in enumerate(world.starts):
+        found = [e for e in emits(body) if not e.atomic]
+        if any(_visible(world, e) for e in found) or (found and partial_sends_matter(world)):
+            world.starts[index] = (process, _start(world, process, body))
 
 
 def partial_sends_matter(world: World) -> bool:
@@ -39,40 +46,84 @@ def partial_sends_matter(world: World) -> bool:
     return world.check.capacity is not None
 
 
-def _matters(world: World, draft: Draft) -> bool:
-    found = emits(draft.action.body)
+def first_effect_matters(world: World) -> bool:
+    """Whether a crash at a handler's first effect can be told from one before the handler."""
+    return bool(world.read_by_properties) or partial_sends_matter(world)
+
+
+def _visible(world: World, emit: ir.Emit) -> bool:
+    return world.effects[emit.effect].kind is EffectKind.VISIBLE
+
+
+def _matters(world: World, body: Block) -> bool:
+    found = [e for e in emits(body) if not e.atomic]
     if partial_sends_matter(world):
         return bool(found)
-    return any(world.effects[e.effect].kind is EffectKind.VISIBLE for e in found[1:])
+    if not first_effect_matters(world):
+        # An effect in a loop may come after itself, and after those that are written behind it.
+        found = found[1:] + [e for e in emits(_loops(body)) if not e.atomic]
+    return any(_visible(world, e) for e in found)
+
+
+def _loops(block: Block) -> Block:
+    """The loops of ``block``, also those inside branches."""
+    found: Block = ()
+    for stmt in block:
+        if isinstance(stmt, ir.For | ir.While):
+            found += (stmt,)
+        elif isinstance(stmt, ir.If):
+            found += _loops(stmt.then) + _loops(stmt.otherwise)
+    return found
 
 
 def interrupted(world: World, draft: Draft) -> Draft:
     """The twin of ``draft`` whose process crashes at one of its effects."""
-    done, some = ir.Local(BOOL, fresh("_done")), ir.Local(BOOL, fresh("_some"))
-
-    def by(emit: ir.Emit) -> Block:
-        return (ir.If(build.negation(done), _cut(world, emit, done, some)),)
-
     action = draft.action
     assert draft.process is not None
-    room = build.below(build.size(world.crashed()), build.integer(world.crash_bound))
-    process = ir.Local(world.proc, fresh("_process"))
-    body = (
-        ir.Declare(process.name, world.proc, draft.process),
-        ir.Declare(done.name, BOOL, FALSE),
-        ir.Declare(some.name, BOOL, FALSE),
-        *replace_emits(action.body, by),
-        ir.Assume(done),
-        *crash_statements(world, process),
-    )
     twin = replace(
         action,
         name=f"{action.name}, crashing inside",
-        guard=build.conj(room, action.guard),
-        body=body,
+        guard=build.conj(_room(world), action.guard),
+        body=_crashing(world, draft.process, action.body, first_effect_matters(world)),
         promised=FALSE,
     )
-    return Draft(twin, draft.process, draft.atomic)
+    return Draft(twin, draft.process)
+
+
+def _room(world: World) -> ir.Expr:
+    """Whether one more process may crash."""
+    return build.below(build.size(world.crashed()), build.integer(world.crash_bound))
+
+
+def _start(world: World, process: ir.Expr, body: Block) -> Block:
+    """What ``process`` does before everything else, or as much of it as it lives to do."""
+    dies = ir.Local(BOOL, fresh("_dies"))
+    where = build.disj(build.negation(dies), _room(world))
+    crashing = _crashing(world, process, body, True)
+    return (
+        ir.Choose(dies.name, ir.Universe(BOOL), where),
+        ir.If(dies, crashing, body),
+    )
+
+
+def _crashing(world: World, who: ir.Expr, body: Block, first_too: bool) -> Block:
+    """``body`` with a crash of ``who`` at one of its effects."""
+    done, some = ir.Local(BOOL, fresh("_done")), ir.Local(BOOL, fresh("_some"))
+
+    def by(emit: ir.Emit) -> Block:
+        if emit.atomic:
+            return (emit,)
+        return (ir.If(build.negation(done), _cut(world, emit, done, some)),)
+
+    process = ir.Local(world.proc, fresh("_process"))
+    return (
+        ir.Declare(process.name, world.proc, who),
+        ir.Declare(done.name, BOOL, FALSE),
+        ir.Declare(some.name, BOOL, TRUE if first_too else FALSE),
+        *replace_emits(body, by),
+        ir.Assume(done),
+        *crash_statements(world, process),
+    )
 
 
 def _cut(world: World, emit: ir.Emit, done: ir.Local, some: ir.Local) -> Block:

@@ -22,6 +22,7 @@ from checker.system.ir import (
     MarkKind,
     Op,
     Param,
+    Property,
     VariableKind,
 )
 from checker.system.passes.effects_coarse import carried_out
@@ -44,19 +45,34 @@ def declare(world: World) -> None:
 def lowered(world: World) -> Lowered:
     """The drafts' actions with their effects queued, and the actions that play the queues."""
 
-    def queued(emit: ir.Emit) -> Block:
-        return _queued(world, emit)
-
-    def at_once(emit: ir.Emit) -> Block:
-        return carried_out(world, emit)
+    def by(emit: ir.Emit) -> Block:
+        return carried_out(world, emit) if emit.atomic else _queued(world, emit)
 
     for effect in list(world.effects.values()):
         world.drafts.append(_play(world, effect))
     actions = []
     for draft in world.drafts:
-        by = at_once if draft.atomic else queued
         actions.append(replace(draft.action, body=replace_emits(draft.action.body, by)))
-    return Lowered(replace_emits(tuple(world.init), queued), tuple(actions))
+    return Lowered(replace_emits(tuple(world.init), by), tuple(actions))
+
+
+def between_handlers(
+    world: World, properties: tuple[Property, ...]
+) -> tuple[Property, ...]:
+    """``properties``, and the monitor, made blind to states in the midst of a handler.
+
+    What a handler does becomes visible together: a property sees a process before it or after it,
+    or crashed in it, and so does the same whether or not effects are steps of their own.
+    """
+    if PENDING not in world.variables:
+        return properties
+    process = ir.Local(world.proc, fresh("_p"))
+    idle = ir.Quant(
+        ir.Quantifier.FORALL, process.name, ir.Universe(world.proc), world.idle(process), BOOL
+    )
+    if world.monitor:
+        world.monitor[:] = [ir.If(idle, tuple(world.monitor))]
+    return tuple(replace(p, bad=conj(idle, p.bad)) for p in properties)
 
 
 def _queue(world: World, process: Expr) -> tuple[Expr, ir.Target]:

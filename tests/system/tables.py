@@ -1,0 +1,61 @@
+"""Small specs with the verdicts that the language's definition gives them, worked out by hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from checker.pipeline import Options, run_check
+from checker.witness.verdict import Report
+
+INTERFACE = """
+interface Out {
+  request go(m: Msg)
+  indication deliver(p: Proc, m: Msg)
+  indication note(k: 0..9)
+}
+"""
+
+WAYS = [
+    ("reference", False),
+    ("native", False),
+    ("reference", True),
+    ("native", True),
+]
+"""Engine, and whether every effect is a step: all must give the same verdicts."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A spec, the verdict of each property, and where it can be told the number of states.
+
+    ``expected`` reads ``name verdict, name verdict``; ``states`` is without fine steps.
+    """
+
+    name: str
+    text: str
+    expected: str
+    states: int | None = None
+
+    def verdicts(self) -> dict[str, str]:
+        pairs = (part.split() for part in self.expected.split(","))
+        return {name: word for name, word in pairs}
+
+
+def run(folder: Path, text: str, engine: str = "native", fine: bool = False) -> Report:
+    """The report on the only check of ``text``."""
+    path = folder / "spec.bcast"
+    path.write_text(INTERFACE + text, encoding="utf-8")
+    return run_check(str(path), None, Options(engine=engine, fine_steps=fine))
+
+
+def words(report: Report) -> dict[str, str]:
+    return {v.property: v.word.value for v in report.verdicts}
+
+
+def compare(folder: Path, case: Case, engine: str, fine: bool) -> None:
+    """Holds the tool to ``case``."""
+    report = run(folder, case.text, engine, fine)
+    assert words(report) == case.verdicts()
+    if case.states is not None and not fine:
+        assert report.distinct_states == case.states
