@@ -81,6 +81,14 @@ def _repeated(fn: Fn, type_: t.BagT, of: Val, i: Val, code: Val) -> Val:
 
 @contextmanager
 def _bits(fn: Fn, mask: Val) -> Iterator[Val]:
+    """The positions of the bits of ``mask``; a known row of bits is counted through."""
+    if mask.const:
+        low = (mask.const & -mask.const).bit_length() - 1
+        high = mask.const.bit_length()
+        if mask.const >> low == (1 << high - low) - 1:
+            with fn.count(const(high), const(low)) as i:
+                yield i
+            return
     left = fn.var(mask)
     with fn.forever() as done:
         now = left.get()

@@ -324,15 +324,12 @@ class Fn:
 
     def leave_if(self, condition: Val, target: Label) -> None:
         """Jumps to ``target`` if ``condition`` holds, and goes on otherwise."""
-        if condition.const == 0:
-            return
-        on = self.label()
-        self.branch(condition, target, on)
-        self.place_fresh(on)
+        if condition.const != 0:
+            self.branch(condition, target, on := self.label())
+            self.place_fresh(on)
 
     def place_fresh(self, label: Label) -> None:
         """Like :meth:`place` for a label that nothing runs into."""
-        self.open = False
         self.lines.append(f"{label.name}:")
         self.open = True
 

@@ -41,7 +41,7 @@ class Histories:
         plain: set[int] = set()
         for node in nodes(formula):
             match node:
-                case typed.Operation(_, "in", (_, typed.History() as history), _):
+                case typed.Operation(_, "in" | "not in", (_, typed.History() as history), _):
                     plain.add(id(history))
                 case typed.Binder(_, typed.History() as history, _):
                     plain.add(id(history))

@@ -24,8 +24,14 @@ from checker.system.types import (
 _numbers = count(1)
 
 
+def start_numbers() -> None:
+    """Begins a new system: its names do not depend on what was made before it."""
+    global _numbers
+    _numbers = count(1)
+
+
 def fresh(name: str) -> str:
-    """A local name that no other call returns; the part before the dot is what people see."""
+    """A local name new to this system; the part before the dot is what people see."""
     return f"{name}.{next(_numbers)}"
 
 

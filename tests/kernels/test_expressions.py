@@ -13,7 +13,8 @@ from checker.kernels.jit import Effort, compile_image
 from checker.system import interpreter, ir
 from checker.system.types import Type
 from checker.witness.answer import Limits, State
-from tests.agreement.generator import STATE_TYPES, WIDE_TYPES, Generator
+from tests.agreement.expressions import STATE_TYPES, WIDE_TYPES
+from tests.agreement.generator import Generator
 
 ROUNDS = 12
 

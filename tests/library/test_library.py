@@ -14,6 +14,17 @@ from checker.witness.verdict import Report
 
 _CHECK = re.compile(r"^check\s+(\w+)\s+of\b", re.MULTILINE)
 
+# The reference engine does some hundred states a second. These checks have too many for it, and no
+# smaller one says the same; all others are asked of both engines.
+NATIVE_ONLY = {
+    "consensus/paxos-anything_goes": "three acceptors are the fewest of which two are a majority",
+    "consensus/paxos-crash_and_loss": "two proposers, two acceptors, and any of them may crash",
+    "consensus/paxos-quorums_that_miss_each_other": "two proposers, two acceptors",
+    "consensus/wait_for_all_but_one-crash_one": "three processes must propose for one to be missed",
+    "consensus/wait_for_all_but_one-same_inputs": "the same with equal inputs",
+    "total_order/lamport_clock-three": "the smaller check `no_fault` is asked of both",
+}
+
 
 def _checks() -> list[tuple[Path, str]]:
     """Every check outside the oracles, by file; read without the tool, which is what is tested."""
@@ -25,9 +36,12 @@ def _checks() -> list[tuple[Path, str]]:
     ]
 
 
+def _id(path: Path, name: str) -> str:
+    return f"{path.parent.name}/{path.stem}-{name}"
+
+
 CHECKS = _checks()
-IDS = [f"{path.parent.name}/{path.stem}-{name}" for path, name in CHECKS]
-every_check = pytest.mark.parametrize(("path", "name"), CHECKS, ids=IDS)
+SMALL = [c for c in CHECKS if _id(*c) not in NATIVE_ONLY]
 
 assert CHECKS, f"there are no checks under {specs()}"
 
@@ -41,16 +55,19 @@ def _words(report: Report) -> dict[str, str]:
     return {v.property: v.word.value for v in report.verdicts}
 
 
-@every_check
-def test_expectations(path: Path, name: str) -> None:
+@pytest.mark.parametrize(("path", "name"), CHECKS, ids=[_id(*c) for c in CHECKS])
+def test_expectations_by_any_step_size(path: Path, name: str) -> None:
     report = _native(path, name)
-    unmet = [e for e in report.expectations if not e.met]
-    assert not unmet
     assert report.expectations, "a check of the library expects something"
+    assert [e for e in report.expectations if not e.met] == []
     assert report.exit_code == 0
+    assert {e.what for e in report.expectations} >= set(_words(report)), "each verdict is expected"
+    fine = run_check(str(path), name, Options(engine="native", fine_steps=True))
+    assert _words(fine) == _words(report)
+    assert fine.exit_code == 0
 
 
-@every_check
+@pytest.mark.parametrize(("path", "name"), SMALL, ids=[_id(*c) for c in SMALL])
 def test_reference_agrees(path: Path, name: str) -> None:
     native = _native(path, name)
     reference = run_check(str(path), name, Options(engine="reference"))
@@ -59,11 +76,8 @@ def test_reference_agrees(path: Path, name: str) -> None:
     assert reference.exit_code == 0
 
 
-@every_check
-def test_fine_steps_agree(path: Path, name: str) -> None:
-    fine = run_check(str(path), name, Options(engine="native", fine_steps=True))
-    assert _words(fine) == _words(_native(path, name))
-    assert fine.exit_code == 0
+def test_what_is_left_to_one_engine_is_there() -> None:
+    assert set(NATIVE_ONLY) <= {_id(*c) for c in CHECKS}
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ CASES = [
     ("fifo", "", "holds", "holds", "holds", 3),
     ("lossy", "", "violated", "holds", "violated", 10),
     ("fifo, lossy", "", "violated", "holds", "holds", 7),
-    ("duplicating", "", "unknown", "violated", "violated", None),
+    ("duplicating", "", "holds", "violated", "violated", None),
     ("persistent", "", "holds", "violated", "violated", 15),
     ("bounded 2", "", "holds", "holds", "violated", 5),
     ("fifo, bounded 2", "", "holds", "holds", "holds", 3),

@@ -247,13 +247,14 @@ def _request(world: World, op: str, requests: list[tuple[int, int, typed.Client]
         message = f"`{top.protocol.name}` handles no request `{op}`"
         raise refuse("C203", message, requests[0][2].span, f"add `upon request {op}(…)`")
     taking = [h for _, h in handlers]
+    atomic = any(calls.atomic(world, top, h) for h in taking)
     root = new_root(world, held, top, taking)
     body = (
         ir.Declare(held.name, world.proc, self),
         *(ir.Declare(b.name, b.type, a) for b, a in zip(bound, args, strict=True)),
         _advance(clock, held),
         mark(world, MarkKind.REQUEST, op, ("self", *(n for n, _ in fields)), held, *bound),
-        ir.Emit(f"request.{op}", (held, *bound), None, any(calls.atomic(world, top, h) for h in taking)),
+        ir.Emit(f"request.{op}", (held, *bound), atomic=atomic),
         *with_queue(root, run_call(target, bound, root)),
     )
     takes = _taken(world, handlers, self, tuple(args))

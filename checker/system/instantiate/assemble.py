@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from checker.lang import typed
+from checker.system.build import start_numbers
 from checker.system.instantiate import actions, links, receptions, world
 from checker.system.instantiate.sizes import Sizes, compute
 from checker.system.instantiate.walk import expressions_of
@@ -42,6 +43,7 @@ def instantiate(
     found too small; ``fine`` makes every effect a step of its own.  Raises :class:`SpecError` for
     parameters that make no sense.
     """
+    start_numbers()
     sizes = compute(check, overrides)
     made = world.start(check, sizes, capacities or {}, fine)
     formulas = tuple(e for p in check.prove for e in expressions_of(p.formula))
