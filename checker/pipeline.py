@@ -7,6 +7,7 @@ interpreter before anybody sees it (:mod:`checker.witness`).
 
 from __future__ import annotations
 
+import difflib
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,7 @@ from checker.scout import larger, scouted
 from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.instantiate.assemble import Instantiated, instantiate
+from checker.system.instantiate.sizes import closed
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import Answer, Limits, Listener, Unsupported
 from checker.witness.trace import Header, Trace
@@ -109,9 +111,20 @@ def _find(path: str, name: str | None) -> typed.Check:
     for check in checks:
         if check.name == name:
             return check
-    known = ", ".join(c.name for c in checks) or "none"
-    message = f"{path} has no check {name!r}" if name else f"{path} has several checks: name one"
-    raise SpecError((Diagnostic("E002", message, hint=f"checks: {known}"),))
+    raise no_such_check(path, name, [c.name for c in checks])
+
+
+def no_such_check(path: str, name: str | None, known: list[str]) -> SpecError:
+    """The diagnostic (E002) for a check ``name`` that ``path``, with the checks ``known``, lacks."""
+    if not known:
+        message, hint = f"{path} has no check", "add `check NAME of PROTOCOL { … }`"
+    elif name is None:
+        message, hint = f"{path} has several checks", f"name one: {', '.join(known)}"
+    else:
+        near = difflib.get_close_matches(name, known, 1)
+        message = f"{path} has no check `{name}`"
+        hint = f"did you mean `{near[0]}`?" if near else f"it has {', '.join(known)}"
+    return SpecError((Diagnostic("E002", message, hint=hint),))
 
 
 def _explored(
@@ -222,7 +235,7 @@ def _report(
         stopped=answer.stopped,
         bytes_per_state=answer.bytes_per_state,
         notes=_notes(check, made, options),
-        never=never_ran(made.system, answer),
+        never=never_ran(made.system, answer) if answer.exhaustive else (),
         version=version(),
     )
 
@@ -253,6 +266,9 @@ def _expectations(
 
 def _notes(check: typed.Check, made: Instantiated, options: Options) -> tuple[str, ...]:
     notes = []
+    requires = check.protocol.requires
+    if requires is not None and not closed(requires, made.sizes.values):
+        notes.append("outside the protocol's resilience: what it `requires` does not hold here")
     if made.uses_shared:
         notes.append("shared state is used: handlers that touch it are atomic")
     if check.crash is not None:

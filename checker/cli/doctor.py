@@ -20,7 +20,6 @@ PACKAGES = (
     ("lark", "reading specs"),
     ("rich", "text views"),
     ("llvmlite", "the native engine"),
-    ("numpy", "the native engine"),
 )
 """Name, and what for."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -88,19 +87,8 @@ def targets(names: Sequence[str]) -> list[tuple[str, str]]:
     found: dict[tuple[str, str], None] = {}
     for name in names:
         path, separator, wanted = name.partition("::")
-        _require_file(path)
         checks = pipeline.checks_in(path)
-        if not checks:
-            raise click.UsageError(f"{path} has no check: add `check NAME of PROTOCOL {{ … }}`")
-        if separator and wanted not in checks:
-            known = ", ".join(checks)
-            raise click.UsageError(f"{path} has no check {wanted!r}; it has {known}")
+        if not checks or (separator and wanted not in checks):
+            raise pipeline.no_such_check(path, wanted if separator else None, checks)
         found.update(dict.fromkeys((path, c) for c in ([wanted] if separator else checks)))
     return list(found)
-
-
-def _require_file(path: str) -> None:
-    if Path(path).is_dir():
-        raise click.UsageError(f"{path} is a folder; `bivalence test {path}` runs all of it")
-    if not Path(path).exists():
-        raise click.UsageError(f"{path} does not exist")

@@ -296,10 +296,6 @@ SETTINGS = {
         "The numbers of the check do not go together: no processes, more faults than processes, an "
         "empty range, a process that is not there.",
     ),
-    "E004": Entry(
-        "an unknown property",
-        "The property that was asked for on the command line is not one of the check's.",
-    ),
     "E005": Entry(
         "a trace of another version",
         "The trace was written by a version of the tool whose format this one does not read.",

@@ -47,6 +47,14 @@ class Before:
     marks: tuple[Val, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What an earlier round of a loop began with."""
+
+    state: Val | None
+    slots: tuple[tuple[Slot, Var], ...]
+
+
 class Ways:
     """Emits all ways of a body.
 
@@ -269,12 +277,42 @@ class Ways:
 
     def _while(self, stmt: ir.While) -> None:
         fn, rounds = self.fn, self.fn.var(const(0))
+        memory = self._memory() if any(chooses(s) for s in stmt.body) else None
         with fn.forever() as done:
             fn.leave_if(fn.not_(lower(self.frame, stmt.condition)), done)
             now = rounds.get()
             self.frame.fault_if(fn.le(const(stmt.limit), now))
+            if memory is not None:
+                self._refuse_repetition(memory, now)
             rounds.set(fn.add(now, const(1)))
             self._block(stmt.body)
+
+    def _memory(self) -> Memory:
+        """Room for what an earlier round of a loop began with: the state and the declared names."""
+        state = self.fn.alloca(64, self.frame.layout.words) if self.dirty else None
+        slots = [slot for slot in self.frame.names.values() if isinstance(slot, Slot)]
+        return Memory(state, tuple((slot, self.fn.var(slot.var.get())) for slot in slots))
+
+    def _refuse_repetition(self, memory: Memory, now: Val) -> None:
+        """A round that begins as an earlier one could go on for ever: an error.
+
+        The round compared with is the last one whose number is a power of two (Brent 1980).
+        """
+        fn = self.fn
+        with fn.if_(fn.ne(now, const(0))):
+            same = const(1, 1)
+            if memory.state is not None:
+                for i in range(self.frame.layout.words):
+                    ours = fn.load(fn.at(self.work, i), 64)
+                    same = fn.and_(same, fn.eq(ours, fn.load(fn.at(memory.state, i), 64)))
+            for slot, kept in memory.slots:
+                same = fn.and_(same, fn.eq(slot.var.get(), kept.get()))
+            self.frame.fault_if(same)
+        with fn.if_(fn.eq(fn.and_(now, fn.sub(now, const(1))), const(0))):
+            if memory.state is not None:
+                self._copy(self.work, memory.state)
+            for slot, kept in memory.slots:
+                kept.set(slot.var.get())
 
     def _assign(self, target: ir.Target, expr: ir.Expr) -> None:
         fn, frame = self.fn, self.frame

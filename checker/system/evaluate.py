@@ -200,9 +200,11 @@ def evaluate(expr: Expr, scope: Scope) -> Any:
                     return sum(holds)
                 case _:
                     assert_never(kind)
-        case ir.SetOf(_, name, domain, where, item):
+        case ir.SetOf(type_, name, domain, where, item):
+            assert isinstance(type_, SetT)
             bound = (scope.bind(name, v) for v in members(domain, scope))
-            return frozenset(evaluate(item, s) for s in bound if evaluate(where, s))
+            found = (evaluate(item, s) for s in bound if evaluate(where, s))
+            return frozenset(stored(type_.item, v, None, item.type) for v in found)
         case ir.MapOf(type_, name, body):
             assert isinstance(type_, MapT)
             entries = tuple(evaluate(body, scope.bind(name, k)) for k in universe(type_.key))

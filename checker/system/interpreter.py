@@ -51,10 +51,10 @@ class _Rounds:
 
 @dataclass(frozen=True, slots=True)
 class _Again:
-    """A ``While`` that is under way: how many rounds it has run."""
+    """A ``While`` that is under way: what each round so far began with."""
 
     loop: ir.While
-    rounds: int
+    begun: frozenset[object] = frozenset()
 
 
 _Todo = tuple["Stmt | _Rounds | _Again", "_Todo | None"]
@@ -120,13 +120,17 @@ def _step(stmt: Stmt | _Rounds | _Again, scope: Scope, todo: _Todo | None) -> _T
             scope.names[loop.name] = left[0]
             return _queue(loop.body, (_Rounds(loop, left[1:]), todo))
         case ir.While():
-            return (_Again(stmt, 0), todo)
-        case _Again(loop, rounds):
+            return (_Again(stmt), todo)
+        case _Again(loop, begun):
             if not evaluate(loop.condition, scope):
                 return todo
-            if rounds >= loop.limit:
-                raise RunFault("R005", f"this loop has not ended after {rounds} rounds", loop.place)
-            return _queue(loop.body, (_Again(loop, rounds + 1), todo))
+            now = (tuple(scope.state.items()), tuple(scope.names.items()))
+            if now in begun:
+                raise RunFault("R005", "this loop begins a round as an earlier one", loop.place)
+            if len(begun) >= loop.limit:
+                message = f"this loop has not ended after {loop.limit} rounds"
+                raise RunFault("R005", message, loop.place)
+            return _queue(loop.body, (_Again(loop, begun | {now}), todo))
         case ir.Fault(code, message, place):
             raise RunFault(code, message, place)
         case ir.Emit() | ir.Choose() | ir.Assume() | ir.Mark():

@@ -42,7 +42,8 @@ class Op(StrEnum):
     Integer operations compute in unbounded integers (interval arithmetic gives the result's
     ``IntT``); a range is checked where an integer is stored: by ``Assign`` and ``Declare``, and by
     whatever builds a value that holds it (``TUPLE``, ``SOME``, ``SET``, ``INSERT``, ``SEQ``,
-    ``APPEND``, ``CONCAT``, ``BAG_ADD``, ``FILL``, ``Make``, ``MapOf``).  The types of integers are
+    ``APPEND``, ``CONCAT``, ``BAG_ADD``, ``FILL``, ``Make``, ``SetOf``,
+    ``MapOf``).  The types of integers are
     the only ones that may differ between an operand and where it is held, and between the two
     sides of ``EQ`` and of ``IN``; and processes of a role (an ``AtomT`` with another ``first``) are
     the same values as the processes of the whole when they are used as a key.  ``DIV`` and
@@ -320,7 +321,11 @@ class For:
 
 @dataclass(frozen=True, slots=True)
 class While:
-    """Runs ``body`` while ``condition`` holds; more than ``limit`` rounds are a fault."""
+    """Runs ``body`` while ``condition`` holds.
+
+    A round that begins as an earlier one did (it could go on for ever), and more than ``limit``
+    rounds, are a fault.
+    """
 
     condition: Expr
     body: Block

@@ -136,6 +136,26 @@ CASES = [
         2,
     ),
     Case(
+        "a set takes what another set and a comprehension give, or says that it can't",
+        """
+        protocol P {
+          state s : set<Nat> = {}
+          state t : set<Nat> = {}
+          upon condition #s == 0 { s := s union {5, 9}  t := {x + 5 for x in (0..3)} }
+          property nine: always forall p in Proc: 9 not in p.s
+          property eight: always forall p in Proc: 8 not in p.t
+        }
+        check c of P { n = 1  prove nine, eight }
+        """,
+        "nine violated, eight violated",
+        2,
+    ),
+    _counting(
+        "state v : set<0..3> = {}  state w : set<0..9> = {9}  upon condition #v == 0 { v := w }"
+        " property x: always forall p in Proc: 9 not in p.v",
+        "error",
+    ),
+    Case(
         "a client's requests wait for each other",
         """
         protocol P implements Out {

@@ -218,7 +218,8 @@ def test_a_capacity_without_end_is_an_error(
 ) -> None:
     monkeypatch.setattr(pipeline, "LARGEST_CAPACITY", 30)
     path = tmp_path / "endless.bcast"
-    path.write_text(GROWING.replace("condition v < TOP", "condition true").replace("TOP", "99"), encoding="utf-8")
+    text = GROWING.replace("condition v < TOP", "condition true").replace("TOP", "99")
+    path.write_text(text, encoding="utf-8")
     report = pipeline.run_check(str(path), None, Options(engine="reference"))
     assert {v.word.value for v in report.verdicts} == {"error"}
 

@@ -105,7 +105,8 @@ class _Search:
         while self.level and self.fault is None and self.stopped is None:
             self.judge_level(with_ends)
             if self.limits.max_depth is not None and self.depth >= self.limits.max_depth:
-                if any(s not in self.parent for t in self.level for s in self.expand(t)):
+                beyond = [s for state in self.level for s in self.expand(state)]
+                if any(successor not in self.parent for successor in beyond):
                     self.stopped = f"the depth limit of {self.limits.max_depth} was reached"
                 return
             self.next_level()

@@ -19,6 +19,7 @@ from checker.system.instantiate.world import (
     Instance,
     World,
     bounded,
+    enumerable,
     mark,
 )
 from checker.system.ir import TRUE, Action, ActionKind, Block, Expr, MarkKind, Param, VariableKind
@@ -171,6 +172,9 @@ def _condition(
     for name, type_ in event.free:
         found = receptions.type_of_free(world, instance, event.condition, name)
         local = ir.Local(found or world.type_of(type_, instance, f"_{name}"), fresh(name))
+        if not enumerable(local.type):
+            message = f"`{name}` stands for too many possible values to try them all"
+            raise refuse("C202", message, handler.span, "keep what arrives in a state variable")
         params.append(Param(local.name, ir.Universe(local.type), TRUE))
         names[name] = local
     condition = lower(event.condition, env.bind_all(names))

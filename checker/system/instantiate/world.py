@@ -204,6 +204,19 @@ class World:
 _ZERO = ir.Const(IntT(0, 0), 0)
 
 
+def enumerable(type_: Type) -> bool:
+    """Whether all values of ``type_`` can be tried, one by one."""
+    match type_:
+        case BoolT() | IntT() | AtomT():
+            return True
+        case OptionT(item):
+            return enumerable(item)
+        case TupleT(items):
+            return all(enumerable(t) for t in items) and cardinality(type_) <= DENSE * DENSE
+        case _:
+            return not _has_bag(type_) and _small(type_)
+
+
 def bounded(type_: Type) -> bool:
     """Whether the values of ``type_`` do not depend on a capacity that the tool has guessed."""
     match type_:

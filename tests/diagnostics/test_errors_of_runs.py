@@ -1,0 +1,69 @@
+"""Codes that only the command can meet: errors of a run, of files, and of options."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from checker.cli.main import main
+from checker.diagnostics import SpecError
+from checker.diagnostics.codes import CODES, page
+from checker.witness.verdict import Word
+
+BLOCK = re.compile(r"```(\w+)\n(.*?)\n```", re.S)
+
+
+def blocks(code: str) -> dict[str, str]:
+    return dict(BLOCK.findall(page(code)))
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("code", [c for c in sorted(CODES) if c[0] == "R"])
+def test_an_error_of_a_run_is_a_verdict_with_a_trace(code: str, engine: str) -> None:
+    import checker
+
+    Path("example.bcast").write_text(blocks(code)["bivalence"], encoding="utf-8")
+    report = checker.check("example.bcast", engine=engine)
+    assert [v.word for v in report.verdicts] == [Word.ERROR]
+    verdict = report.verdicts[0]
+    assert verdict.trace is not None
+    assert code in verdict.reason
+    assert "example.bcast:" in verdict.reason
+    assert report.exit_code == 1
+
+
+@pytest.mark.parametrize("code", [c for c in sorted(CODES) if "console" in blocks(c)])
+def test_the_command_says_what_the_page_says(
+    code: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parts = blocks(code)
+    if "bivalence" in parts:
+        Path("example.bcast").write_text(parts["bivalence"], encoding="utf-8")
+    command, _, expected = parts["console"].partition("\n")
+    assert main(shlex.split(command.removeprefix("$ bivalence "))) == 2
+    shown = capsys.readouterr().err.strip()
+    assert shown == expected
+    assert f"[{code}]" in shown
+
+
+def test_an_unknown_engine_is_refused() -> None:
+    import checker
+
+    Path("example.bcast").write_text(blocks("E008")["bivalence"], encoding="utf-8")
+    with pytest.raises(SpecError) as refused:
+        checker.check("example.bcast", engine="quantum")
+    assert [d.code for d in refused.value.diagnostics] == ["E008"]
+
+
+def test_what_only_the_command_can_meet_is_tested_somewhere() -> None:
+    """E005, E007 and E009 need a prepared trace or engine: see tests/witness and tests/cli."""
+    shown = {c for c in CODES if c[0] == "E" and ({"console", "text"} & set(blocks(c)))}
+    assert {c for c in CODES if c[0] == "E"} - shown == {"E005", "E007", "E008", "E009"}
