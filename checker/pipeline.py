@@ -243,7 +243,11 @@ def _report(
 def _parameters(check: typed.Check, made: Instantiated) -> dict[str, str | int]:
     processes = {p.name for p in check.protocol.parameters if isinstance(p.type, typed.Proc)}
     result: dict[str, str | int] = {}
+    sized = {"n"} if all(role.size is not None for role in check.protocol.roles) else set()
+    unused = sized - {s.name for s in check.settings}
     for name, value in made.sizes.values.items():
+        if name in unused:
+            continue
         result[name] = made.sizes.processes[value] if name in processes else value
     return result
 

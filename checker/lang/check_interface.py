@@ -65,13 +65,17 @@ def complete(
 def borrowed(
     name: str, interface: typed.Interface, others: list[typed.Interface]
 ) -> typed.PropertyDef | None:
-    """The property ``name`` of the first of ``others`` that has the same operators."""
-    for other in others:
-        if alike(interface, other):
-            for found in other.properties:
-                if found.name == name:
-                    return found
-    return None
+    """The property ``name`` of the least of ``others`` that has the same operators.
+
+    Several modules of a textbook define the same property; the one that promises least is where
+    it comes from.
+    """
+    having = [o for o in others if any(p.name == name for p in o.properties)]
+    having = [o for o in having if alike(interface, o)]
+    if not having:
+        return None
+    least = min(having, key=lambda o: len(o.properties))
+    return next(p for p in least.properties if p.name == name)
 
 
 def alike(one: typed.Interface, other: typed.Interface) -> bool:

@@ -326,6 +326,8 @@ def crashes(world: World) -> None:
     room = build.below(build.size(world.crashed()), build.integer(world.crash_bound))
     body = crash_statements(world, victim)
     where = conj(room, world.alive(victim))
+    if world.check.crash_points == "between_handlers":
+        where = conj(where, world.idle(victim))
     params = (Param(victim.name, ir.Universe(world.proc), where),)
     action = Action("crash", ActionKind.CRASH, params, TRUE, body, ir.FALSE)
     world.drafts.append(Draft(action, None))
