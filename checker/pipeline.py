@@ -115,7 +115,7 @@ def _find(path: str, name: str | None) -> typed.Check:
 
 
 def no_such_check(path: str, name: str | None, known: list[str]) -> SpecError:
-    """The diagnostic (E002) for a check ``name`` that ``path``, with the checks ``known``, lacks."""
+    """The diagnostic (E002) for a check ``name`` that ``path``, with checks ``known``, lacks."""
     if not known:
         message, hint = f"{path} has no check", "add `check NAME of PROTOCOL { … }`"
     elif name is None:
@@ -262,9 +262,7 @@ def _expectations(
     from checker.witness.judge import compare
 
     changed = bool(options.settings) or options.fine_steps
-    wanted = [
-        (e.what, e.value) for e in check.expect if isinstance(e.value, str) or not changed
-    ]
+    wanted = [(e.what, e.value) for e in check.expect if isinstance(e.value, str) or not changed]
     return compare(wanted, verdicts, answer)
 
 

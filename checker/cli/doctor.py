@@ -7,7 +7,6 @@ import platform
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -113,13 +112,12 @@ def _counter() -> TransitionSystem:
 
 def _cache() -> Finding:
     """Whether machine code can be kept from one run to the next."""
-    import importlib
+    from checker import resources
 
-    try:
-        folder = Path(importlib.import_module("checker.kernels.jit").cache_folder())
-    except Exception as problem:
-        said = f"unknown, for there is no native engine ({type(problem).__name__})"
-        return Finding("cache", False, said, needed=False)
+    folder = resources.cache_folder()
+    if folder is None:
+        said = "there is no cache folder, so every run compiles again"
+        return Finding("cache", False, said, "set XDG_CACHE_HOME to a folder", needed=False)
     existing = next(f for f in (folder, *folder.parents) if f.exists())
     if existing.is_dir() and os.access(existing, os.W_OK):
         return Finding("cache", True, f"{folder} is writable")

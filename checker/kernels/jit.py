@@ -5,19 +5,20 @@ This is the only module that knows llvmlite; its untyped surface ends here.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import hashlib
-import os
 import platform
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from checker import resources
 from checker.kernels.image import KernelImage
+
+CACHE, KEPT = "kernels", 500
+"""Folder of the cache for machine code, and how many files it keeps."""
 
 LARGE_TEXT = 1_500_000
 """Above so many characters of IR the compiler tries less hard."""
@@ -39,12 +40,6 @@ class Kernel:
     classify: dict[int, Callable[..., None]]
     cached: bool
     engine: object
-
-
-def cache_folder() -> Path:
-    """Where machine code is kept: below the user's cache folder."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(base) / "bivalence" / "kernels"
 
 
 class Effort(Enum):
@@ -99,11 +94,14 @@ class _Host:
         )
         self._parts = (llvmlite.__version__, platform.machine(), cpu, features, effort.name)
 
-    def path(self, image: KernelImage) -> Path:
-        """The file for the machine code of ``image``."""
+    def path(self, image: KernelImage) -> Path | None:
+        """The file for the machine code of ``image``; ``None`` where nothing can be kept."""
+        folder = resources.cache_folder(CACHE)
+        if folder is None:
+            return None
         parts = (image.digest, *self._parts)
         name = hashlib.sha256("\0".join(parts).encode()).hexdigest()
-        return cache_folder() / f"{name}.o"
+        return folder / f"{name}.o"
 
 
 def _optimise(llvm: Any, machine: Any, module: Any, size: int) -> None:
@@ -148,15 +146,5 @@ def _read(path: Path | None) -> bytes | None:
 
 def _write(path: Path | None, code: bytes) -> None:
     """Keeps machine code; whatever hinders it is no reason to stop."""
-    if path is None:
-        return
-    with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(hashlib.sha256(code).digest() + code)
-            os.replace(name, path)
-        except OSError:
-            os.unlink(name)
-            raise
+    if path is not None:
+        resources.keep(path, hashlib.sha256(code).digest() + code, KEPT)

@@ -51,9 +51,7 @@ def applied(expr: ast.Apply, scope: Scope, expected: Type | None) -> Expr:
     return _function(name, expr, scope, expected)
 
 
-def count(
-    name: str, args: tuple[ast.Expr, ...], wanted: int, span: Span, scope: Scope
-) -> None:
+def count(name: str, args: tuple[ast.Expr, ...], wanted: int, span: Span, scope: Scope) -> None:
     """Reports a wrong number of arguments and raises :class:`Hole`."""
     if len(args) != wanted:
         plural = "" if wanted == 1 else "s"
@@ -74,9 +72,7 @@ def construct(expr: ast.Apply, scope: Scope) -> Expr:
     return typed.Construct(MESSAGE, expr.name, args, expr.span)
 
 
-def received(
-    args: tuple[ast.Expr, ...], owner: Expr | None, scope: Scope, span: Span
-) -> Expr:
+def received(args: tuple[ast.Expr, ...], owner: Expr | None, scope: Scope, span: Span) -> Expr:
     """``received(M(…))``."""
     count("received", args, 1, span, scope)
     if owner is None and scope.mode != "code":
@@ -175,7 +171,7 @@ def _taken(name: str, base: Expr, scope: Scope, span: Span) -> Expr:
             return typed.Operation(item, name, (base,), span)
         case "is_some", Option():
             return typed.Operation(BOOL, name, (base,), span)
-        case ("head" | "last"), Seq(item):
+        case (("head" | "last"), Seq(item)):
             return typed.Operation(item, name, (base,), span)
         case "tail", Seq():
             return typed.Operation(base.type, name, (base,), span)

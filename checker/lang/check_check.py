@@ -61,9 +61,7 @@ def _home(protocol: typed.Protocol, report: Reporter) -> Home:
     params: dict[str, typed.Type] = {"n": INT, "f": INT}
     params.update({p.name: p.type for p in protocol.parameters})
     roles = tuple(r.name for r in protocol.roles)
-    return Home(
-        report, protocol.name, params=params, roles=roles, interface=protocol.implements
-    )
+    return Home(report, protocol.name, params=params, roles=roles, interface=protocol.implements)
 
 
 def _settings(items: list[ast_items.Setting], home: Home) -> tuple[typed.Setting, ...]:
@@ -164,9 +162,7 @@ def _about_property(item: ast_items.Expect) -> bool:
     return isinstance(item.value, str) and item.what.text not in _COUNTS
 
 
-def _expectations(
-    items: list[ast_items.Expect], report: Reporter
-) -> tuple[typed.Expectation, ...]:
+def _expectations(items: list[ast_items.Expect], report: Reporter) -> tuple[typed.Expectation, ...]:
     made: dict[str, typed.Expectation] = {}
     for item in items:
         what, value = item.what.text, item.value
@@ -223,9 +219,7 @@ def find_property(
     return borrowed(name, protocol.implements, interfaces)
 
 
-def property_names(
-    protocol: typed.Protocol, interfaces: list[typed.Interface]
-) -> set[str]:
+def property_names(protocol: typed.Protocol, interfaces: list[typed.Interface]) -> set[str]:
     """The names that :func:`find_property` finds."""
     names = {p.name for p in protocol.properties}
     if protocol.implements is not None:

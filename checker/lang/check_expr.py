@@ -189,16 +189,19 @@ def _comprehension(expr: ast.Comprehension, scope: Scope, expected: Type | None)
 def _map(expr: ast.MapDisplay, scope: Scope, expected: Type | None) -> Expr:
     wrong = len(expr.binders) != 1 or expr.binders[0].where is not None
     name = expr.binders[0].pattern
-    if wrong or not isinstance(name, ast.Name) or not isinstance(expr.key, ast.Name):
-        wrong = True
-    elif name.text != expr.key.text:
+    if (
+        wrong
+        or not isinstance(name, ast.Name)
+        or not isinstance(expr.key, ast.Name)
+        or name.text != expr.key.text
+    ):
         wrong = True
     if wrong or not isinstance(name, ast.Name):
         hint = "the form is `{ k -> value for k in K }`, K being all of the keys"
         scope.report.fail("N024", "a map has one entry for every key", expr.span, hint=hint)
     (binder,), inner = bind(expr.binders, scope)
     key = _whole(binder.domain)
-    if key is None or isinstance(expected, Map) and not _same_keys(key, expected.key):
+    if key is None or (isinstance(expected, Map) and not _same_keys(key, expected.key)):
         hint = "K is a type, such as `Proc`, or the same range as in the map's type"
         scope.report.fail(
             "N024", "a map has one entry for every key", binder.domain.span, hint=hint
@@ -277,9 +280,7 @@ def is_value(name: str, scope: Scope) -> bool:
 # ---- binders ----------------------------------------------------------------------------------
 
 
-def bind(
-    binders: tuple[ast.Binder, ...], scope: Scope
-) -> tuple[tuple[typed.Binder, ...], Scope]:
+def bind(binders: tuple[ast.Binder, ...], scope: Scope) -> tuple[tuple[typed.Binder, ...], Scope]:
     """Binders from left to right, and the scope behind them."""
     made: list[typed.Binder] = []
     for position, binder in enumerate(binders):
@@ -319,4 +320,3 @@ def members_of(domain: ast.Expr, scope: Scope) -> Expr:
 def item_of(over: Expr) -> Type:
     assert isinstance(over.type, Set | Bag | Seq)
     return over.type.item
-

@@ -98,8 +98,10 @@ def _first(kind: str, name: str, scope: Scope, span: Span) -> Operator:
     interface = scope.home.interface
     if "implements" in scope.home.lost:
         raise Hole
-    operators = () if interface is None else (
-        interface.requests if kind == "request" else interface.indications
+    operators = (
+        ()
+        if interface is None
+        else (interface.requests if kind == "request" else interface.indications)
     )
     if not operators:
         hint = "" if interface else "histories need an interface: `protocol P implements I`"

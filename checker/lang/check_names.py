@@ -208,4 +208,3 @@ def _role_of(base: Expr, expr: ast.FieldOf, scope: Scope) -> str | None:
         hint = f"quantify over one role: `forall p in {having[0]}: …`"
         scope.report.fail("N008", message, expr.span, hint=hint)
     return having[0] if having else None
-

@@ -67,9 +67,7 @@ def _need(expr: Expr, kind: type[Set] | type[Seq], what: str, scope: Scope) -> N
         scope.report.fail("N003", f"this is `{show(expr.type)}`, not {what}", expr.span, what, hint)
 
 
-def pair(
-    left: ast.Expr, right: ast.Expr, scope: Scope, expected: Type | None
-) -> tuple[Expr, Expr]:
+def pair(left: ast.Expr, right: ast.Expr, scope: Scope, expected: Type | None) -> tuple[Expr, Expr]:
     """Two operands of one type; what one lacks is told from the other."""
     if expected is not None:
         return check(left, scope, expected), check(right, scope, expected)
@@ -94,7 +92,7 @@ def _ordered(args: tuple[ast.Expr, ...], scope: Scope) -> tuple[Expr, ...]:
 
 
 def _member(item: ast.Expr, of: ast.Expr, scope: Scope) -> tuple[Expr, Expr]:
-    if needs_type(of, scope) or isinstance(of, ast.Display) and not needs_type(item, scope):
+    if needs_type(of, scope) or (isinstance(of, ast.Display) and not needs_type(item, scope)):
         value = infer(item, scope)
         wanted: Type = Set(value.type)
         if isinstance(of, ast.Display) and of.kind in ("seq", "bag"):

@@ -47,9 +47,7 @@ def fresh(name: ast.Name, scope: Scope) -> None:
         scope.report.fail("N004", f"`{name.text}` is already {taken}", name.span, hint=hint)
 
 
-def _parts(
-    items: tuple[ast.Expr, ...], type_: Type, span: Span, scope: Scope
-) -> tuple[Type, ...]:
+def _parts(items: tuple[ast.Expr, ...], type_: Type, span: Span, scope: Scope) -> tuple[Type, ...]:
     if type_ == UNKNOWN:
         return (UNKNOWN,) * len(items)
     if not isinstance(type_, typed.Tuple):
@@ -88,9 +86,7 @@ def pattern_of(arg: ast.Expr, type_: Type, scope: Scope, names: Names) -> typed.
             return typed.Bind(type_, text)
         case ast.Display("tuple", items, span):
             parts = _parts(items, type_, span, scope)
-            made = tuple(
-                pattern_of(i, t, scope, names) for i, t in zip(items, parts, strict=True)
-            )
+            made = tuple(pattern_of(i, t, scope, names) for i, t in zip(items, parts, strict=True))
             return typed.Parts(type_, made)
         case ast.Name(text, span) | ast.Apply(text, _, span) if type_ == MESSAGE:
             return _constructor(text, arg, span, scope, names)
@@ -118,9 +114,7 @@ def _binds(name: ast.Name, type_: Type, scope: Scope) -> bool:
     return not taken
 
 
-def _constructor(
-    text: str, arg: ast.Expr, span: Span, scope: Scope, names: Names
-) -> typed.Pattern:
+def _constructor(text: str, arg: ast.Expr, span: Span, scope: Scope, names: Names) -> typed.Pattern:
     if text not in scope.home.messages:
         if isinstance(arg, ast.Name):
             from checker.lang.check_expr import check
@@ -161,4 +155,3 @@ def _collect(arg: ast.Expr, type_: Type, scope: Scope) -> None:
                 _collect(item, part, scope)
         case _:
             pass
-

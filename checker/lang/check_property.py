@@ -58,7 +58,7 @@ def _fixed(expr: typed.Expr, scope: Scope) -> None:
     """Reports what changes during a run, in a quantifier around a temporal operator."""
     changing = _changing(expr)
     if changing is not None:
-        message = "this changes during a run, and the quantifier stands before the temporal operator"
+        message = "this changes during a run, and the quantifier stands before the operator"
         hint = "put the quantifier behind `always`, or range over all values: `m in Msg`"
         scope.report.fail("N019", message, changing.span, hint=hint)
 

@@ -129,9 +129,9 @@ def _roles(decl: ast_items.Protocol, home: Home, declared: _Declared) -> tuple[a
     for item in decl.items:
         if isinstance(item, ast.Later):
             home.report.add("N001", f"{item.what} is not supported yet", item.span)
-        elif isinstance(item, ast_items.Handler):
-            own.append(item)
-        elif isinstance(item, ast_items.State) and not item.shared:
+        elif isinstance(item, ast_items.Handler) or (
+            isinstance(item, ast_items.State) and not item.shared
+        ):
             own.append(item)
     if roles:
         for item in own:
@@ -285,4 +285,3 @@ def own_properties(
         if built is not None:
             made[built.name] = built
     return tuple(made.values())
-

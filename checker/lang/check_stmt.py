@@ -243,9 +243,7 @@ def _indication(op: str, span: Span, scope: Scope) -> Operator:
     scope.report.fail("N017", message, span, hint=hint)
 
 
-def _request(
-    layer: str, op: str, span: Span, whole: Span, scope: Scope
-) -> Operator:
+def _request(layer: str, op: str, span: Span, whole: Span, scope: Scope) -> Operator:
     layers = scope.home.layers
     if layer in scope.home.lost:
         raise Hole
@@ -292,4 +290,3 @@ def _wrap(built: Expr, scope: Scope) -> None:
             hint = f"wrap it: `{own.name}({inner})`"
     message = f"a layer below carries this protocol's messages, and this is `{shown}`"
     scope.report.fail("N020", message, built.span, "a message of the protocol", hint)
-

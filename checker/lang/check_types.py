@@ -30,9 +30,7 @@ def fits(actual: typed.Type, expected: typed.Type) -> bool:
             return len(a) == len(b) and all(fits(x, y) for x, y in zip(a, b, strict=True))
         case Map(k, v), Map(l, w):
             return fits(k, l) and fits(v, w)
-        case (
-            (Option(a), Option(b)) | (Set(a), Set(b)) | (Seq(a, _), Seq(b, _)) | (Bag(a), Bag(b))
-        ):
+        case (Option(a), Option(b)) | (Set(a), Set(b)) | (Seq(a, _), Seq(b, _)) | (Bag(a), Bag(b)):
             return fits(a, b)
         case _:
             return type(actual) is type(expected)
@@ -102,9 +100,7 @@ def resolve(type_: ast.Type, home: Home, alias: str = "") -> typed.Type:
         case ast.TupleType(items):
             return Tuple(tuple(resolve(t, home) for t in items))
         case ast.RecordType(fields):
-            return Tuple(
-                tuple(resolve(f.type, home) for f in fields), field_names(fields, home)
-            )
+            return Tuple(tuple(resolve(f.type, home) for f in fields), field_names(fields, home))
         case ast.CollectionType(kind, item, cap):
             return _collection(kind, resolve(item, home), cap, home)
         case ast.MapType(key, value):
@@ -138,9 +134,7 @@ def field_names(fields: tuple[ast.Field, ...], home: Home) -> tuple[str, ...]:
     return tuple(seen)
 
 
-def _collection(
-    kind: str, item: typed.Type, cap: ast.Expr | None, home: Home
-) -> typed.Type:
+def _collection(kind: str, item: typed.Type, cap: ast.Expr | None, home: Home) -> typed.Type:
     bound = None if cap is None else size_of(cap, home)
     match kind:
         case "option":

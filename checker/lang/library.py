@@ -67,9 +67,7 @@ def open_source(text: str, path: Path, open_now: tuple[str, ...] = ()) -> Source
     return _open(text, path, open_now, {})
 
 
-def _open(
-    text: str, path: Path, open_now: tuple[str, ...], done: dict[str, Source]
-) -> Source:
+def _open(text: str, path: Path, open_now: tuple[str, ...], done: dict[str, Source]) -> Source:
     source = Source(parse(text, str(path)))
     here = (*open_now, _identity(path))
     done[here[-1]] = source

@@ -302,4 +302,3 @@ class Builder(ExpressionBuilder):
 
 def _trees(children: list[Any]) -> list[Tree[Any]]:
     return [child for child in children if is_tree(child)]
-

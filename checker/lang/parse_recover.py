@@ -13,8 +13,31 @@ DEEPEST = 200
 _SCAN = re.compile(r'//[^\n]*|"[^"\n]*"|"|[{}()\[\]]|[A-Za-z_]\w*')
 _TOP = frozenset(("import", "interface", "protocol", "check"))
 _INNER = frozenset(
-    "upon state stable shared message property properties uses role init type request indication "
-    "faults links timing detector given clients prove expect allow crash".split()
+    [
+        "upon",
+        "state",
+        "stable",
+        "shared",
+        "message",
+        "property",
+        "properties",
+        "uses",
+        "role",
+        "init",
+        "type",
+        "request",
+        "indication",
+        "faults",
+        "links",
+        "timing",
+        "detector",
+        "given",
+        "clients",
+        "prove",
+        "expect",
+        "allow",
+        "crash",
+    ]
 )
 _PREFIXES = frozenset(("upon", "stable", "shared"))
 _CLOSES = {")": "(", "]": "[", "}": "{"}
@@ -51,8 +74,7 @@ def pieces(text: str) -> list[str]:
         starts[0] = 0
     ends = [*starts[1:], len(text)]
     return [
-        _spaces(text[:start]) + text[start:end]
-        for start, end in zip(starts, ends, strict=True)
+        _spaces(text[:start]) + text[start:end] for start, end in zip(starts, ends, strict=True)
     ]
 
 

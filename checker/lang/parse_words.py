@@ -8,25 +8,102 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput
 from checker.diagnostics import Diagnostic, Span
 
 _EXPRESSION = frozenset(
-    "INT NAME TRUE FALSE NONE BOOL LPAR LBRACE LSQB MINUS HASH NOT QUANTIFIER IF ALWAYS EVENTUALLY "
-    "RECORD __ANON_1 LBRACEVBAR".split()
+    [
+        "INT",
+        "NAME",
+        "TRUE",
+        "FALSE",
+        "NONE",
+        "BOOL",
+        "LPAR",
+        "LBRACE",
+        "LSQB",
+        "MINUS",
+        "HASH",
+        "NOT",
+        "QUANTIFIER",
+        "IF",
+        "ALWAYS",
+        "EVENTUALLY",
+        "RECORD",
+        "__ANON_1",
+        "LBRACEVBAR",
+    ]
 )
 _OPERATORS = frozenset(
-    "SUM PRODUCT SETOP COMPARE IN SUBSET AND OR NOT DOT LSQB LPAR BOUND_SUM STAR __ANON_0 __ANON_1 "
-    "__ANON_2".split()
+    [
+        "SUM",
+        "PRODUCT",
+        "SETOP",
+        "COMPARE",
+        "IN",
+        "SUBSET",
+        "AND",
+        "OR",
+        "NOT",
+        "DOT",
+        "LSQB",
+        "LPAR",
+        "BOUND_SUM",
+        "STAR",
+        "__ANON_0",
+        "__ANON_1",
+        "__ANON_2",
+    ]
 )
-_TYPES = frozenset("BOOL NAT ENUM RECORD GENERIC MAP SEQUENCE LPAR NAME INT MINUS HASH".split())
+_TYPES = frozenset(
+    [
+        "BOOL",
+        "NAT",
+        "ENUM",
+        "RECORD",
+        "GENERIC",
+        "MAP",
+        "SEQUENCE",
+        "LPAR",
+        "NAME",
+        "INT",
+        "MINUS",
+        "HASH",
+    ]
+)
 _STATEMENTS = frozenset(
-    "SEND IF FOR WHILE CHOOSE EITHER REQUIRE LET SKIP PERFORM YIELD TIMER NAME".split()
+    [
+        "SEND",
+        "IF",
+        "FOR",
+        "WHILE",
+        "CHOOSE",
+        "EITHER",
+        "REQUIRE",
+        "LET",
+        "SKIP",
+        "PERFORM",
+        "YIELD",
+        "TIMER",
+        "NAME",
+    ]
 )
 _DECLARATIONS = frozenset(
-    "UPON STATE STABLE SHARED MESSAGE PROPERTY USES ROLE INIT TYPE".split()
+    ["UPON", "STATE", "STABLE", "SHARED", "MESSAGE", "PROPERTY", "USES", "ROLE", "INIT", "TYPE"]
 )
-_INTERFACE = frozenset("REQUEST INDICATION PROPERTIES PROPERTY TYPE".split())
+_INTERFACE = frozenset(["REQUEST", "INDICATION", "PROPERTIES", "PROPERTY", "TYPE"])
 _SETTINGS = frozenset(
-    "FAULTS LINKS TIMING DETECTOR GIVEN CRASH_POINTS CLIENTS PROVE EXPECT ALLOW NAME".split()
+    [
+        "FAULTS",
+        "LINKS",
+        "TIMING",
+        "DETECTOR",
+        "GIVEN",
+        "CRASH_POINTS",
+        "CLIENTS",
+        "PROVE",
+        "EXPECT",
+        "ALLOW",
+        "NAME",
+    ]
 )
-_TOP = frozenset("IMPORT INTERFACE PROTOCOL CHECK".split())
+_TOP = frozenset(["IMPORT", "INTERFACE", "PROTOCOL", "CHECK"])
 _MOST = 6
 _GROUPS = (
     (("SEND", "SKIP"), _STATEMENTS, "a statement"),

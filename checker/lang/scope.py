@@ -24,9 +24,7 @@ class Reporter:
     def __init__(self) -> None:
         self.found: dict[Diagnostic, None] = {}
 
-    def add(
-        self, code: str, message: str, span: Span, expected: str = "", hint: str = ""
-    ) -> None:
+    def add(self, code: str, message: str, span: Span, expected: str = "", hint: str = "") -> None:
         self.found[Diagnostic(code, message, span, expected, hint)] = None
 
     def fail(

@@ -140,7 +140,11 @@ def _grows(expr: typed.Expr) -> bool:
 def _fixed(expr: typed.Expr) -> bool:
     """Whether ``expr`` means the same in every state of a run."""
     varying = (
-        typed.StateRef | typed.Received | typed.History | typed.HistoryOrder | typed.Repeated
+        typed.StateRef
+        | typed.Received
+        | typed.History
+        | typed.HistoryOrder
+        | typed.Repeated
         | typed.Causes
     )
     for node in nodes(expr):
@@ -245,9 +249,7 @@ def _split(premise: typed.Expr) -> tuple[list[typed.Expr], typed.Expr | None]:
     return [], premise
 
 
-def _open(
-    binders: tuple[typed.Binder, ...], env: Env
-) -> tuple[list[ir.Local], Env, Expr]:
+def _open(binders: tuple[typed.Binder, ...], env: Env) -> tuple[list[ir.Local], Env, Expr]:
     """Binders over their whole types, and the condition that a value is in its domain."""
     locals_: list[ir.Local] = []
     inside: list[Expr] = []

@@ -153,9 +153,7 @@ class Histories:
         seen, _ = self._mine(f"@history.{op}", self_)
         return (ir.If(member(item, seen), self._note(f"@repeated.{op}", self_, item)),)
 
-    def _note_causes(
-        self, kind: str, self_: Expr, args: tuple[ir.Local, ...], item: Expr
-    ) -> Block:
+    def _note_causes(self, kind: str, self_: Expr, args: tuple[ir.Local, ...], item: Expr) -> Block:
         mine, target = self._mine("@past", self_)
         causes = self.world.read("@causes")
         pair_type = build.element(causes.type)
@@ -174,9 +172,7 @@ class Histories:
         before = build.item(pair_local, 0)
         grow = ir.Assign(target, build.with_item(mine, before))
         relevant = build.equal(build.item(pair_local, 1), item)
-        loop = ir.For(
-            pair_local.name, ir.Members(causes, pair_type), (ir.If(relevant, (grow,)),)
-        )
+        loop = ir.For(pair_local.name, ir.Members(causes, pair_type), (ir.If(relevant, (grow,)),))
         return (loop, ir.Assign(target, build.with_item(mine, item)))
 
 

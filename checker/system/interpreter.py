@@ -252,4 +252,3 @@ def holds(system: TransitionSystem, expr: ir.Expr, state: State) -> bool:
 def named(system: TransitionSystem, state: State) -> dict[str, Value]:
     """The state as a mapping from variable names."""
     return {v.name: value for v, value in zip(system.variables, state, strict=True)}
-

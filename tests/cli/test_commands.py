@@ -163,8 +163,6 @@ def test_tracebacks_are_for_those_who_ask(
     ("arguments", "says"),
     [
         ("check", "Missing argument"),
-        ("check nowhere.bcast", "does not exist"),
-        ("check SPEC::three", "has no check 'three'; it has one"),
         ("check SPEC --set n", "NAME=VALUE"),
         ("check SPEC --set n=3 --set n=4", "twice"),
         ("check SPEC --memory lots", "no amount of memory"),

@@ -28,8 +28,14 @@ def test_without_a_place_or_a_source_only_what_is_known() -> None:
 
 def test_several_lines_are_underlined_from_their_first_word() -> None:
     lines = render(at(1, 2, 3, 3), "abc\n  def\nghi\n").splitlines()
-    assert lines[1:7] == ["  1 | abc", "    |  ^^", "  2 |   def", "    |   ^^^", "  3 | ghi",
-                          "    | ^^"]
+    assert lines[1:7] == [
+        "  1 | abc",
+        "    |  ^^",
+        "  2 |   def",
+        "    |   ^^^",
+        "  3 | ghi",
+        "    | ^^",
+    ]
 
 
 def test_a_long_stretch_is_cut() -> None:

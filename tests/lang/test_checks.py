@@ -60,10 +60,17 @@ def test_settings_faults_and_links() -> None:
 
 def test_clients_give_one_request_each() -> None:
     made = check("clients { p1 broadcasts a, b  p2 broadcasts a  all broadcasts c }")
-    said = [(c.process, c.op, c.args[0].name) for c in made.clients
-            if isinstance(c.args[0], typed.Named)]
-    assert said == [("p1", "broadcast", "a"), ("p1", "broadcast", "b"), ("p2", "broadcast", "a"),
-                    ("all", "broadcast", "c")]
+    said = [
+        (c.process, c.op, c.args[0].name)
+        for c in made.clients
+        if isinstance(c.args[0], typed.Named)
+    ]
+    assert said == [
+        ("p1", "broadcast", "a"),
+        ("p1", "broadcast", "b"),
+        ("p2", "broadcast", "a"),
+        ("all", "broadcast", "c"),
+    ]
 
 
 def test_properties_are_own_the_interface_s_or_another_s() -> None:
@@ -75,7 +82,10 @@ def test_properties_are_own_the_interface_s_or_another_s() -> None:
 def test_expectations() -> None:
     made = check("expect own holds expect states 12 expect depth 3 expect trace 4")
     assert [(e.what, e.value) for e in made.expect] == [
-        ("own", "holds"), ("states", 12), ("depth", 3), ("trace", 4)
+        ("own", "holds"),
+        ("states", 12),
+        ("depth", 3),
+        ("trace", 4),
     ]
 
 

@@ -45,8 +45,32 @@ check four of BrachaBroadcast { n = 4  f = 1  faults crash <= 1  links fifo, bou
   clients { p1 broadcasts a }  prove validity, agreement  expect agreement violated }
 """
 TOKEN = re.compile(r'\s+|[A-Za-z_]\w*|\d+|"[^"\n]*"|.', re.S)
-ODD = ["\0", "\r", "\n", '"', "//", "\U0001f600", "\ud800", "\u2028", "{", "}", "(", ")", "{|", "_",
-       "99999999999", "self", "forall", "upon", "received(", "in", "when", ":=", "..", "none"]
+ODD = [
+    "\0",
+    "\r",
+    "\n",
+    '"',
+    "//",
+    "\U0001f600",
+    "\ud800",
+    "\u2028",
+    "{",
+    "}",
+    "(",
+    ")",
+    "{|",
+    "_",
+    "99999999999",
+    "self",
+    "forall",
+    "upon",
+    "received(",
+    "in",
+    "when",
+    ":=",
+    "..",
+    "none",
+]
 SHARDS = 8
 MUTATED = 16_000
 SOUPS = 3_000
@@ -126,13 +150,55 @@ def test_soups_of_words_and_bytes() -> None:
 
 
 LEAVES = st.sampled_from(
-    "0 1 true none self m p n color red {} [] {||} Proc bool Msg seen slots chosen log STOP".split()
+    [
+        "0",
+        "1",
+        "true",
+        "none",
+        "self",
+        "m",
+        "p",
+        "n",
+        "color",
+        "red",
+        "{}",
+        "[]",
+        "{||}",
+        "Proc",
+        "bool",
+        "Msg",
+        "seen",
+        "slots",
+        "chosen",
+        "log",
+        "STOP",
+    ]
 )
 EXPRESSIONS = st.recursive(
     LEAVES,
     lambda e: st.one_of(
-        st.tuples(e, st.sampled_from("== != < + - * in and or => ++ union minus subset".split()), e)
-        .map(lambda t: f"({' '.join(t)})"),
+        st.tuples(
+            e,
+            st.sampled_from(
+                [
+                    "==",
+                    "!=",
+                    "<",
+                    "+",
+                    "-",
+                    "*",
+                    "in",
+                    "and",
+                    "or",
+                    "=>",
+                    "++",
+                    "union",
+                    "minus",
+                    "subset",
+                ]
+            ),
+            e,
+        ).map(lambda t: f"({' '.join(t)})"),
         st.tuples(e, e).map(lambda t: f"({', '.join(t)})"),
         e.map(lambda t: f"{{{t}}}"),
         e.map(lambda t: f"#{t}"),
@@ -158,8 +224,13 @@ HOME = """protocol P implements ReliableBroadcast {
 """
 
 
-@settings(max_examples=1000, deadline=None, derandomize=True, database=None,
-          suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=1000,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
 @given(st.tuples(*[EXPRESSIONS] * 8))
 def test_made_expressions(parts: tuple[str, ...]) -> None:
     accepted(HOME % parts)

@@ -141,8 +141,7 @@ def test_histories(
     links: str, duplication: str, order: str, engine: str, fine: bool, tmp_path: Path
 ) -> None:
     expected = (
-        f"no_duplication {duplication}, no_creation holds,"
-        f" fifo_order {order}, causal_order {order}"
+        f"no_duplication {duplication}, no_creation holds, fifo_order {order}, causal_order {order}"
     )
     compare(tmp_path, Case(links, LOGS.replace("LINKS", links), expected), engine, fine)
 

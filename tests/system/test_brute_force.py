@@ -43,9 +43,9 @@ def played(world: World, p: int, effects: tuple[str, ...], n: int) -> World:
     return world
 
 
-def handled(world: World, p: int, effects: tuple[str, ...], n: int, f: int) -> Iterator[
-    tuple[int, World]
-]:
+def handled(
+    world: World, p: int, effects: tuple[str, ...], n: int, f: int
+) -> Iterator[tuple[int, World]]:
     """Every way for ``p`` to run ``effects``, with the steps it takes: a crash is one, too."""
     yield 1, played(world, p, effects, n)
     if len(world.crashed) == f:
@@ -58,9 +58,9 @@ def handled(world: World, p: int, effects: tuple[str, ...], n: int, f: int) -> I
             yield 2, before._replace(copies=tuple(sorted(copies)))
 
 
-def after(world: World, effects: tuple[str, ...], n: int, f: int) -> Iterator[
-    tuple[int, bool, World]
-]:
+def after(
+    world: World, effects: tuple[str, ...], n: int, f: int
+) -> Iterator[tuple[int, bool, World]]:
     """Steps, whether the world promises it, and the next world."""
     if not world.asked and 0 not in world.crashed:
         for steps, new in handled(world._replace(asked=True), 0, (SEND,), n, f):

@@ -71,8 +71,10 @@ MALFORMED = {
         Action(
             "a",
             ActionKind.STEP,
-            (Param("x", ir.Universe(DIGIT), build.below(ir.Local(DIGIT, "y"), V)),
-             Param("y", ir.Universe(DIGIT), ir.TRUE)),
+            (
+                Param("x", ir.Universe(DIGIT), build.below(ir.Local(DIGIT, "y"), V)),
+                Param("y", ir.Universe(DIGIT), ir.TRUE),
+            ),
             ir.TRUE,
             (),
             ir.TRUE,

@@ -100,9 +100,7 @@ def _free_choices(world: World, instance: Instance) -> None:
                 _choose_initial(world, choice, target, Env(world, instance, self))
 
 
-def _choose_initial(
-    world: World, choice: typed.InitChoice, target: ir.Target, env: Env
-) -> None:
+def _choose_initial(world: World, choice: typed.InitChoice, target: ir.Target, env: Env) -> None:
     if choice.domain is None:
         if not bounded(target.type):
             message = f"`{choice.name}` has no bound, so it can't start with just any value"
@@ -338,9 +336,7 @@ def crash_statements(world: World, victim: Expr) -> Block:
     crashed = world.crashed()
     gone: list[ir.Stmt] = [
         mark(world, MarkKind.CRASH, "crash", ("process",), victim),
-        ir.Assign(
-            ir.Target(crashed.type, CRASHED, True), build.with_item(crashed, victim)
-        ),
+        ir.Assign(ir.Target(crashed.type, CRASHED, True), build.with_item(crashed, victim)),
     ]
     for variable in list(world.variables.values()):
         kept = variable.kind is not VariableKind.LOCAL or world.fine

@@ -35,9 +35,7 @@ def guarded(
     return conj(*conditions), inner
 
 
-def run_handler(
-    handler: typed.Handler, env: Env, names: dict[str, Expr], root: Root
-) -> Block:
+def run_handler(handler: typed.Handler, env: Env, names: dict[str, Expr], root: Root) -> Block:
     """The body of ``handler`` behind its mark."""
     mark = handler_mark(env.world, env.instance, handler, names, root.self)
     body = lower_block(handler.body, env.bind_all(names), root)

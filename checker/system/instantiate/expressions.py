@@ -121,8 +121,10 @@ def _lower(expr: typed.Expr, env: Env, expected: Type | None) -> Expr:
 
 
 def _named(world: World, env: Env, type_: typed.Type, name: str, expr: typed.Expr) -> Expr:
-    atoms = env.world.type_of(type_, env.instance, "_") if not isinstance(type_, typed.Msg) else (
-        world.instances[0].payload
+    atoms = (
+        env.world.type_of(type_, env.instance, "_")
+        if not isinstance(type_, typed.Msg)
+        else (world.instances[0].payload)
     )
     assert isinstance(atoms, AtomT)
     if name not in atoms.labels:

@@ -208,13 +208,9 @@ def _draft(
     action = Action("receive", ActionKind.RECEIVE, receivable, TRUE, body, promised)
     world.drafts.append(Draft(action, to))
     if "lossy" in kinds:
-        lost = mark(
-            world, MarkKind.LOSE, "lose", ("from", "to", "message"), source, to, held
-        )
+        lost = mark(world, MarkKind.LOSE, "lose", ("from", "to", "message"), source, to, held)
         body = (ir.Declare(held.name, held.type, message), *removal, lost)
-        world.drafts.append(
-            Draft(Action("lose", ActionKind.LOSE, params, TRUE, body, FALSE), None)
-        )
+        world.drafts.append(Draft(Action("lose", ActionKind.LOSE, params, TRUE, body, FALSE), None))
 
 
 def _arrival(world: World, to: Expr, source: Expr, message: Expr) -> Block:

@@ -185,11 +185,11 @@ def _function(op: str, expr: typed.Operation, env: Env, place: ir.Place) -> Expr
             return Apply(item, Op.GET, (base,), place)
         case "is_some", _:
             return Apply(BOOL, Op.IS_SOME, (base,))
-        case ("head" | "last"), SeqT(item):
+        case (("head" | "last"), SeqT(item)):
             return Apply(item, Op.HEAD if op == "head" else Op.LAST, (base,), place)
         case "tail", SeqT():
             return Apply(base.type, Op.TAIL, (base,), place)
-        case ("min" | "max"), SetT(item):
+        case (("min" | "max"), SetT(item)):
             return Apply(item, Op.MIN if op == "min" else Op.MAX, (base,), place)
         case "rank", AtomT(_, labels):
             if isinstance(base, Const) and isinstance(base.value, int):

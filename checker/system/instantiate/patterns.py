@@ -24,9 +24,7 @@ def matched(pattern: typed.Pattern, value: Expr, env: Env) -> tuple[Expr, dict[s
         case typed.Match(_, message, fields):
             return _constructor(message, fields, value, env)
         case typed.Parts(_, items):
-            return matched_all(
-                items, tuple(build.item(value, i) for i in range(len(items))), env
-            )
+            return matched_all(items, tuple(build.item(value, i) for i in range(len(items))), env)
         case _:
             assert_never(pattern)
 

@@ -37,9 +37,7 @@ def _declare(world: World, instance: Instance, message: str, kept: tuple[int, ..
     world.add(name, type_, default(type_), VariableKind.LOCAL, f"received {message}")
 
 
-def type_of_free(
-    world: World, instance: Instance, condition: typed.Expr, name: str
-) -> Type | None:
+def type_of_free(world: World, instance: Instance, condition: typed.Expr, name: str) -> Type | None:
     """The type of what ``name`` is bound to by a ``received`` in ``condition``: its field's, so
     that it holds every value that may arrive."""
     found: Type | None = None
@@ -69,9 +67,7 @@ def recorded(world: World, instance: Instance, message: str) -> tuple[Expr, tupl
     return world.read(f"{instance.path}@received.{message}"), kept
 
 
-def record(
-    world: World, instance: Instance, self: Expr, sender: Expr, value: Expr
-) -> ir.Block:
+def record(world: World, instance: Instance, self: Expr, sender: Expr, value: Expr) -> ir.Block:
     """Statements that note the reception of the message ``value`` of this instance."""
     result: list[ir.Stmt] = []
     messages = instance.messages

@@ -232,9 +232,7 @@ def with_queue(root: Root, body: Block) -> Block:
     call = ir.Local(root.variant, fresh("_call"))
     work: list[ir.Stmt] = [
         ir.Declare(call.name, call.type, ir.Apply(root.variant, ir.Op.HEAD, (local,))),
-        ir.Assign(
-            ir.Target(type_, root.queue, False), ir.Apply(type_, ir.Op.TAIL, (local,))
-        ),
+        ir.Assign(ir.Target(type_, root.queue, False), ir.Apply(type_, ir.Op.TAIL, (local,))),
     ]
     for index, target in enumerate(root.targets):
         case = root.variant.cases[index]

@@ -279,9 +279,7 @@ def _small(type_: Type) -> bool:
             return cardinality(type_) <= DENSE
 
 
-def start(
-    check: typed.Check, sizes: Sizes, capacities: Mapping[str, int], fine: bool
-) -> World:
+def start(check: typed.Check, sizes: Sizes, capacities: Mapping[str, int], fine: bool) -> World:
     """A world with its processes and its stack of protocols, top first, and nothing else yet."""
     world = World(check, sizes, capacities, fine, AtomT("Proc", sizes.processes))
     if world.crash_bound:
@@ -313,8 +311,7 @@ def _stack(
     cases = []
     for decl in protocol.messages:
         fields = (
-            (name, world.type_of(t, shell, f"{path}{decl.name}.{name}"))
-            for name, t in decl.fields
+            (name, world.type_of(t, shell, f"{path}{decl.name}.{name}")) for name, t in decl.fields
         )
         cases.append(Case(decl.name, tuple(fields)))
     messages = VariantT(f"{path}{protocol.name}", tuple(cases)) if cases else None
@@ -329,9 +326,7 @@ def _stack(
 
 def below(world: World, instance: Instance, layer: str) -> Instance:
     """The instance that ``instance`` calls ``layer``."""
-    return next(
-        i for i in world.instances if i.above is instance and i.name_above == layer
-    )
+    return next(i for i in world.instances if i.above is instance and i.name_above == layer)
 
 
 def handler_mark(

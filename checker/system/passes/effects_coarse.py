@@ -17,9 +17,7 @@ def lowered(world: World) -> Lowered:
     def by(emit: ir.Emit) -> Block:
         return carried_out(world, emit)
 
-    actions = tuple(
-        replace(d.action, body=replace_emits(d.action.body, by)) for d in world.drafts
-    )
+    actions = tuple(replace(d.action, body=replace_emits(d.action.body, by)) for d in world.drafts)
     return Lowered(replace_emits(tuple(world.init), by), actions)
 
 

@@ -56,9 +56,7 @@ def lowered(world: World) -> Lowered:
     return Lowered(replace_emits(tuple(world.init), by), tuple(actions))
 
 
-def between_handlers(
-    world: World, properties: tuple[Property, ...]
-) -> tuple[Property, ...]:
+def between_handlers(world: World, properties: tuple[Property, ...]) -> tuple[Property, ...]:
     """``properties``, and the monitor, made blind to states in the midst of a handler.
 
     What a handler does becomes visible together: a property sees a process before it or after it,
@@ -123,9 +121,7 @@ def _play(world: World, effect: ir.EffectDef) -> Draft:
     return Draft(Action(name, ActionKind.EFFECT, params, TRUE, body, TRUE), process)
 
 
-def _indication(
-    world: World, effect: ir.EffectDef, process: Expr, args: tuple[Expr, ...]
-) -> Block:
+def _indication(world: World, effect: ir.EffectDef, process: Expr, args: tuple[Expr, ...]) -> Block:
     return carried_out(world, ir.Emit(effect.name, (process, *args)))
 
 
@@ -143,9 +139,7 @@ def _one_copy(
     to = ir.Local(world.proc, fresh("to"))
     rest = build.without_item(receivers, to)
     assert isinstance(mine.type, SeqT)
-    first = replace(
-        target, type=mine.type.item, path=(*target.path, ir.Key(build.integer(0)))
-    )
+    first = replace(target, type=mine.type.item, path=(*target.path, ir.Key(build.integer(0))))
     left = ir.Assign(first, ir.Make(mine.type.item, index, (rest, message)))
     last = equal(rest, ir.Const(rest.type, frozenset()))
     copy = ir.Apply(SetT(world.proc), Op.SET, (to,))
