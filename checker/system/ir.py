@@ -42,12 +42,11 @@ class Op(StrEnum):
     Integer operations compute in unbounded integers (interval arithmetic gives the result's
     ``IntT``); a range is checked where an integer is stored: by ``Assign`` and ``Declare``, and by
     whatever builds a value that holds it (``TUPLE``, ``SOME``, ``SET``, ``INSERT``, ``SEQ``,
-    ``APPEND``, ``CONCAT``, ``BAG_ADD``, ``FILL``, ``Make``, ``SetOf``,
-    ``MapOf``).  The types of integers are
-    the only ones that may differ between an operand and where it is held, and between the two
-    sides of ``EQ`` and of ``IN``; and processes of a role (an ``AtomT`` with another ``first``) are
-    the same values as the processes of the whole when they are used as a key.  ``DIV`` and
-    ``MOD`` are floor division and remainder; a zero divisor is a fault.
+    ``APPEND``, ``CONCAT``, ``BAG_ADD``, ``FILL``, ``Make``, ``SetOf``, ``MapOf``).  The types of
+    integers are the only ones that may differ between an operand and where it is held, and between
+    the two sides of ``EQ`` and of ``IN``; and processes of a role (an ``AtomT`` with another
+    ``first``) are the same values as the processes of the whole when they are used as a key.
+    ``DIV`` and ``MOD`` are floor division and remainder; a zero divisor is a fault.
     """
 
     NOT = "not"

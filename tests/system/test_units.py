@@ -219,6 +219,7 @@ def test_a_capacity_without_end_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pipeline, "LARGEST_CAPACITY", 30)
+    monkeypatch.setattr(pipeline, "scouted", lambda *_: {})
     path = tmp_path / "endless.bcast"
     text = GROWING.replace("condition v < TOP", "condition true").replace("TOP", "99")
     path.write_text(text, encoding="utf-8")
