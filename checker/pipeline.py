@@ -147,10 +147,25 @@ def _explored(
             if too_small is None or capacities[too_small] >= LARGEST_CAPACITY:
                 raise _at_start(fault) from None
         else:
+            answer = _with_whole_timeout(answer, options)
             too_small = _too_small(made.system, answer)
-            if too_small is None or capacities[too_small] >= LARGEST_CAPACITY:
+            if too_small is None:
                 return made, answer
+            undecided = {p.name for p in made.system.properties} - set(answer.violations)
+            if capacities[too_small] >= LARGEST_CAPACITY:
+                why = f"`{too_small}` outgrew {capacities[too_small]:,}: give it a bound"
+                return made, replace(answer, fault=None, stopped=why)
+            counts = any(isinstance(e.value, int) for e in check.expect)
+            if made.system.properties and not undecided and not counts:
+                return made, replace(answer, fault=None, stopped="every property is decided")
         capacities[too_small] = larger(capacities[too_small])
+
+
+def _with_whole_timeout(answer: Answer, options: Options) -> Answer:
+    """Says the time limit that was asked for, not what was left of it for the last attempt."""
+    if answer.stopped is None or not answer.stopped.startswith("the time limit"):
+        return answer
+    return replace(answer, stopped=f"the time limit of {options.limits.timeout:g} s was reached")
 
 
 def _remaining(options: Options, started: float) -> Options:
@@ -271,6 +286,9 @@ def _notes(check: typed.Check, made: Instantiated, options: Options) -> tuple[st
     requires = check.protocol.requires
     if requires is not None and not closed(requires, made.sizes.values):
         notes.append("outside the protocol's resilience: what it `requires` does not hold here")
+    interface = check.protocol.implements
+    if interface is not None and interface.requests and not check.clients:
+        notes.append("the check has no `clients`, so nothing is ever requested")
     if made.uses_shared:
         notes.append("shared state is used: handlers that touch it are atomic")
     if check.crash is not None:

@@ -126,7 +126,8 @@ class Builder(ExpressionBuilder):
         event, at, when, body = tree.children
         whole = self.span(tree)
         head = self.until(whole, body)
-        label = self.source(self.until(whole, at or when or body))
+        rest = body if event.data == "on_condition" else at or when or body
+        label = self.source(self.until(whole, rest))
         built = getattr(self, f"event_{event.data}")(event, whole)
         if at is not None:
             at = self.expr(at.children[0])

@@ -94,6 +94,8 @@ def misfit(type_: Type, value: Any, place: Place | None) -> RunFault | None:
         case IntT(lo, hi, grows):
             if lo <= value <= hi:
                 return None
+            if grows is not None and value < lo:
+                return RunFault("R001", f"{value} is below {lo}", place)
             return RunFault("R001", f"{value} is outside {lo}..{hi}", place, grows)
         case AtomT(name, labels, first):
             if 0 <= value - first < len(labels):

@@ -126,7 +126,8 @@ def _step(stmt: Stmt | _Rounds | _Again, scope: Scope, todo: _Todo | None) -> _T
                 return todo
             now = (tuple(scope.state.items()), tuple(scope.names.items()))
             if now in begun:
-                raise RunFault("R005", "this loop begins a round as an earlier one", loop.place)
+                message = "this loop can go on for ever: nothing has changed since an earlier round"
+                raise RunFault("R005", message, loop.place)
             if len(begun) >= loop.limit:
                 message = f"this loop has not ended after {loop.limit} rounds"
                 raise RunFault("R005", message, loop.place)

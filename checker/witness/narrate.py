@@ -14,7 +14,7 @@ from checker.system.ir import (
     Variable,
     VariableKind,
 )
-from checker.system.types import AtomT, MapT, universe
+from checker.system.types import AtomT, MapT, default, universe
 from checker.witness.events import tell
 from checker.witness.explain import sentence
 from checker.witness.fates import copies_of, fates_of, in_flight
@@ -125,15 +125,18 @@ def _changes(
         if old == new:
             continue
         title, quiet = variable.title or variable.name, variable.kind in QUIET
-        for process, was, becomes in _entries(system, variable, old, new):
-            kind, untold = variable.kind.value, quiet or process in gone
+        for process, was, becomes, is_default in _entries(system, variable, old, new):
+            kind, untold = variable.kind.value, quiet or (process in gone and is_default)
             yield Change(variable.name, title, process, was, becomes, kind, untold)
 
 
 def _entries(
     system: TransitionSystem, variable: Variable, old: object, new: object
-) -> Iterator[tuple[str, str, str]]:
-    """What changed: per process for a map from processes, otherwise the whole value."""
+) -> Iterator[tuple[str, str, str, bool]]:
+    """What changed: per process for a map from processes, otherwise the whole value.
+
+    The last component: whether the new value is the one that nothing was ever assigned to.
+    """
     type_ = variable.type
     if isinstance(type_, MapT) and _of_processes(system, type_):
         assert isinstance(old, tuple)
@@ -141,9 +144,10 @@ def _entries(
         for key, was, becomes in zip(universe(type_.key), old, new, strict=True):
             if was != becomes:
                 inner = type_.value
-                yield show(type_.key, key), show(inner, was), show(inner, becomes)
+                initial = becomes == default(inner)
+                yield show(type_.key, key), show(inner, was), show(inner, becomes), initial
     else:
-        yield "", show(type_, old), show(type_, new)
+        yield "", show(type_, old), show(type_, new), new == default(type_)
 
 
 def _of_processes(system: TransitionSystem, type_: MapT) -> bool:

@@ -47,6 +47,7 @@ def instantiate(
     sizes = compute(check, overrides)
     made = world.start(check, sizes, capacities or {}, fine)
     formulas = tuple(e for p in check.prove for e in expressions_of(p.formula))
+    world.register_handlers(made)
     receptions.find(made, formulas)
     actions.declare_state(made)
     links.declare(made)

@@ -346,6 +346,15 @@ def handler_mark(
     return ir.Mark(world.mark(info), (self, *shown.values()))
 
 
+def register_handlers(world: World) -> None:
+    """Notes every handler, also those that no action reaches: that they never run is told."""
+    self = ir.Local(world.proc, "self")
+    for instance in world.instances:
+        for role in instance.protocol.roles:
+            for handler in role.handlers:
+                handler_mark(world, instance, handler, {}, self)
+
+
 def mark(world: World, kind: MarkKind, text: str, names: tuple[str, ...], *args: Expr) -> ir.Mark:
     info = MarkInfo(kind, text, names, tuple(a.type for a in args))
     return ir.Mark(world.mark(info), args)
