@@ -1,4 +1,4 @@
-"""A green that nothing supports is called vacuous, and a guess of the tool is no error of a spec."""
+"""A green that nothing supports is vacuous, and a guess of the tool is no error of a spec."""
 
 from __future__ import annotations
 
