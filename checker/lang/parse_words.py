@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from difflib import get_close_matches
+
 from lark import Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
 
@@ -150,6 +153,50 @@ _WORDS = {
     "STAR": "`*`",
     "NAT": "`Nat`",
 }
+_KEYWORDS = [
+    "allow",
+    "always",
+    "check",
+    "choose",
+    "clients",
+    "condition",
+    "either",
+    "else",
+    "enum",
+    "eventually",
+    "exists",
+    "expect",
+    "faults",
+    "forall",
+    "from",
+    "implements",
+    "import",
+    "indication",
+    "init",
+    "interface",
+    "links",
+    "message",
+    "property",
+    "protocol",
+    "prove",
+    "receive",
+    "record",
+    "request",
+    "require",
+    "requires",
+    "role",
+    "send",
+    "shared",
+    "skip",
+    "stable",
+    "state",
+    "type",
+    "union",
+    "upon",
+    "uses",
+    "when",
+    "while",
+]
 _HINTS = {
     "=": "a value is assigned with `:=`, compared with `==`",
     "&": "write `and`",
@@ -164,6 +211,7 @@ _HINTS = {
     "≤": "write `<=`",
     "≥": "write `>=`",
     "≠": "write `!=`",
+    "/": "integer division is `div`",
     ";": "statements need no separators; leave it out",
 }
 
@@ -192,7 +240,21 @@ def unexpected(error: UnexpectedInput, text: str, file: str) -> tuple[int, Diagn
         offset, found = max(len(text.rstrip()) - 1, 0), ""
     span = _span(text, file, offset, length)
     expected = "" if code == "S002" else expectation(set(names))
-    return offset, Diagnostic(code, message, span, expected, _HINTS.get(found[:1], ""))
+    hint = _HINTS.get(found[:1], "") or _meant(found, set(names), text[:offset])
+    return offset, Diagnostic(code, message, span, expected, hint)
+
+
+def _meant(found: str, names: set[str], before: str) -> str:
+    """A keyword that ``found``, or the word before it, is a misspelling of."""
+    possible = [name.lower() for name in names if name.lower() in _KEYWORDS]
+    near = get_close_matches(found, possible, 1, 0.7)
+    if near:
+        return f"did you mean `{near[0]}`?"
+    last = re.search(r"([A-Za-z_]\w*)\s*$", before)
+    if last is None or last[1] in _KEYWORDS:
+        return ""
+    near = get_close_matches(last[1], _KEYWORDS, 1, 0.75)
+    return f"did you mean `{near[0]}` where it says `{last[1]}`?" if near else ""
 
 
 def _span(text: str, file: str, offset: int, length: int) -> Span:

@@ -172,3 +172,21 @@ def test_a_damaged_cache_is_replaced(
         file.write_bytes(content)
         _parser.cache_clear()
         assert parse("protocol P { }", "a").items
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("chek c of P { n = 2 }", "did you mean `check`?"),
+        ("protocol P { sate x = 0 }", "did you mean `state`?"),
+        (
+            "protocol P { message A  upon recieve A from p { skip } }",
+            "did you mean `receive` where it says `recieve`?",
+        ),
+        ("protocol P { state x = 0  upon condition x < n/2 { skip } }", "integer division is `div`"),
+    ],
+)
+def test_a_misspelt_keyword_is_guessed(text: str, hint: str) -> None:
+    with pytest.raises(SpecError) as refused:
+        parse(text, "spec.bcast")
+    assert refused.value.diagnostics[0].hint == hint
