@@ -153,50 +153,12 @@ _WORDS = {
     "STAR": "`*`",
     "NAT": "`Nat`",
 }
-_KEYWORDS = [
-    "allow",
-    "always",
-    "check",
-    "choose",
-    "clients",
-    "condition",
-    "either",
-    "else",
-    "enum",
-    "eventually",
-    "exists",
-    "expect",
-    "faults",
-    "forall",
-    "from",
-    "implements",
-    "import",
-    "indication",
-    "init",
-    "interface",
-    "links",
-    "message",
-    "property",
-    "protocol",
-    "prove",
-    "receive",
-    "record",
-    "request",
-    "require",
-    "requires",
-    "role",
-    "send",
-    "shared",
-    "skip",
-    "stable",
-    "state",
-    "type",
-    "union",
-    "upon",
-    "uses",
-    "when",
-    "while",
-]
+_KEYWORDS = (
+    "allow always check choose clients condition either else enum eventually exists "
+    "expect faults forall from implements import indication init interface links message "
+    "property protocol prove receive record request require requires role send shared "
+    "skip stable state type union upon uses when while"
+).split()
 _HINTS = {
     "=": "a value is assigned with `:=`, compared with `==`",
     "&": "write `and`",

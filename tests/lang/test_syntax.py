@@ -183,7 +183,10 @@ def test_a_damaged_cache_is_replaced(
             "protocol P { message A  upon recieve A from p { skip } }",
             "did you mean `receive` where it says `recieve`?",
         ),
-        ("protocol P { state x = 0  upon condition x < n/2 { skip } }", "integer division is `div`"),
+        (
+            "protocol P { state x = 0  upon condition x < n/2 { skip } }",
+            "integer division is `div`",
+        ),
     ],
 )
 def test_a_misspelt_keyword_is_guessed(text: str, hint: str) -> None:
