@@ -290,7 +290,7 @@ def _notes(check: typed.Check, made: Instantiated, options: Options) -> tuple[st
     if interface is not None and interface.requests and not check.clients:
         notes.append("the check has no `clients`, so nothing is ever requested")
     if made.uses_shared:
-        notes.append("shared state is used: handlers that touch it are atomic")
+        notes.append("shared state is used: no crash falls inside a transition that touches it")
     if check.crash is not None:
         if options.fine_steps:
             notes.append("every effect and every copy of a multicast is a step of its own")
