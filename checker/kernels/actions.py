@@ -20,8 +20,6 @@ from checker.kernels.statements import Ways, statements
 from checker.system import ir
 from checker.system.ir import Action, Block, Expr, TransitionSystem
 
-INTERNAL = "internal"
-
 
 def field(fn: Fn, record: Val, which: int) -> Val:
     """The address of a word of a record."""

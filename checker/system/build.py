@@ -18,7 +18,7 @@ from checker.system.types import (
     TupleT,
     Type,
     Value,
-    VariantT,
+    cardinality,
 )
 
 _numbers = count(1)
@@ -95,8 +95,6 @@ def size(of: Expr) -> Expr:
     """Number of members of a set, or of elements of a seq or bag."""
     match of.type:
         case SetT(item):
-            from checker.system.types import cardinality
-
             return Apply(IntT(0, cardinality(item)), Op.CARD, (of,))
         case SeqT(_, cap) | BagT(_, cap):
             return Apply(IntT(0, cap), Op.LEN, (of,))
@@ -219,7 +217,3 @@ def constant(expr: Expr) -> Value:
     if not isinstance(expr, Const):
         raise TypeError("not a constant")
     return expr.value
-
-
-def is_message(type_: Type) -> bool:
-    return isinstance(type_, VariantT)

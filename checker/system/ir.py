@@ -20,7 +20,7 @@ Meaning (the interpreter is the definition):
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
 
@@ -359,7 +359,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Emit:
-    """An effect, still to be lowered by a pass: performs ``TransitionSystem.effects[effect]``.
+    """An effect, still to be lowered by a pass: performs the :class:`EffectDef` of that name.
 
     ``atomic``: of a handler that touches shared state, in the midst of which nothing happens.
     """
@@ -508,8 +508,6 @@ class TransitionSystem:
     monitor: Block
     properties: tuple[Property, ...]
     marks: tuple[MarkInfo, ...]
-    effects: tuple[EffectDef, ...] = ()
-    notes: tuple[str, ...] = field(default=())
 
     def variable(self, name: str) -> Variable:
         """The variable called ``name``; raises ``KeyError`` where there is none."""

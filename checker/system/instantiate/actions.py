@@ -9,7 +9,7 @@ from checker.system.instantiate import calls, receptions
 from checker.system.instantiate.dispatch import guarded, new_root, run_handler
 from checker.system.instantiate.expressions import Env, as_domain, lower
 from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.statements import Root, run_call, with_queue
+from checker.system.instantiate.statements import run_call, with_queue
 from checker.system.instantiate.world import (
     CLIENT,
     CRASHED,
@@ -387,6 +387,3 @@ def _purge(world: World, victim: Expr) -> Block:
     more = build.member(envelope, network)
     again = ir.While(more, (remove,), 1000)
     return (ir.For(envelope.name, domain, (ir.If(to_victim, (again,)),)),)
-
-
-__all__ = ["Root", "clients", "conditions", "crashes", "declare_state", "initialise"]

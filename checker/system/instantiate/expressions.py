@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import assert_never
 
 from checker.diagnostics import Span
 from checker.lang import typed
@@ -11,7 +12,7 @@ from checker.system import build, ir
 from checker.system.build import coerce, conj, constant, disj, equal, fresh, hull, integer, negation
 from checker.system.instantiate.sizes import refuse
 from checker.system.instantiate.world import Instance, World
-from checker.system.ir import FALSE, TRUE, Apply, Const, Expr, Op, Quantifier
+from checker.system.ir import Apply, Const, Expr, Op, Quantifier
 from checker.system.types import (
     BOOL,
     AtomT,
@@ -104,20 +105,30 @@ def _lower(expr: typed.Expr, env: Env, expected: Type | None) -> Expr:
             return _quantified(expr, env)
         case typed.Comprehension():
             return _comprehension(expr, env, expected)
-        case typed.MapDisplay(type_, key, value, _):
-            map_type = expected or world.type_of(type_, env.instance, "_map")
-            assert isinstance(map_type, MapT)
-            name = fresh(key)
-            inner = env.bind(key, ir.Local(map_type.key, name))
-            return ir.MapOf(map_type, name, lower(value, inner, map_type.value))
-        case typed.Fill(type_, value, _):
-            map_type = expected or world.type_of(type_, env.instance, "_map")
-            assert isinstance(map_type, MapT)
-            return Apply(map_type, Op.FILL, (lower(value, env, map_type.value),))
-        case _:
+        case typed.MapDisplay() | typed.Fill():
+            return _map(expr, env, expected)
+        case (
+            typed.History()
+            | typed.HistoryOrder()
+            | typed.Repeated()
+            | typed.Causes()
+            | typed.Correct()
+            | typed.Temporal()
+        ):
             if env.history is None:
                 raise refuse("N210", "this can only be asked in a property", expr.span)
             return env.history(env, expr)
+        case _:
+            assert_never(expr)
+
+
+def _map(expr: typed.MapDisplay | typed.Fill, env: Env, expected: Type | None) -> Expr:
+    type_ = expected or env.world.type_of(expr.type, env.instance, "_map")
+    assert isinstance(type_, MapT)
+    if isinstance(expr, typed.Fill):
+        return Apply(type_, Op.FILL, (lower(expr.value, env, type_.value),))
+    key = ir.Local(type_.key, fresh(expr.key))
+    return ir.MapOf(type_, key.name, lower(expr.value, env.bind(expr.key, key), type_.value))
 
 
 def _named(world: World, env: Env, type_: typed.Type, name: str, expr: typed.Expr) -> Expr:
@@ -316,6 +327,3 @@ def _operation(expr: typed.Operation, env: Env, expected: Type | None) -> Expr:
     from checker.system.instantiate.operations import operate
 
     return operate(expr, env, expected)
-
-
-__all__ = ["FALSE", "TRUE", "AtomT", "Env", "as_domain", "bind_domain", "construct", "lower"]

@@ -17,7 +17,7 @@ from checker.system.instantiate import walk
 from checker.system.instantiate.expressions import Env, as_domain, bind_domain, lower, state_name
 from checker.system.instantiate.world import Instance, World
 from checker.system.ir import TRUE, Block, Expr, Target
-from checker.system.types import BOOL, BagT, Case, IntT, MapT, SeqT, SetT, TupleT, Type, VariantT
+from checker.system.types import BOOL, IntT, MapT, SeqT, SetT, TupleT, Type, VariantT
 
 ROUNDS = 1000
 """Rounds after which a loop is taken not to end."""
@@ -244,6 +244,3 @@ def with_queue(root: Root, body: Block) -> Block:
         *body,
         ir.While(pending, tuple(work), ROUNDS),
     )
-
-
-__all__ = ["BagT", "Case", "Root", "lower_block", "pick", "run_call", "with_queue"]

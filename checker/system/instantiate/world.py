@@ -10,7 +10,7 @@ from checker.lang import typed
 from checker.system import ir
 from checker.system.build import conj, entry, member, negation, size
 from checker.system.instantiate.sizes import Sizes, closed, refuse
-from checker.system.ir import FALSE, TRUE, Block, Expr, MarkInfo, MarkKind, Place, VariableKind
+from checker.system.ir import TRUE, Block, Expr, MarkInfo, MarkKind, Place, VariableKind
 from checker.system.types import (
     BOOL,
     AtomT,
@@ -358,10 +358,3 @@ def register_handlers(world: World) -> None:
 def mark(world: World, kind: MarkKind, text: str, names: tuple[str, ...], *args: Expr) -> ir.Mark:
     info = MarkInfo(kind, text, names, tuple(a.type for a in args))
     return ir.Mark(world.mark(info), args)
-
-
-def block(*stmts: ir.Stmt) -> Block:
-    return stmts
-
-
-__all__ = ["FALSE", "TRUE", "Draft", "Instance", "World", "below", "handler_mark", "mark", "start"]

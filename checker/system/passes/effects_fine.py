@@ -12,7 +12,6 @@ from checker.system import build, ir
 from checker.system.build import conj, equal, fresh
 from checker.system.instantiate.world import PENDING, Draft, World, mark
 from checker.system.ir import (
-    FALSE,
     TRUE,
     Action,
     ActionKind,
@@ -155,6 +154,3 @@ def _one_copy(
         mark(world, MarkKind.COPY, "copy", ("from", "to", "message"), process, to, what),
         *substitute(effect.body, meaning),
     )
-
-
-__all__ = ["BOOL", "FALSE", "declare", "lowered"]
