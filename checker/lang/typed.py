@@ -367,8 +367,29 @@ class Correct:
 
 
 @dataclass(frozen=True, slots=True)
+class Acts:
+    """``performed``: what was performed, in order, each time; ``effects`` (kind ``effects``): the
+    same without idempotent acts that were performed before.  ``type`` is a :class:`Seq`."""
+
+    type: Type
+    kind: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedAct:
+    """``repeated(performed, x)`` or ``repeated(effects, x)``: ``x`` is there more than once."""
+
+    type: Type
+    kind: str
+    item: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Temporal:
-    """``always e``, ``eventually e`` (one argument), ``e ~> e`` (two); only in properties."""
+    """``always e``, ``eventually e`` (one argument), ``e ~> e`` (two); only in properties, where
+    they nest, stand under Boolean operators and under quantifiers over fixed domains."""
 
     type: Type
     op: str
@@ -402,6 +423,8 @@ Expr = (
     | Repeated
     | Causes
     | Correct
+    | Acts
+    | RepeatedAct
     | Temporal
 )
 
@@ -470,12 +493,16 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """``layer`` ``None``: an indication to above; otherwise a request to the layer below."""
+    """``layer`` ``None``: an indication to above; otherwise a request to the layer below.
+
+    ``index``: which instance of an indexed layer.
+    """
 
     layer: str | None
     op: str
     args: tuple[Expr, ...]
     span: Span
+    index: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -535,7 +562,59 @@ class LetIn:
     span: Span
 
 
-Stmt = Assign | Send | Call | If | For | While | Choose | Either | Require | LetIn
+@dataclass(frozen=True, slots=True)
+class Perform:
+    """An act on the outside world; ``idempotent``: the world recognises it when it comes again."""
+
+    value: Expr
+    idempotent: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """``start name after duration`` or ``cancel name``; ``kind`` is ``start`` or ``cancel``.
+
+    ``duration`` ``None``: one unit.  Starting a timer that runs starts it anew.
+    """
+
+    kind: str
+    name: str
+    duration: Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Atomic:
+    """``atomic { … }``: of its effects all happen or none, also when the process crashes."""
+
+    body: Block
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Yield:
+    """What follows is a step of its own."""
+
+    span: Span
+
+
+Stmt = (
+    Assign
+    | Send
+    | Call
+    | If
+    | For
+    | While
+    | Choose
+    | Either
+    | Require
+    | LetIn
+    | Perform
+    | Timer
+    | Atomic
+    | Yield
+)
 Block = tuple[Stmt, ...]
 
 # ---- declarations -----------------------------------------------------------------------------
@@ -584,9 +663,12 @@ class OnReceive:
 
 @dataclass(frozen=True, slots=True)
 class OnIndication:
+    """``index``: of an indexed layer, which instance it comes from."""
+
     layer: str
     op: str
     patterns: tuple[Pattern, ...]
+    index: Pattern | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -602,7 +684,20 @@ class OnInit:
     pass
 
 
-Event = OnRequest | OnReceive | OnIndication | OnCondition | OnInit
+@dataclass(frozen=True, slots=True)
+class OnTimeout:
+    """``timer`` ``None``: the timer without a name, which every process has and which always runs:
+    it is over at the end of each round, of each unit of time, or (asynchronous) at any time."""
+
+    timer: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class OnRecover:
+    pass
+
+
+Event = OnRequest | OnReceive | OnIndication | OnCondition | OnInit | OnTimeout | OnRecover
 
 
 @dataclass(frozen=True, slots=True)
@@ -619,12 +714,14 @@ class Handler:
 
 @dataclass(frozen=True, slots=True)
 class StateDecl:
-    """``initial`` ``None``: the type's default (false, the least, the first, empty, none)."""
+    """``initial`` ``None``: the type's default (false, the least, the first, empty, none).
+    ``stable``: it survives a crash."""
 
     name: str
     type: Type
     initial: Expr | None
     span: Span
+    stable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -659,11 +756,17 @@ class MessageDecl:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A layer below, already resolved to the protocol that implements it."""
+    """A layer below: what implements it unless the check gives something else.
+
+    ``protocol`` ``None``: nothing in sight does, so the check must give it, or be a detector's.
+    ``index``: the type of the indices of a family of instances, made on first use.
+    """
 
     name: str
-    protocol: Protocol
+    protocol: Protocol | None
     span: Span
+    interface: Interface | None = None
+    index: Type | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -722,11 +825,57 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
+class LinkRule:
+    """Links from one role to another that are not like the others: ``links a -> b lossy``."""
+
+    sender: str
+    receiver: str
+    kinds: tuple[str, ...]
+    capacity: int | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """``kind``: ``asynchronous``, ``synchronous``, ``partial`` or ``clocks``; ``drift``: ticks by
+    which two clocks may differ; ``noise``: timeouts that may come too early before a ``partial``
+    system becomes synchronous (``None``: any number)."""
+
+    kind: str
+    drift: Expr | None
+    noise: Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Detector:
+    """``kind``: ``P``, ``S`` or ``Omega``; ``noise``: wrong words it may say before it settles
+    (``None``: any number)."""
+
+    kind: str
+    eventually: bool
+    noise: Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """``given layer as oracle`` (``protocol`` ``None``) or ``given layer as Q``; ``layer`` is the
+    name of a layer at any depth, or of the interface that it has."""
+
+    layer: str
+    protocol: Protocol | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
     """One question.
 
-    ``crash``: the bound of ``faults crash <= e`` or ``None``; ``links``: the kinds as written,
-    ``("perfect",)`` where none is; ``capacity``: of ``bounded k``; ``prove``: the properties asked,
+    ``crash``: the bound of ``faults crash <= e`` or ``None``, and ``recover`` whether crashed
+    processes may come back (then the bound is of crashes, not of processes); ``omission``,
+    ``byzantine``: bounds of processes; ``partitions``: how often the network may split; ``links``:
+    the kinds as written, ``("perfect",)`` where none is; ``capacity``: of ``bounded k``; ``prove``: the properties asked,
     each resolved (the protocol's own, its interface's, or by name from a shipped interface);
     ``crash_points``: ``inside`` or ``between_handlers``; ``allow_unused``: handlers that never run
     do not make a verdict vacuous.  Properties that only ``expect`` names are in ``prove`` too.
@@ -744,6 +893,14 @@ class Check:
     span: Span
     crash_points: str = "inside"
     allow_unused: bool = False
+    recover: bool = False
+    omission: Expr | None = None
+    byzantine: Expr | None = None
+    partitions: Expr | None = None
+    link_rules: tuple[LinkRule, ...] = ()
+    timing: Timing | None = None
+    detector: Detector | None = None
+    given: tuple[Given, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

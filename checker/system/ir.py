@@ -14,8 +14,14 @@ Meaning (the interpreter is the definition):
   remove that way.  ``Fault`` and any value outside its range are errors of the run.
 * After ``init`` and after each action's body, ``monitor`` is run.
 * An instance of an action is *promised* when ``promised`` holds (evaluated before the body, with
-  the parameters bound).  A state is an *admissible end* when no promised instance leads to a
-  state different from it, or to an error of the run.
+  the parameters bound).  It belongs to the *constraint* that its ``fairness`` names: a group and
+  the values of a key.  A constraint is *enabled* in a state when one of its promised instances
+  leads to a state different from it, or to an error of the run; a step between different states
+  *takes* a constraint when some promised instance of it makes that step.
+* A run is *fair* when each weak constraint that is enabled from some point on is taken infinitely
+  often, each strong one that is enabled infinitely often is taken infinitely often, and each
+  expression of ``justice`` holds infinitely often.  A run may stay in a state for ever where no
+  constraint is enabled and all of ``justice`` holds: such a state is an *admissible end*.
 """
 
 from __future__ import annotations
@@ -362,12 +368,14 @@ class Emit:
     """An effect, still to be lowered by a pass: performs the :class:`EffectDef` of that name.
 
     ``atomic``: of a handler that touches shared state, in the midst of which nothing happens.
+    ``glued``: no crash falls between this effect and the one before it.
     """
 
     effect: str
     args: tuple[Expr, ...]
     place: Place | None = None
     atomic: bool = False
+    glued: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -418,11 +426,41 @@ class ActionKind(StrEnum):
     LOSE = "lose"  # a link loses
     CRASH = "crash"
     EFFECT = "effect"  # one effect of a handler, where effects are steps of their own
+    RECOVER = "recover"
+    TIMEOUT = "timeout"
+    DETECT = "detect"  # a failure detector, or a layer that is an oracle, speaks
+    FORGE = "forge"  # a process receives what a Byzantine one has made up
+    WORLD = "world"  # nobody's step: partitions, rounds, clocks, detectors that settle
+
+
+class FairnessKind(StrEnum):
+    WEAK = "weak"
+    STRONG = "strong"
+
+
+@dataclass(frozen=True, slots=True)
+class Fairness:
+    """The constraint to which the promised instances of an action belong.
+
+    ``key`` mentions the action's parameters and the state before the step; constraints with the
+    same ``group`` and key are one, whatever the action (their kinds must agree).  ``text`` says in
+    words what is promised, with ``{0}``, ``{1}`` … for the rendered values of the key, e.g.
+    ``{0}, which is correct, takes a step whenever it can do so for ever``.
+    """
+
+    group: str
+    key: tuple[Expr, ...] = ()
+    kind: FairnessKind = FairnessKind.WEAK
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """See the module's docstring.  ``name`` is unique in the system."""
+    """See the module's docstring.  ``name`` is unique in the system.
+
+    ``fairness`` ``None``: each promised instance is a weak constraint of its own (group: the
+    action's name, key: its parameters); see :func:`fairness_of`.
+    """
 
     name: str
     kind: ActionKind
@@ -431,16 +469,84 @@ class Action:
     body: Block
     promised: Expr
     place: Place | None = None
+    fairness: Fairness | None = None
+
+
+def fairness_of(action: Action) -> Fairness:
+    """The constraint of an action's promised instances."""
+    if action.fairness is not None:
+        return action.fairness
+    key = tuple(Local(domain_item(p.domain), p.name) for p in action.params)
+    return Fairness(action.name, key)
+
+
+# ---- properties -------------------------------------------------------------------------------
 
 
 class PropertyKind(StrEnum):
     INVARIANT = "invariant"  # violated by any reachable state in which ``bad`` holds
     AT_END = "at_end"  # violated by any admissible end in which ``bad`` holds
+    LIVENESS = "liveness"  # violated by any fair run that ``automaton`` accepts
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """Proposition number ``index`` of the property is true now."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Connective:
+    """``op`` is ``not`` (one part), ``and`` or ``or``."""
+
+    op: str
+    parts: tuple[Formula, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Modal:
+    """``op`` is ``always`` or ``eventually``, from now on."""
+
+    op: str
+    part: Formula
+
+
+Formula = Holds | Connective | Modal
+"""Linear temporal logic (Pnueli 1977) over a property's propositions."""
+
+
+@dataclass(frozen=True, slots=True)
+class AutomatonEdge:
+    """Taken by reading a state in which every proposition of ``yes`` holds and none of ``no``."""
+
+    source: int
+    target: int
+    yes: frozenset[int]
+    no: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Automaton:
+    """A generalised Büchi automaton; it has read nothing yet in state 0.
+
+    A run s0 s1 … is accepted when some path q0 = 0, q1, q2 …, with an edge from qi to qi+1 that
+    reads si, visits each set of ``accepting`` infinitely often.
+    """
+
+    states: int
+    edges: tuple[AutomatonEdge, ...]
+    accepting: tuple[frozenset[int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A question.  ``premise``: vacuous unless some state of the exploration satisfies it."""
+    """A question.  ``premise``: vacuous unless some state of the exploration satisfies it.
+
+    Of ``LIVENESS``: for every assignment of ``params`` every fair run must satisfy ``formula``;
+    ``automaton`` accepts what does not.  ``propositions`` mention the state and the parameters;
+    ``bad`` is not used.
+    """
 
     name: str
     kind: PropertyKind
@@ -449,6 +555,18 @@ class Property:
     definition: str
     assumptions: tuple[str, ...] = ()
     place: Place | None = None
+    params: tuple[Param, ...] = ()
+    propositions: tuple[Expr, ...] = ()
+    formula: Formula | None = None
+    automaton: Automaton | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Justice:
+    """``holds`` is true infinitely often in every run that the world admits; ``text``: in words."""
+
+    holds: Expr
+    text: str
 
 
 class MarkKind(StrEnum):
@@ -461,6 +579,16 @@ class MarkKind(StrEnum):
     INDICATION = "indication"  # args: process, arguments of the indication
     CRASH = "crash"  # args: process
     COPY = "copy"  # args: sender, receiver, message: one copy of a multicast leaves
+    PERFORM = "perform"  # args: process, what it does to the outside world
+    RECOVER = "recover"  # args: process
+    STORE = "store"  # args: process, value: a stable write that is an effect of its own
+    TIMER = "timer"  # args: process; text: the timer's name, with start or cancel before it
+    TIMEOUT = "timeout"  # args: process; text: the timer's name
+    DETECT = "detect"  # args: process, then those of the indication that an oracle makes
+    FORGE = "forge"  # args: Byzantine process, receiver, message
+    WORLD = "world"  # args: any; text: what happens, with {0} … for the arguments
+    MESSAGE = "message"  # a message of this type is sent; text: its name
+    POINT = "point"  # a crash point: text says between what
 
 
 @dataclass(frozen=True, slots=True)
@@ -480,6 +608,7 @@ class MarkInfo:
 
 class EffectKind(StrEnum):
     SEND = "send"  # args: receivers (a set of processes), message
+    STORE = "store"  # args: the value: a write to stable storage
     VISIBLE = "visible"  # a delivery to the application: what a property can see
 
 
@@ -508,6 +637,7 @@ class TransitionSystem:
     monitor: Block
     properties: tuple[Property, ...]
     marks: tuple[MarkInfo, ...]
+    justice: tuple[Justice, ...] = ()
 
     def variable(self, name: str) -> Variable:
         """The variable called ``name``; raises ``KeyError`` where there is none."""

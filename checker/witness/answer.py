@@ -43,11 +43,16 @@ Listener = Callable[[Progress], None]
 class Path:
     """A run: consecutive states, the first one initial.
 
-    ``then_fault``: an action of the last state meets an error of the run.
+    ``then_fault``: an action of the last state meets an error of the run.  ``loop``: the run goes
+    on for ever: from the last state back to number ``loop`` (from 0), or, where that is the last
+    state itself, by staying there.  ``values``: of the parameters of the ``LIVENESS`` property
+    that the run violates, in order.
     """
 
     states: tuple[State, ...]
     then_fault: bool = False
+    loop: int | None = None
+    values: tuple[Value, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,12 @@ class Answer:
     * ``cyclic``: the ``AT_END`` properties for which some cycle (a self-loop at a state that is no
       admissible end counts) runs through reachable states all of which satisfy ``bad``.
       Only computed when ``exhaustive``.
+    * ``fair``: whether some run is fair at all; ``None`` where that was not asked: it is when
+      there is a ``LIVENESS`` property and the exploration is exhaustive.
+    * ``undecided``: the ``LIVENESS`` properties that could not be decided, each with the reason in
+      words, although the exploration is exhaustive.
+    * ``edges``, ``bytes_per_edge``: of the graph kept for liveness, 0 where none was.
+    * ``liveness_seconds``: time for liveness, after the exploration.
     * ``reached_marks``: indices into ``TransitionSystem.marks``.
     * ``premises``: the properties whose premise held in some state.  For ``AT_END`` properties the
       states that count are all states, not only ends.
@@ -85,6 +96,11 @@ class Answer:
     ends: int = 0
     stopped: str | None = None
     bytes_per_state: float = 0.0
+    fair: bool | None = None
+    undecided: dict[str, str] = field(default_factory=dict)
+    edges: int = 0
+    bytes_per_edge: float = 0.0
+    liveness_seconds: float = 0.0
 
 
 class Unsupported(Exception):
