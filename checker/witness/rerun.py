@@ -8,7 +8,9 @@ from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.interpreter import Event, State, Transition
 from checker.system.ir import Property, PropertyKind, TransitionSystem
+from checker.system.types import Value
 from checker.witness.answer import Path
+from checker.witness.trace import LedgerEntry
 
 
 class ReplayMismatch(Exception):
@@ -26,11 +28,20 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run that was made again; ``fault``: the transition with which it fails at its end."""
+    """A run that was made again; ``fault``: the transition with which it fails at its end.
+
+    ``loop``: the run goes on for ever, from its last moment back to number ``loop``, by the
+    transition ``closing`` (``None`` where it stays in its last state); ``ledger`` says how the
+    loop honours what the world promises; ``values`` are those of the property's parameters.
+    """
 
     moments: tuple[Moment, ...]
     ends: bool
     fault: Transition | None = None
+    loop: int | None = None
+    closing: Moment | None = None
+    ledger: tuple[LedgerEntry, ...] = ()
+    values: tuple[Value, ...] = ()
 
     @property
     def last(self) -> State:

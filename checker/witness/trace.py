@@ -105,6 +105,23 @@ class InFlight:
 
 
 @dataclass(frozen=True, slots=True)
+class LedgerEntry:
+    """How a run that goes on for ever honours one promise of fairness.
+
+    ``text``: the promise in words.  ``kind`` is ``weak``, ``strong`` or ``justice``.  ``how`` is
+    ``taken`` (``steps``: those of the loop in which it is), ``disabled`` (``steps``: after these
+    of the loop it can't be taken), or ``holds`` (``steps``: a justice is true after these).  A step
+    is known by the number of the state it leads to; the step that closes the loop has the number
+    behind the last one.  Where the run stays in its last state for ever only justice is named.
+    """
+
+    text: str
+    kind: str
+    how: str
+    steps: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Failure:
     """The error of the run with which a trace ends; ``during``: the action that met it."""
 
