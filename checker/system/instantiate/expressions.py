@@ -113,6 +113,8 @@ def _lower(expr: typed.Expr, env: Env, expected: Type | None) -> Expr:
             | typed.Repeated()
             | typed.Causes()
             | typed.Correct()
+            | typed.Acts()
+            | typed.RepeatedAct()
             | typed.Temporal()
         ):
             if env.history is None:

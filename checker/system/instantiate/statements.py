@@ -7,7 +7,7 @@ the spot; otherwise the calls wait in a local queue that is worked off when the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from checker.lang import typed
@@ -15,8 +15,10 @@ from checker.system import build, ir
 from checker.system.build import conj, fresh
 from checker.system.instantiate import walk
 from checker.system.instantiate.expressions import Env, as_domain, bind_domain, lower, state_name
+from checker.system.instantiate.sizes import refuse
 from checker.system.instantiate.world import Instance, World
 from checker.system.ir import TRUE, Block, Expr, Target
+from checker.system.passes.rewrite import replace_emits
 from checker.system.types import BOOL, IntT, MapT, SeqT, SetT, TupleT, Type, VariantT
 
 ROUNDS = 1000
@@ -87,6 +89,15 @@ def _statement(stmt: typed.Stmt, env: Env, root: Root) -> tuple[Block, Env]:
             lowered = lower(value, env)
             local = ir.Local(lowered.type, fresh(name))
             return (ir.Declare(local.name, local.type, lowered),), env.bind(name, local)
+        case typed.Perform():
+            return (_perform(stmt, env),), env
+        case typed.Atomic(body, _):
+            return together(lower_block(body, env, root)), env
+        case typed.Timer(_, _, _, span):
+            raise refuse("C202", "timers can't be used yet", span)
+        case typed.Yield(span):
+            message = "`yield` can only stand at the top level of a handler"
+            raise refuse("C202", message, span, "not in a branch, a loop or `atomic`")
         case _:
             assert_never(stmt)
 
@@ -133,6 +144,20 @@ def _send(stmt: typed.Send, env: Env) -> ir.Stmt:
     message = wrapped(world, env.instance, lower(stmt.message, env))
     assert env.self is not None
     return ir.Emit("send", (env.self, receivers, message), world.place(stmt.span))
+
+
+def _perform(stmt: typed.Perform, env: Env) -> ir.Stmt:
+    world = env.world
+    effect = "perform idempotent" if stmt.idempotent else "perform"
+    params = world.effects[effect].params
+    assert env.self is not None
+    value = lower(stmt.value, env, params[1][1])
+    return ir.Emit(effect, (env.self, value), world.place(stmt.span))
+
+
+def together(body: Block) -> Block:
+    """``body`` of whose effects all happen or none."""
+    return replace_emits(body, lambda emit: (replace(emit, glued=True),))
 
 
 def _while(stmt: typed.While, env: Env, root: Root) -> ir.Stmt:
