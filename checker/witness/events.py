@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import assert_never
 
 from checker.system import interpreter
@@ -10,46 +11,104 @@ from checker.system.types import SetT, Value
 from checker.witness.show import show
 from checker.witness.trace import Event
 
+SILENT = frozenset({MarkKind.BRANCH, MarkKind.MESSAGE, MarkKind.POINT})
+"""Marks that say what a search has covered; a trace leaves them out."""
+
+SAYS = {"suspect": "suspects", "restore": "no longer suspects", "trust": "trusts"}
+"""What the indications of failure detectors say of a process."""
+
+
+def told(system: TransitionSystem, events: Iterable[interpreter.Event]) -> tuple[Event, ...]:
+    """``events`` as a trace holds them."""
+    return tuple(tell(system, e) for e in events if system.marks[e.mark].kind not in SILENT)
+
 
 def tell(system: TransitionSystem, event: interpreter.Event) -> Event:
-    """``event`` as a trace holds it."""
+    """One event in words and in data."""
     info = system.marks[event.mark]
     texts = [show(t, v) for t, v in zip(info.types, event.args, strict=True)]
     who = texts[0] if texts else ""
     match info.kind:
-        case MarkKind.HANDLER | MarkKind.BRANCH:
+        case MarkKind.SEND | MarkKind.RECEIVE | MarkKind.LOSE | MarkKind.COPY | MarkKind.FORGE:
+            return _of_message(info, event, texts)
+        case MarkKind.HANDLER | MarkKind.BRANCH | MarkKind.MESSAGE | MarkKind.POINT:
             named = _named(info, texts)
             return _event(info, f"{who}: {info.text}", who, info.text, arguments=named)
-        case MarkKind.SEND:
-            to = members_shown(info, event.args)
-            told = f"{who} sends {texts[2]} to {', '.join(to) or 'nobody'}"
-            return _event(info, told, who, message=texts[2], peers=to)
-        case MarkKind.RECEIVE:
-            told = f"{who} receives {texts[2]} from {texts[1]}"
-            return _event(info, told, who, message=texts[2], peers=(texts[1],))
-        case MarkKind.LOSE:
-            told = f"the link loses {texts[2]} from {who} to {texts[1]}"
-            return _event(info, told, who, message=texts[2], peers=(texts[1],))
-        case MarkKind.COPY:
-            told = f"{texts[2]} leaves {who} for {texts[1]}"
-            return _event(info, told, who, message=texts[2], peers=(texts[1],))
-        case MarkKind.REQUEST:
-            call = f"{info.text}({', '.join(texts[1:])})"
-            told = f"{who} is asked: {call}"
-            return _event(info, told, who, call, arguments=_named(info, texts))
-        case MarkKind.INDICATION:
-            call = f"{info.text}({', '.join(texts[1:])})"
-            return _event(info, f"{who} indicates {call}", who, call, arguments=_named(info, texts))
+        case MarkKind.REQUEST | MarkKind.INDICATION | MarkKind.DETECT:
+            return _of_operator(info, texts)
         case MarkKind.CRASH:
             return _event(info, f"{who} crashes", who)
+        case MarkKind.RECOVER:
+            return _event(info, f"{who} comes back up", who)
+        case MarkKind.PERFORM:
+            act = ", ".join(texts[1:])
+            return _event(info, f"{who} performs {act}", who, act)
+        case MarkKind.STORE:
+            value = ", ".join(texts[1:])
+            return _event(
+                info, f"{who} stores {info.text} = {value}", who, f"{info.text} = {value}"
+            )
+        case MarkKind.TIMER:
+            verb, _, name = info.text.partition(" ")
+            said = f"{verb}s {timer(name)}"
+            return _event(info, f"{who} {said}", who, said)
+        case MarkKind.TIMEOUT:
+            name = timer(info.text).removeprefix("the ")
+            return _event(info, f"{who}'s {name} is over", who, info.text)
+        case MarkKind.WORLD:
+            said = info.text.format(*texts)
+            return _event(info, said, name=said, arguments=_pairs(info.names, texts))
         case _:
             assert_never(info.kind)
+
+
+def timer(name: str) -> str:
+    """A timer in words; the one without a name has an empty one."""
+    return f"the timer `{name}`" if name else "the timer"
+
+
+def _of_message(info: MarkInfo, event: interpreter.Event, texts: list[str]) -> Event:
+    first, second, message, *claimed = texts
+    match info.kind:
+        case MarkKind.SEND:
+            to = members_shown(info, event.args)
+            said = f"{first} sends {message} to {', '.join(to) or 'nobody'}"
+            return _event(info, said, first, message=message, peers=to)
+        case MarkKind.RECEIVE:
+            said = f"{first} receives {message} from {second}"
+        case MarkKind.LOSE:
+            said = f"the link loses {message} from {first} to {second}"
+        case MarkKind.FORGE:
+            sender = claimed[0] if claimed else first
+            said = f"{first}, which is Byzantine, makes {second} receive {message} from {sender}"
+            return _event(info, said, first, message=message, peers=(second,))
+        case _:
+            said = f"{message} leaves {first} for {second}"
+    return _event(info, said, first, message=message, peers=(second,))
+
+
+def _of_operator(info: MarkInfo, texts: list[str]) -> Event:
+    """A request, an indication, or what an oracle says."""
+    who, *given = texts
+    call = f"{info.text}({', '.join(given)})"
+    arguments = _named(info, texts)
+    if info.kind is MarkKind.REQUEST:
+        return _event(info, f"{who} is asked: {call}", who, call, arguments=arguments)
+    if info.kind is MarkKind.INDICATION:
+        return _event(info, f"{who} indicates {call}", who, call, arguments=arguments)
+    path, _, operator = info.text.rpartition(".")
+    if operator in SAYS and len(given) == 1:
+        said = f"the detector tells {who} that it {SAYS[operator]} {given[0]}"
+    else:
+        oracle = f"the oracle `{path}`" if path else "the oracle"
+        said = f"{oracle} indicates {operator}({', '.join(given)}) to {who}"
+    return _event(info, said, who, call, arguments=arguments)
 
 
 def _event(
     info: MarkInfo,
     sentence: str,
-    process: str,
+    process: str = "",
     name: str = "",
     message: str = "",
     peers: tuple[str, ...] = (),
@@ -59,8 +118,13 @@ def _event(
 
 
 def _named(info: MarkInfo, texts: list[str]) -> tuple[tuple[str, str], ...]:
-    """Bound names with values, without the process and without names that the tool made up."""
-    pairs = zip(info.names[1:], texts[1:], strict=False)
+    """Bound names with values, without the process."""
+    return _pairs(info.names[1:], texts[1:])
+
+
+def _pairs(names: tuple[str, ...], texts: list[str]) -> tuple[tuple[str, str], ...]:
+    """Names with values, without names that the tool made up."""
+    pairs = zip(names, texts, strict=False)
     authors = ((name.partition(".")[0], text) for name, text in pairs)
     return tuple((name, text) for name, text in authors if name and not name.startswith("_"))
 
