@@ -7,7 +7,7 @@ copy.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, assert_never
 
@@ -39,6 +39,26 @@ class Transition:
     successor: State | None
     events: tuple[Event, ...] = ()
     fault: RunFault | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """One promise of fairness: a group and the values of its key (:class:`ir.Fairness`)."""
+
+    group: str
+    key: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """What can happen in a state, and what is owed there; steps to the state itself are left out.
+
+    ``steps``: the successors in canonical order, each with the constraints that the step takes;
+    ``enabled``: the constraints that are enabled, each with the fairness it comes from.
+    """
+
+    steps: dict[State, frozenset[Constraint]]
+    enabled: dict[Constraint, ir.Fairness]
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,8 +250,39 @@ def action_transitions(
         yield Transition(action, (), None, (), fault)
 
 
+def constraint(action: Action, scope: Scope) -> Constraint | None:
+    """The constraint of an instance, given by the scope that binds its parameters; ``None`` where
+    it is not promised."""
+    if not evaluate(action.promised, scope):
+        return None
+    fairness = ir.fairness_of(action)
+    return Constraint(fairness.group, tuple(evaluate(key, scope) for key in fairness.key))
+
+
+def moves(system: TransitionSystem, state: State) -> Moves:
+    """The steps and the obligations of ``state``.
+
+    May raise :class:`RunFault` where a guard, a domain or a promise has an error.
+    """
+    steps: dict[State, frozenset[Constraint]] = {}
+    enabled: dict[Constraint, ir.Fairness] = {}
+    for action in system.actions:
+        for scope in instances(system, action, state):
+            owed = constraint(action, scope)
+            for way in _ways(action.body + system.monitor, scope):
+                successor = None if isinstance(way, RunFault) else _state_of(system, way[0])
+                if successor == state:
+                    continue
+                if owed is not None:
+                    enabled.setdefault(owed, ir.fairness_of(action))
+                if successor is not None:
+                    taken = frozenset() if owed is None else frozenset({owed})
+                    steps[successor] = steps.get(successor, frozenset()) | taken
+    return Moves(steps, enabled)
+
+
 def is_admissible_end(system: TransitionSystem, state: State) -> bool:
-    """Whether nothing that the world promises is left to do: see :mod:`checker.system.ir`.
+    """Whether a run may stay in ``state`` for ever: see :mod:`checker.system.ir`.
 
     May raise :class:`RunFault` where a guard or domain has an error: that is no end either.
     """
@@ -242,12 +293,33 @@ def is_admissible_end(system: TransitionSystem, state: State) -> bool:
             for way in _ways(action.body + system.monitor, scope):
                 if isinstance(way, RunFault) or _state_of(system, way[0]) != state:
                     return False
-    return True
+    return all(holds(system, justice.holds, state) for justice in system.justice)
 
 
-def holds(system: TransitionSystem, expr: ir.Expr, state: State) -> bool:
-    """The value of a closed Boolean expression in ``state``."""
-    return bool(evaluate(expr, _scope_of(system, state)))
+def assignments(params: tuple[ir.Param, ...]) -> list[tuple[Value, ...]]:
+    """Every assignment of parameters whose domains and conditions mention no state, in order."""
+    found: list[dict[str, Value]] = [{}]
+    for param in params:
+        longer = []
+        for names in found:
+            for value in members(param.domain, Scope({}, names)):
+                inner = {**names, param.name: value}
+                if evaluate(param.where, Scope({}, inner)):
+                    longer.append(inner)
+        found = longer
+    return [tuple(names[p.name] for p in params) for names in found]
+
+
+def holds(
+    system: TransitionSystem,
+    expr: ir.Expr,
+    state: State,
+    names: Mapping[str, Value] | None = None,
+) -> bool:
+    """The value of a Boolean expression in ``state``; ``names``: of its free local names."""
+    scope = _scope_of(system, state)
+    scope.names.update(names or {})
+    return bool(evaluate(expr, scope))
 
 
 def named(system: TransitionSystem, state: State) -> dict[str, Value]:
