@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from checker.views.loop import ledger_view, repeating, rounds
 from checker.views.paper import count, listing, pairs, stack
-from checker.witness.trace import Change, Copies, Event, Step, Trace
+from checker.witness.trace import Change, Copies, Event, Fate, Step, Trace
 
 LABEL = 9
 """Columns for the word in front of each line of a step."""
@@ -19,11 +20,16 @@ SAME = "(never received: the same as if the crash had kept it from being sent)"
 def trace_view(trace: Trace) -> RenderableType:
     """The whole trace: what is violated, the steps, and what became of processes and messages."""
     parts: list[RenderableType] = [_header(trace)]
-    parts += [_step(trace, step) for step in trace.steps if step.number or step.events]
+    loop = trace.length if trace.loop is None else trace.loop
+    shown = [step for step in trace.steps if step.number or step.events]
+    parts += [_step(trace, step) for step in shown if step.number <= loop]
+    if trace.closing is not None:
+        again = [_step(trace, s) for s in (*trace.steps[loop + 1 :], trace.closing)]
+        parts.append(rounds(trace, again))
     if trace.failure is not None:
         parts.append(_failure(trace))
-    parts.append(_fates(trace))
-    parts += [part for part in (_copies(trace), _in_flight(trace)) if part is not None]
+    ends = (ledger_view(trace), _fates(trace), _copies(trace), _in_flight(trace))
+    parts += [part for part in ends if part is not None]
     parts.append(_closing(trace))
     return stack(parts)
 
@@ -55,6 +61,8 @@ def _what(trace: Trace) -> str:
 
 def _how(trace: Trace) -> str:
     steps = "in the initial state" if trace.length == 0 else f"in {count(trace.length, 'step')}"
+    if trace.closing is not None:
+        steps += f" ({repeating(trace)} for ever)"
     fine = ", fine steps" if trace.header.fine_steps else ""
     return f"{steps}{fine}, accepted by an independent replay"
 
@@ -92,10 +100,27 @@ def _event(step: Step, event: Event, fine: bool) -> Iterable[tuple[Text, Text]]:
             yield Text("indicates", style="green"), Text(who + event.name)
         case "request" if step.kind != "request":
             yield Text("asks", style="green"), Text(who + event.name)
-        case "receive" if step.kind != "receive":
+        case "receive" if step.kind not in ("receive", "forge"):
             yield Text("receives", style="cyan"), Text(f"{who}{event.message}")
         case "crash" if step.kind != "crash":
             yield Text("crashes", style="bold red"), Text(f"{event.process}, here")
+        case "perform" | "store" | "timer" | "timeout" | "detect" | "recover" | "world":
+            if not step.headline.startswith(event.sentence):
+                yield _of_world(event, who)
+
+
+def _of_world(event: Event, who: str) -> tuple[Text, Text]:
+    """A line for something that is no message and no call."""
+    match event.kind:
+        case "perform":
+            return Text("performs", style="bold green"), Text(who + event.name)
+        case "store":
+            return Text("stores", style="magenta"), Text(who + event.name)
+        case "timer":
+            verb, _, timer = event.name.partition(" ")
+            return Text(verb, style="cyan"), Text(who + timer)
+        case _:
+            return Text("then", style="cyan"), Text(event.sentence)
 
 
 def _change(step: Step, change: Change) -> tuple[Text, Text]:
@@ -120,15 +145,32 @@ def _failure(trace: Trace) -> RenderableType:
 def _fates(trace: Trace) -> RenderableType:
     rows = []
     for fate in trace.fates:
-        said = listing(fate.deliveries) if fate.deliveries else "nothing"
-        text = Text(said)
-        if fate.crashed:
-            text.append("  (crashed)", style="red")
-        else:
-            text.append("  (correct)", style="dim")
+        text = Text(_indicated(fate))
+        faults = _faults(fate)
+        text.append(f"  ({faults or 'correct'})", style="red" if faults else "dim")
         rows.append((Text(fate.process, style="bold"), text))
     width = max((len(p) for p in trace.processes), default=1)
-    return Group(Text("What each process indicated, in order", style="bold"), pairs(rows, 2, width))
+    performs = any(d.startswith("perform ") for f in trace.fates for d in f.deliveries)
+    did = "indicated and performed" if performs else "indicated"
+    return Group(Text(f"What each process {did}, in order", style="bold"), pairs(rows, 2, width))
+
+
+def _indicated(fate: Fate) -> str:
+    if not fate.again:
+        return listing(fate.deliveries) or "nothing"
+    before = fate.deliveries[: len(fate.deliveries) - len(fate.again)]
+    return f"{listing(before)}{', then ' if before else ''}for ever again {listing(fate.again)}"
+
+
+def _faults(fate: Fate) -> str:
+    """What is wrong with a process; empty where it is correct."""
+    words = {"byzantine": "Byzantine", "omitting": "omission-faulty"}
+    found = [words[fate.faulty]] if fate.faulty in words else []
+    if fate.crashed:
+        found.append("crashed")
+    elif fate.recovered:
+        found.append("crashed and came back up")
+    return ", ".join(found)
 
 
 def _copies(trace: Trace) -> RenderableType | None:
@@ -163,6 +205,8 @@ def _in_flight(trace: Trace) -> RenderableType | None:
         return None
     lines = [Text(f"  {message.text}") for message in trace.in_flight]
     title = "Still on the way at the end"
+    if trace.closing is not None:
+        title = "On the way all the time from then on"
     if trace.ends:
         title += " (nothing promises that they arrive)"
     return Group(Text(title, style="bold"), *lines)
@@ -172,6 +216,8 @@ def _closing(trace: Trace) -> RenderableType:
     closing = Text(_what(trace) + ".", style="bold")
     if trace.ends:
         closing.append("\nThe run is over: nothing that the world promises is left to do.", "dim")
+    elif trace.closing is not None:
+        closing.append("\nThe run goes round like this for ever, as the world allows.", "dim")
     elif trace.failure is None:
         closing.append("\nThe run may go on; whatever happens, this has happened.", "dim")
     return closing

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from checker.system import ir
 from checker.system.evaluate import Scope, elements, evaluate
 from checker.system.interpreter import State, named
-from checker.system.ir import Expr, Op, Property, Quantifier, TransitionSystem
+from checker.system.ir import Expr, Op, Property, PropertyKind, Quantifier, TransitionSystem
 from checker.system.types import Type, Value
+from checker.witness.rerun import Run
 from checker.witness.show import show
 
 Binding = tuple[str, Type, Value]
 
 
-def sentence(system: TransitionSystem, prop: Property, state: State) -> str:
-    """``agreement is violated with p = p2, q = p3: <definition>`` for a state that is bad."""
-    parts = [f"{n} = {show(t, v)}" for n, t, v in bindings(system, prop.bad, state)]
+def sentence(system: TransitionSystem, prop: Property, run: Run) -> str:
+    """``agreement is violated with p = p2, q = p3: <definition>`` for a run that violates it."""
+    if prop.kind is PropertyKind.LIVENESS:
+        found = _given(prop, run.values)
+    else:
+        found = bindings(system, prop.bad, run.last)
+    parts = [f"{n} = {show(t, v)}" for n, t, v in found]
     whom = f" with {', '.join(parts)}" if parts else ""
     definition = " ".join(prop.definition.split())
     return f"{prop.name} is violated{whom}" + (f": {definition}" if definition else "")
+
+
+def _given(prop: Property, values: tuple[Value, ...]) -> tuple[Binding, ...]:
+    """The property's parameters, by the names that the author gave."""
+    pairs = zip(prop.params, values, strict=True)
+    return _authors((p.name, ir.domain_item(p.domain), value) for p, value in pairs)
 
 
 def bindings(system: TransitionSystem, expr: Expr, state: State) -> tuple[Binding, ...]:
@@ -28,8 +41,12 @@ def bindings(system: TransitionSystem, expr: Expr, state: State) -> tuple[Bindin
     """
     found: dict[str, Binding] = {}
     _walk(expr, Scope(named(system, state), {}), True, found)
+    return _authors(found.values())
+
+
+def _authors(found: Iterable[Binding]) -> tuple[Binding, ...]:
     authors: dict[str, Binding] = {}
-    for name, type_, value in found.values():
+    for name, type_, value in found:
         shown = name.partition(".")[0]
         if shown and not shown.startswith("_"):
             authors.setdefault(shown, (shown, type_, value))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -26,25 +26,63 @@ from checker.system.types import (
 from checker.witness.events import tell
 from checker.witness.rerun import Run
 from checker.witness.show import show
-from checker.witness.trace import Copies, Fate, InFlight, Step
+from checker.witness.trace import Copies, Event, Fate, InFlight, Step
+
+FAULTY = ("byzantine", "omitting")
+"""Variables of the world that hold processes which are faulty without being down."""
 
 
 def fates_of(system: TransitionSystem, run: Run, steps: tuple[Step, ...]) -> tuple[Fate, ...]:
-    """For each process, what it indicated to the layer above, and whether it crashed."""
-    delivered: dict[str, list[str]] = defaultdict(list)
-    crashed = set(_crashed(system, run.last))
-    for event in (e for step in steps for e in step.events):
-        if event.kind == MarkKind.INDICATION and "." not in event.name.partition("(")[0]:
-            delivered[event.process].append(event.name)
-        elif event.kind == MarkKind.CRASH:
-            crashed.add(event.process)
-    return tuple(Fate(p, p in crashed, tuple(delivered[p])) for p in system.processes)
+    """For each process, what it indicated to the layer above and performed, and its faults.
+
+    ``steps`` are those of the run with that which closes a loop.
+    """
+    happened: dict[str, list[str]] = defaultdict(list)
+    again: dict[str, list[str]] = defaultdict(list)
+    down = set(_members(system, run.last, "crashed"))
+    for step in steps:
+        for event in step.events:
+            visible = _visible(event)
+            if visible:
+                happened[event.process].append(visible)
+                if run.loop is not None and step.number > run.loop:
+                    again[event.process].append(visible)
+            elif event.kind == MarkKind.CRASH:
+                down.add(event.process)
+            elif event.kind == MarkKind.RECOVER:
+                down.discard(event.process)
+    came_back = ever_crashed(steps) - down
+    faulty = {p: word for word in FAULTY for p in _members(system, run.last, word)}
+    return tuple(
+        Fate(
+            process=p,
+            crashed=p in down,
+            deliveries=tuple(happened[p]),
+            recovered=p in came_back,
+            faulty=faulty.get(p, ""),
+            again=tuple(again[p]),
+        )
+        for p in system.processes
+    )
 
 
-def _crashed(system: TransitionSystem, state: State) -> Iterator[str]:
-    """The members of the world's variable ``crashed``, where there is one."""
+def _visible(event: Event) -> str:
+    """What somebody outside the protocol sees of an event; empty where that is nothing."""
+    if event.kind == MarkKind.INDICATION and "." not in event.name.partition("(")[0]:
+        return event.name
+    return f"perform {event.name}" if event.kind == MarkKind.PERFORM else ""
+
+
+def ever_crashed(steps: tuple[Step, ...]) -> frozenset[str]:
+    """The processes that crash in some step."""
+    events = (event for step in steps for event in step.events)
+    return frozenset(event.process for event in events if event.kind == MarkKind.CRASH)
+
+
+def _members(system: TransitionSystem, state: State, title: str) -> Iterator[str]:
+    """The members of the world's variable of that title, where there is one."""
     for variable, value in zip(system.variables, state, strict=True):
-        if variable.kind is VariableKind.WORLD and (variable.title or variable.name) == "crashed":
+        if variable.kind is VariableKind.WORLD and (variable.title or variable.name) == title:
             if isinstance(variable.type, SetT):
                 item = variable.type.item
                 yield from (show(item, v) for v in cast(frozenset[Value], value))
@@ -109,15 +147,22 @@ def _follow(
                     return
 
 
-def in_flight(system: TransitionSystem, state: State) -> tuple[InFlight, ...]:
-    """The messages that are on some link in ``state``."""
+def in_flight(system: TransitionSystem, run: Run) -> tuple[InFlight, ...]:
+    """The messages that are on some link at the end, or all the time while a run goes round."""
+    if run.closing is None or run.loop is None:
+        return tuple(_on_links(system, run.last))
+    always = Counter(_on_links(system, run.last))
+    for moment in run.moments[run.loop :]:
+        always &= Counter(_on_links(system, moment.state))
+    return tuple(always.elements())
+
+
+def _on_links(system: TransitionSystem, state: State) -> Iterator[InFlight]:
     values = named(system, state)
-    return tuple(
-        InFlight(variable.title or variable.name, text)
-        for variable in system.variables
-        if variable.kind is VariableKind.LINK
-        for text in _messages(variable.type, values[variable.name], ())
-    )
+    for variable in system.variables:
+        if variable.kind is VariableKind.LINK:
+            for text in _messages(variable.type, values[variable.name], ()):
+                yield InFlight(variable.title or variable.name, text)
 
 
 def _messages(type_: Type, value: Value, ends: tuple[tuple[str, str], ...]) -> Iterator[str]:

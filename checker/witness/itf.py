@@ -10,9 +10,12 @@ from checker.witness.trace import Trace
 def trace_to_itf(trace: Trace) -> dict[str, Any]:
     """The trace as an ITF document: variables, and a value for each of them in every state.
 
+    ``loop`` is there where the run goes on for ever: from the last state back to that one.
+
     Values are in ITF's encoding already, see :mod:`checker.witness.show`.
     """
     header = trace.header
+    loop = {} if trace.loop is None else {"loop": trace.loop}
     return {
         "#meta": {
             "format": "ITF",
@@ -23,6 +26,7 @@ def trace_to_itf(trace: Trace) -> dict[str, Any]:
             "tool": f"bivalence {header.tool}".strip(),
             "check": header.check,
             "property": trace.property_name,
+            **({} if trace.closing is None else {"closed-by": trace.closing.action}),
         },
         "params": [],
         "vars": [name for name, _ in trace.variables],
@@ -33,4 +37,5 @@ def trace_to_itf(trace: Trace) -> dict[str, Any]:
             }
             for step in trace.steps
         ],
+        **loop,
     }

@@ -88,6 +88,10 @@ def trace_to_json(trace: Trace) -> dict[str, Any]:
         "in_flight": [_flat(message) for message in trace.in_flight],
         "ends": trace.ends,
         "failure": None if trace.failure is None else _flat(trace.failure),
+        "loop": trace.loop,
+        "closing": None if trace.closing is None else _step(trace.closing),
+        "ledger": [_flat(entry) for entry in trace.ledger],
+        "values": [{"name": name, "value": value} for name, value in trace.values],
     }
 
 
@@ -155,6 +159,8 @@ def _trace(d: dict[str, Any]) -> Trace:
     steps = tuple(_read_step(step) for step in d["steps"])
     if not steps:
         raise ValueError("no steps")
+    if d["closing"] is not None and d["loop"] is None:
+        raise ValueError("a step closes a loop, but there is no loop")
     return Trace(
         header=header,
         property_name=_text(d["property"]),
@@ -164,24 +170,43 @@ def _trace(d: dict[str, Any]) -> Trace:
         processes=_texts(d["processes"]),
         variables=tuple((_text(v["name"]), _text(v["kind"])) for v in d["variables"]),
         steps=steps,
-        fates=tuple(
-            t.Fate(_text(f["process"]), _flag(f["crashed"]), _texts(f["deliveries"]))
-            for f in d["fates"]
-        ),
-        copies=tuple(
-            t.Copies(
-                int(c["step"]),
-                _text(c["sender"]),
-                _text(c["message"]),
-                _texts(c["received"]),
-                _texts(c["missing"]),
-            )
-            for c in d["copies"]
-        ),
+        fates=tuple(_read_fate(fate) for fate in d["fates"]),
+        copies=tuple(_read_copies(copies) for copies in d["copies"]),
         in_flight=tuple(t.InFlight(_text(m["link"]), _text(m["text"])) for m in d["in_flight"]),
         ends=_flag(d["ends"]),
         failure=None if d["failure"] is None else _read_failure(d["failure"]),
+        loop=_read_loop(d["loop"], len(steps)),
+        closing=None if d["closing"] is None else _read_step(d["closing"]),
+        ledger=tuple(_read_entry(entry) for entry in d["ledger"]),
+        values=tuple((_text(v["name"]), v["value"]) for v in d["values"]),
     )
+
+
+def _read_loop(value: object, states: int) -> int | None:
+    if value is not None and not (type(value) is int and 0 <= value < states):
+        raise ValueError(f"no loop: {value!r}")
+    return value
+
+
+def _read_fate(d: dict[str, Any]) -> t.Fate:
+    return t.Fate(
+        process=_text(d["process"]),
+        crashed=_flag(d["crashed"]),
+        deliveries=_texts(d["deliveries"]),
+        recovered=_flag(d["recovered"]),
+        faulty=_text(d["faulty"]),
+        again=_texts(d["again"]),
+    )
+
+
+def _read_copies(d: dict[str, Any]) -> t.Copies:
+    received, missing = _texts(d["received"]), _texts(d["missing"])
+    return t.Copies(int(d["step"]), _text(d["sender"]), _text(d["message"]), received, missing)
+
+
+def _read_entry(d: dict[str, Any]) -> t.LedgerEntry:
+    steps = tuple(int(step) for step in d["steps"])
+    return t.LedgerEntry(_text(d["text"]), _text(d["kind"]), _text(d["how"]), steps)
 
 
 def _read_step(d: dict[str, Any]) -> t.Step:

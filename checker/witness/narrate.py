@@ -15,12 +15,22 @@ from checker.system.ir import (
     VariableKind,
 )
 from checker.system.types import AtomT, MapT, default, universe
-from checker.witness.events import tell
+from checker.witness.events import told
 from checker.witness.explain import sentence
-from checker.witness.fates import copies_of, fates_of, in_flight
+from checker.witness.fates import copies_of, ever_crashed, fates_of, in_flight
 from checker.witness.rerun import Moment, Run
 from checker.witness.show import encode, show
-from checker.witness.trace import ERRORS, Change, Event, Failure, Header, Json, Step, Trace
+from checker.witness.trace import (
+    ERRORS,
+    Change,
+    Event,
+    Failure,
+    Fate,
+    Header,
+    Json,
+    Step,
+    Trace,
+)
 
 QUIET = (VariableKind.LINK, VariableKind.WORLD, VariableKind.HISTORY)
 """Kinds of variables whose changes the events of a step tell already."""
@@ -29,30 +39,45 @@ QUIET = (VariableKind.LINK, VariableKind.WORLD, VariableKind.HISTORY)
 def narrate(system: TransitionSystem, run: Run, prop: Property | None, header: Header) -> Trace:
     """The trace of ``run``, which violates ``prop`` (``None``: it ends with an error)."""
     steps = tuple(_steps(system, run))
+    closing = _closing(system, run, len(steps))
     failure = None if run.fault is None else _failure(run.fault)
     if prop is not None:
         name, definition, word = prop.name, prop.definition, "violated"
-        told = sentence(system, prop, run.last)
+        said = sentence(system, prop, run)
     else:
         assert failure is not None
         name, definition, word = ERRORS, "", "error"
-        told = f"error {failure.code}: {failure.message}"
-    fates = fates_of(system, run, steps)
+        said = f"error {failure.code}: {failure.message}"
+    whole = steps if closing is None else (*steps, closing)
+    fates = fates_of(system, run, whole)
     return Trace(
         header=header,
         property_name=name,
         definition=definition,
         word=word,
-        sentence=told,
+        sentence=said,
         processes=system.processes,
         variables=tuple((v.name, v.kind.value) for v in system.variables),
         steps=steps,
         fates=fates,
-        copies=copies_of(run, system, frozenset(f.process for f in fates if f.crashed)),
-        in_flight=in_flight(system, run.last),
+        copies=copies_of(run, system, ever_crashed(whole) | _down(fates)),
+        in_flight=in_flight(system, run),
         ends=run.ends,
         failure=failure,
+        loop=run.loop,
+        closing=closing,
+        ledger=run.ledger,
+        values=() if prop is None else _values(prop, run),
     )
+
+
+def _down(fates: tuple[Fate, ...]) -> frozenset[str]:
+    return frozenset(fate.process for fate in fates if fate.crashed)
+
+
+def _values(prop: Property, run: Run) -> tuple[tuple[str, Json], ...]:
+    pairs = zip(prop.params, run.values, strict=True)
+    return tuple((p.name, encode(ir.domain_item(p.domain), value)) for p, value in pairs)
 
 
 def _failure(transition: Transition) -> Failure:
@@ -68,20 +93,37 @@ def _failure(transition: Transition) -> Failure:
 def _steps(system: TransitionSystem, run: Run) -> Iterator[Step]:
     before: State | None = None
     for number, moment in enumerate(run.moments):
-        events = tuple(tell(system, event) for event in moment.events)
-        gone = frozenset(e.process for e in events if e.kind == MarkKind.CRASH)
-        kind = "start" if moment.transition is None else moment.transition.action.kind.value
-        yield Step(
-            number=number,
-            action="" if moment.transition is None else _instance(moment.transition),
-            kind=kind,
-            process=next((e.process for e in events if e.process), ""),
-            headline=_headline(moment, events),
-            events=events,
-            changes=() if before is None else tuple(_changes(system, before, moment.state, gone)),
-            state=_data(system, moment.state),
-        )
+        yield _step(system, number, before, moment)
         before = moment.state
+
+
+def _closing(system: TransitionSystem, run: Run, number: int) -> Step | None:
+    """The step that leads from the last state back into the loop."""
+    return None if run.closing is None else _step(system, number, run.last, run.closing)
+
+
+def _step(system: TransitionSystem, number: int, before: State | None, moment: Moment) -> Step:
+    """What happened from ``before`` (``None``: at the start) to ``moment``."""
+    events = told(system, moment.events)
+    gone = frozenset(e.process for e in events if e.kind == MarkKind.CRASH)
+    return Step(
+        number=number,
+        action="" if moment.transition is None else _instance(moment.transition),
+        kind="start" if moment.transition is None else moment.transition.action.kind.value,
+        process=_acting(events),
+        headline=_headline(moment, events),
+        events=events,
+        changes=() if before is None else tuple(_changes(system, before, moment.state, gone)),
+        state=_data(system, moment.state),
+    )
+
+
+def _acting(events: tuple[Event, ...]) -> str:
+    """The process whose step it is; where a Byzantine one sends, that is the receiver."""
+    for event in events:
+        if event.kind == MarkKind.FORGE:
+            return event.peers[0]
+    return next((e.process for e in events if e.process), "")
 
 
 def _data(system: TransitionSystem, state: State) -> dict[str, Json]:
@@ -101,7 +143,12 @@ LEADING = {
     ActionKind.RECEIVE: ("receive",),
     ActionKind.LOSE: ("lose",),
     ActionKind.CRASH: ("crash",),
-    ActionKind.EFFECT: ("copy", "send", "indication"),
+    ActionKind.EFFECT: ("copy", "send", "indication", "perform", "store", "timer", "handler"),
+    ActionKind.RECOVER: ("recover",),
+    ActionKind.TIMEOUT: ("timeout", "handler"),
+    ActionKind.DETECT: ("detect",),
+    ActionKind.FORGE: ("forge",),
+    ActionKind.WORLD: ("world",),
 }
 """The kinds of event that a step's headline is made of, the best one first."""
 
@@ -110,8 +157,8 @@ def _headline(moment: Moment, events: tuple[Event, ...]) -> str:
     if moment.transition is None:
         return "the start"
     kind = moment.transition.action.kind
-    told = [e for wanted in LEADING[kind] for e in events if e.kind == wanted]
-    headline = told[0].sentence if told else _instance(moment.transition)
+    leading = [e for wanted in LEADING[kind] for e in events if e.kind == wanted]
+    headline = leading[0].sentence if leading else _instance(moment.transition)
     if kind is not ActionKind.CRASH and any(e.kind == "crash" for e in events):
         headline += ", and crashes"
     return headline

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from checker.system.interpreter import State
-from checker.system.ir import Property, TransitionSystem
+from checker.system.ir import Property, TransitionSystem, domain_item
+from checker.system.types import Value
 from checker.witness.answer import Path
 from checker.witness.narrate import narrate
 from checker.witness.rerun import ReplayMismatch, rerun
@@ -18,20 +19,29 @@ def replay(
 ) -> Trace:
     """Makes the run again and tells it; raises :class:`ReplayMismatch` where it is no such run.
 
-    ``prop`` is the property that the last state violates, or ``None`` where the run ends with an
-    error (``path.then_fault``).
+    ``prop`` is the property that the run violates, or ``None`` where it ends with an error
+    (``path.then_fault``).
     """
     run = rerun(system, path, prop)
     return narrate(system, run, prop, header or Header("", system.name, ""))
 
 
 def path_of(system: TransitionSystem, trace: Trace) -> Path:
-    """The states of a trace document, as ``system`` understands them.
+    """The run of a trace document, as ``system`` understands them.
 
-    Raises ``ValueError`` where they can't be states of ``system``.
+    Raises ``ValueError`` where it can't be one of ``system``.
     """
     states = tuple(_state(system, dict(step.state)) for step in trace.steps)
-    return Path(states, then_fault=trace.failure is not None)
+    return Path(states, trace.failure is not None, trace.loop, _values(system, trace))
+
+
+def _values(system: TransitionSystem, trace: Trace) -> tuple[Value, ...]:
+    """The values of the property's parameters, where the run violates one that has them."""
+    params = [q for p in system.properties if p.name == trace.property_name for q in p.params]
+    if [param.name for param in params] != [name for name, _ in trace.values]:
+        raise ValueError(f"{trace.property_name} has other parameters than in the trace")
+    given = zip(params, trace.values, strict=True)
+    return tuple(decode(domain_item(param.domain), data) for param, (_, data) in given)
 
 
 def _state(system: TransitionSystem, data: dict[str, Json]) -> State:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-FORMAT = 1
-"""Version of the trace document."""
+FORMAT = 2
+"""Version of the trace document; 2 has runs that go on for ever."""
 
 ERRORS = "errors of the run"
 """The name under which an error of the run is reported where no property's verdict carries it."""
@@ -78,11 +78,19 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What became of a process: its indications in order, and whether it crashed."""
+    """What became of a process: what it indicated and performed, in order.
+
+    ``crashed``: it is down at the end; ``recovered``: it was down and is back up; ``faulty``:
+    ``byzantine`` or ``omitting``, empty where it is neither.  ``again``: what a run that goes round
+    for ever repeats of ``deliveries``.
+    """
 
     process: str
     crashed: bool
     deliveries: tuple[str, ...]
+    recovered: bool = False
+    faulty: str = ""
+    again: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +147,11 @@ class Trace:
 
     ``word`` is the verdict (``violated`` or ``error``), ``sentence`` says what is violated by whom,
     ``ends`` whether the run is complete: nothing that the world promises is left to do.
+
+    ``loop``: the run goes on for ever, from the last state back to the one of that number, or,
+    where that is the last one itself, by staying there.  ``closing`` is the step that leads back;
+    ``ledger`` says how the loop keeps what the world promises; ``values`` are those of the
+    property's parameters.
     """
 
     header: Header
@@ -154,8 +167,12 @@ class Trace:
     in_flight: tuple[InFlight, ...] = ()
     ends: bool = False
     failure: Failure | None = None
+    loop: int | None = None
+    closing: Step | None = None
+    ledger: tuple[LedgerEntry, ...] = ()
+    values: tuple[tuple[str, Json], ...] = ()
 
     @property
     def length(self) -> int:
-        """Number of transitions."""
-        return len(self.steps) - 1
+        """Number of transitions, with that which closes a loop."""
+        return len(self.steps) - 1 + (self.closing is not None)

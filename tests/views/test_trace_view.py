@@ -14,8 +14,10 @@ import pytest
 from checker.views.paper import as_text, listing
 from checker.views.report import report_view
 from checker.views.text import trace_view
+from checker.witness.narrate import narrate
 from checker.witness.trace import Event, Header, Trace
 from checker.witness.verdict import PropertyVerdict, Report, Word
+from tests.witness.pingpong import lasso, pingpong
 from tests.witness.test_documents import made, trace_of
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -49,6 +51,52 @@ def test_report(width: int) -> None:
 
 def test_report_that_surprises() -> None:
     compare("report-error-80", as_text(report_view(steady(made(limit=1)))))
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_run_that_goes_on_for_ever(width: int) -> None:
+    system = pingpong()
+    header = Header("0.1", "pingpong.bcast", "turns", {"n": 3})
+    trace = narrate(system, lasso(system), system.properties[0], header)
+    compare(f"lasso-{width}", as_text(trace_view(trace), width))
+
+
+def test_a_run_that_stays_where_it_is() -> None:
+    system = pingpong()
+    run = lasso(system)
+    justice = tuple(entry for entry in run.ledger if entry.kind == "justice")
+    stays = replace(run, loop=3, closing=None, ledger=justice, ends=True)
+    trace = narrate(system, stays, system.properties[0], HEADER)
+    text = as_text(trace_view(trace))
+    assert "for ever" not in text
+    assert "in 3 steps" in text
+    assert "the detector tells the truth\n    so it is at the end" in text
+    assert "The run is over: nothing that the world promises is left to do." in text
+
+
+def test_what_the_world_does_has_lines_of_its_own() -> None:
+    events = (
+        Event("perform", "p1 performs go", "p1", "go"),
+        Event("store", "p1 stores log = {a}", "p1", "log = {a}"),
+        Event("timer", "p1 starts the timer `t`", "p1", "starts the timer `t`"),
+        Event("detect", "the detector tells p2 that it trusts p1", "p2", "trust(p1)"),
+    )
+    whole = trace_of(made())
+    step = replace(whole.steps[1], events=events)
+    faulty = (
+        replace(whole.fates[0], crashed=False, recovered=True),
+        replace(whole.fates[1], faulty="byzantine"),
+        replace(whole.fates[2], faulty="omitting", crashed=True),
+    )
+    trace = replace(whole, steps=(whole.steps[0], step), fates=faulty)
+    text = as_text(trace_view(trace))
+    assert "performs  go\n" in text
+    assert "stores    log = {a}\n" in text
+    assert "starts    the timer `t`\n" in text
+    assert "then      the detector tells p2 that it trusts p1\n" in text
+    assert "(crashed and came back up)" in text
+    assert "(Byzantine)" in text
+    assert "(omission-faulty, crashed)" in text
 
 
 def test_report_of_a_search_that_stopped() -> None:

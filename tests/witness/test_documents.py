@@ -22,8 +22,10 @@ from checker.witness.json_format import (
     trace_to_json,
 )
 from checker.witness.judge import compare, judge, never_ran
+from checker.witness.narrate import narrate
 from checker.witness.trace import Header, Trace
 from checker.witness.verdict import Report
+from tests.witness.pingpong import lasso, pingpong
 from tests.witness.relay import relay
 
 SCHEMAS = Path(checker.witness.__file__).parent / "schema"
@@ -92,6 +94,29 @@ def test_a_trace_survives_being_written(limit: int) -> None:
     assert trace_from_text(json.dumps(trace_to_json(trace))) == trace
 
 
+def test_a_run_that_goes_on_for_ever_survives_being_written() -> None:
+    system = pingpong()
+    trace = narrate(system, lasso(system), system.properties[0], HEADER)
+    document = trace_to_json(trace)
+    validator("trace").validate(document)
+    assert document["loop"] == 2
+    assert document["closing"]["number"] == 4
+    assert document["values"] == [{"name": "p.1", "value": "p3"}]
+    assert trace_from_text(json.dumps(document)) == trace
+    for loop in (-1, 4, True, "0"):
+        assert code_of({**document, "loop": loop}) == "E006"
+
+
+def test_a_loop_in_itf() -> None:
+    system = pingpong()
+    run = lasso(system)
+    document = trace_to_itf(narrate(system, run, system.properties[0], HEADER))
+    assert document["loop"] == 2
+    assert len(document["states"]) == 4
+    assert document["#meta"]["closed-by"] == "receive BALL 1()"
+    assert "loop" not in trace_to_itf(trace_of(made()))
+
+
 def code_of(document: object) -> str:
     with pytest.raises(SpecError) as raised:
         trace_from_json(document)
@@ -100,7 +125,8 @@ def code_of(document: object) -> str:
 
 def test_other_versions_and_other_documents_are_refused() -> None:
     document = trace_to_json(trace_of(made()))
-    assert code_of({**document, "format": 2}) == "E005"
+    assert code_of({**document, "format": 1}) == "E005"
+    assert code_of({**document, "format": 3}) == "E005"
     assert code_of([]) == "E006"
     assert code_of({}) == "E006"
     assert code_of(report_to_json(made())) == "E006"
@@ -108,7 +134,7 @@ def test_other_versions_and_other_documents_are_refused() -> None:
     for key in document:
         if key not in ("format", "kind"):
             assert code_of({k: v for k, v in document.items() if k != key}) == "E006", key
-            assert code_of({**document, key: 0}) == "E006", key
+            assert code_of({**document, key: -1}) == "E006", key
 
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000, "null", "\x00"])

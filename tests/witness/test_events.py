@@ -109,7 +109,8 @@ def test_in_flight_whatever_the_link_is_made_of(
     type_: ir.Type, value: object, texts: list[str] | None
 ) -> None:
     link = ir.Variable("net", type_, value, VariableKind.LINK, "in flight")
-    found = in_flight(replace(SYSTEM, variables=(link,)), (value,))
+    run = Run((Moment((value,), None, ()),), ends=True)
+    found = in_flight(replace(SYSTEM, variables=(link,)), run)
     assert [m.text for m in found] == (texts or ["DATA(p1, a) from p2 to p3"])
     assert {m.link for m in found} == {"in flight"}
 
@@ -142,4 +143,5 @@ def test_witnesses_through_negations_and_lets() -> None:
     state = tuple(v.initial for v in SYSTEM.variables)
     assert bindings(SYSTEM, bad, state) == (("q", PROC, 2),)
     bare = replace(SYSTEM.properties[0], bad=ir.TRUE, definition="")
-    assert sentence(SYSTEM, bare, state) == "agreement is violated"
+    run = Run((Moment(state, None, ()),), ends=True)
+    assert sentence(SYSTEM, bare, run) == "agreement is violated"
