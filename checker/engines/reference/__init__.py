@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from checker.engines.reference.liveness import counterexample, graph_of, some_fair_run
 from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.interpreter import State
@@ -44,7 +45,7 @@ class _Search:
             if prop.name not in self.premises:
                 if interpreter.holds(self.system, prop.premise, state):
                     self.premises.add(prop.name)
-            if prop.name in self.violations:
+            if prop.name in self.violations or prop.kind is PropertyKind.LIVENESS:
                 continue
             relevant = prop.kind is PropertyKind.INVARIANT or state in self.ends
             if relevant and interpreter.holds(self.system, prop.bad, state):
@@ -155,6 +156,50 @@ def _cyclic(search: _Search, prop: Property) -> bool:
     return has_cycle(bad, after)
 
 
+class _OutOfTime(Exception):
+    pass
+
+
+def _with_liveness(search: _Search, answer: Answer) -> Answer:
+    """``answer`` with what can be said about the ``LIVENESS`` properties.
+
+    What was found is a graph of runs also where the exploration is not exhaustive: a violation in
+    it is one, but that there is none says nothing.
+    """
+    asked = [p for p in search.system.properties if p.kind is PropertyKind.LIVENESS]
+    if not asked or search.fault is not None:
+        return answer
+    started = time.monotonic()
+    timeout, undecided = search.limits.timeout, {}
+
+    def check() -> None:
+        if timeout is not None and time.monotonic() - search.started > timeout:
+            raise _OutOfTime(f"the time limit of {timeout:g} s was reached")
+
+    violations = dict(answer.violations)
+    fair: bool | None = None
+    edges = 0
+    try:
+        graph = graph_of(search.system, search.parent, check)
+        edges = graph.edges
+        for prop in asked:
+            path = counterexample(graph, prop, check)
+            if path is not None:
+                violations[prop.name] = path
+        fair = some_fair_run(graph) if answer.exhaustive else None
+    except (_OutOfTime, KeyboardInterrupt) as why:
+        reason = str(why) or "interrupted"
+        undecided = {p.name: reason for p in asked if p.name not in violations}
+    return replace(
+        answer,
+        violations=violations,
+        fair=fair,
+        undecided=undecided if answer.exhaustive else {},
+        edges=edges,
+        liveness_seconds=time.monotonic() - started,
+    )
+
+
 def explore(
     system: TransitionSystem, limits: Limits, *, listener: Listener | None = None
 ) -> Answer:
@@ -171,7 +216,7 @@ def explore(
     exhaustive = search.stopped is None and search.fault is None
     at_end = [p for p in system.properties if p.kind is PropertyKind.AT_END]
     cyclic = frozenset(p.name for p in at_end if exhaustive and _cyclic(search, p))
-    return Answer(
+    answer = Answer(
         engine="reference",
         distinct_states=len(search.parent),
         depth=search.depth,
@@ -186,3 +231,4 @@ def explore(
         ends=len(search.ends),
         stopped=search.stopped,
     )
+    return _with_liveness(search, answer)

@@ -1,0 +1,385 @@
+"""Liveness by the book: the whole graph, a product with the automaton, fair sets of states.
+
+The states of a fair run that come again and again are a strongly connected set in which no
+constraint is wronged: Lichtenstein and Pnueli 1985 for the search, Emerson and Lei 1985 for what to
+take away from a set that is unfair (strong fairness), Vardi and Wolper 1986 for the product,
+Kosaraju's algorithm (as Sharir 1981 gives it) for the sets.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TypeVar
+
+from checker.system import interpreter
+from checker.system.interpreter import Constraint, State
+from checker.system.ir import Automaton, FairnessKind, Property, TransitionSystem
+from checker.system.types import Value
+from checker.witness.answer import Path
+
+Node = tuple[State, int]
+"""A state of the system and one of the automaton."""
+
+T = TypeVar("T", bound=Hashable)
+Label = frozenset[Constraint]
+
+STARTS = 12
+"""From so many places of a fair set a loop is begun; the shortest one is shown."""
+
+ANY = Automaton(1, (), ())
+"""Stands for the automaton that accepts every run: see :func:`_reads`."""
+
+
+@dataclass
+class Graph:
+    """The states that were found, the steps between them, and what is owed in each."""
+
+    system: TransitionSystem
+    initial: list[State]
+    steps: dict[State, dict[State, Label]] = field(default_factory=dict)
+    enabled: dict[State, Label] = field(default_factory=dict)
+    strong: set[Constraint] = field(default_factory=set)
+    just: dict[State, frozenset[int]] = field(default_factory=dict)
+
+    @property
+    def edges(self) -> int:
+        """Number of steps between different states."""
+        return sum(len(targets) for targets in self.steps.values())
+
+    def is_end(self, state: State) -> bool:
+        """Whether a run may stay in ``state`` for ever."""
+        return not self.enabled[state] and len(self.just[state]) == len(self.system.justice)
+
+
+def graph_of(system: TransitionSystem, states: Iterable[State], check: Callable[[], None]) -> Graph:
+    """The graph on ``states``, steps to other states left out.
+
+    ``check`` is called for every state and may raise to end the work.
+    """
+    known = set(states)
+    graph = Graph(system, [s for s in interpreter.initial_states(system) if s in known])
+    for state in known:
+        check()
+        moves = interpreter.moves(system, state)
+        graph.steps[state] = {t: taken for t, taken in moves.steps.items() if t in known}
+        graph.enabled[state] = frozenset(moves.enabled)
+        for constraint, fairness in moves.enabled.items():
+            if fairness.kind is FairnessKind.STRONG:
+                graph.strong.add(constraint)
+        graph.just[state] = frozenset(
+            i
+            for i, justice in enumerate(system.justice)
+            if interpreter.holds(system, justice.holds, state)
+        )
+    return graph
+
+
+def components(nodes: Iterable[T], after: Callable[[T], Iterable[T]]) -> list[set[T]]:
+    """The strongly connected sets of the graph on ``nodes``; steps that leave it are ignored."""
+    inside = list(dict.fromkeys(nodes))
+    member = set(inside)
+    back: dict[T, list[T]] = {node: [] for node in inside}
+    forward: dict[T, list[T]] = {}
+    for node in inside:
+        forward[node] = [t for t in after(node) if t in member]
+        for target in forward[node]:
+            back[target].append(node)
+    finished: list[T] = []
+    seen: set[T] = set()
+    for root in inside:
+        if root in seen:
+            continue
+        seen.add(root)
+        stack = [(root, iter(forward[root]))]
+        while stack:
+            node, rest = stack[-1]
+            following = next((t for t in rest if t not in seen), None)
+            if following is None:
+                finished.append(node)
+                stack.pop()
+            else:
+                seen.add(following)
+                stack.append((following, iter(forward[following])))
+    found: list[set[T]] = []
+    placed: set[T] = set()
+    for root in reversed(finished):
+        if root in placed:
+            continue
+        one = {root}
+        todo = [root]
+        while todo:
+            for source in back[todo.pop()]:
+                if source not in one and source not in placed:
+                    one.add(source)
+                    todo.append(source)
+        placed |= one
+        found.append(one)
+    return found
+
+
+def route(
+    starts: Iterable[T], after: Callable[[T], Iterable[T]], goal: Callable[[T], bool]
+) -> list[T] | None:
+    """A shortest way from one of ``starts`` to a node that is a ``goal``, both ends included."""
+    parent: dict[T, T | None] = dict.fromkeys(starts)
+    queue = deque(parent)
+    while queue:
+        node = queue.popleft()
+        if goal(node):
+            way = [node]
+            while (before := parent[way[-1]]) is not None:
+                way.append(before)
+            return way[::-1]
+        for target in after(node):
+            if target not in parent:
+                parent[target] = node
+                queue.append(target)
+    return None
+
+
+# ---- the product ------------------------------------------------------------------------------
+
+
+@dataclass
+class Product:
+    """The graph together with an automaton that reads each state when it is entered."""
+
+    graph: Graph
+    automaton: Automaton
+    truths: Mapping[State, frozenset[int]]
+
+    def reads(self, state: int, read: State) -> list[int]:
+        """Where the automaton can go from ``state`` by reading ``read``."""
+        return _reads(self.automaton, state, self.truths.get(read, frozenset()))
+
+    def starts(self) -> list[Node]:
+        return [(s, q) for s in self.graph.initial for q in self.reads(0, s)]
+
+    def after(self, node: Node) -> list[Node]:
+        state, q = node
+        return [(t, r) for t in self.graph.steps[state] for r in self.reads(q, t)]
+
+    def ends_badly(self, node: Node) -> bool:
+        """Whether the run may stay in this state for ever, and the automaton then accepts."""
+        state, q = node
+        if not self.graph.is_end(state):
+            return False
+
+        def stay(at: int) -> list[int]:
+            return self.reads(at, state)
+
+        reached = {q}
+        todo = [q]
+        while todo:
+            for r in stay(todo.pop()):
+                if r not in reached:
+                    reached.add(r)
+                    todo.append(r)
+        return any(
+            any(t in one for at in one for t in stay(at))
+            and all(one & accepting for accepting in self.automaton.accepting)
+            for one in components(reached, stay)
+        )
+
+    def fair_sets(self, nodes: Iterable[Node]) -> list[set[Node]]:
+        """The largest strongly connected sets in which some fair accepted run stays for ever."""
+        found = []
+        for one in components(nodes, self.after):
+            if not any(t in one for node in one for t in self.after(node)):
+                continue
+            states = {state for state, _ in one}
+            taken = self.taken(one)
+            always = frozenset.intersection(*(self.graph.enabled[s] for s in states))
+            if any(c not in taken and c not in self.graph.strong for c in always):
+                continue
+            if not all(
+                any(i in self.graph.just[s] for s in states)
+                for i in range(len(self.graph.system.justice))
+            ):
+                continue
+            if not all(any(q in acc for _, q in one) for acc in self.automaton.accepting):
+                continue
+            starved = {
+                s
+                for s in states
+                if any(c in self.graph.strong and c not in taken for c in self.graph.enabled[s])
+            }
+            if starved:
+                found.extend(self.fair_sets([n for n in one if n[0] not in starved]))
+            else:
+                found.append(one)
+        return found
+
+    def taken(self, inside: set[Node]) -> set[Constraint]:
+        """The constraints that steps between nodes of ``inside`` take."""
+        taken: set[Constraint] = set()
+        for state, q in inside:
+            for target, label in self.graph.steps[state].items():
+                if any((target, r) in inside for r in self.reads(q, target)):
+                    taken |= label
+        return taken
+
+
+def _reads(automaton: Automaton, state: int, truths: frozenset[int]) -> list[int]:
+    if automaton is ANY:
+        return [0]
+    found = [
+        edge.target
+        for edge in automaton.edges
+        if edge.source == state and edge.yes <= truths and not edge.no & truths
+    ]
+    return list(dict.fromkeys(found))
+
+
+# ---- a loop -----------------------------------------------------------------------------------
+
+
+def _loop_from(product: Product, inside: set[Node], start: Node) -> list[Node]:
+    """A closed walk within the fair set ``inside`` from ``start`` that wrongs nothing.
+
+    The first node is not repeated at the end.  What is still owed is paid one by one, the nearest
+    first; a walk home may come by states in which something new is owed.
+    """
+
+    def after(node: Node) -> list[Node]:
+        return [t for t in product.after(node) if t in inside]
+
+    walk = [start]
+    while True:
+        owed = _owed(product, walk, inside)
+        if owed is None:
+            if len(walk) > 1 and walk[-1] == start:
+                return walk[:-1]
+            home = route(after(walk[-1]), after, lambda node: node == start)
+            assert home is not None
+            closed = [*walk, *home]
+            owed = _owed(product, closed, inside)
+            if owed is None:
+                return closed[:-1]
+            walk = closed
+        walk.extend(_payment(product, walk[-1], inside, *owed)[1:])
+
+
+def _payment(
+    product: Product,
+    here: Node,
+    inside: set[Node],
+    constraint: Constraint | None,
+    places: frozenset[Node],
+) -> list[Node]:
+    """The shortest walk from ``here`` that takes ``constraint`` or comes to one of ``places``."""
+    steps: dict[Node, Node] = {}
+    for node in inside:
+        for target in product.after(node):
+            if target in inside and constraint in product.graph.steps[node[0]][target[0]]:
+                steps.setdefault(node, target)
+
+    def after(node: Node) -> list[Node]:
+        return [t for t in product.after(node) if t in inside]
+
+    visit = route([here], after, lambda node: node in places)
+    way = route([here], after, lambda node: node in steps)
+    take = None if way is None else [*way, steps[way[-1]]]
+    found = [walk for walk in (visit, take) if walk is not None]
+    assert found, "a fair set owes what can't be paid"
+    return min(found, key=len)
+
+
+def _owed(
+    product: Product, walk: list[Node], inside: set[Node]
+) -> tuple[Constraint | None, frozenset[Node]] | None:
+    """What ``walk`` still wrongs: a constraint to be taken, or places of which to visit one."""
+    graph = product.graph
+    taken: set[Constraint] = set()
+    for (a, _), (b, _) in pairwise(walk):
+        taken |= graph.steps[a][b]
+    seen = {state for state, _ in walk}
+    sets: list[frozenset[Constraint]] = [graph.enabled[s] for s in seen]
+    for c in sorted(frozenset.union(*sets) & graph.strong - taken, key=repr):
+        return c, frozenset()
+    for c in sorted(frozenset.intersection(*sets) - graph.strong - taken, key=repr):
+        return c, frozenset(n for n in inside if c not in graph.enabled[n[0]])
+    for i in range(len(graph.system.justice)):
+        if not any(i in graph.just[s] for s in seen):
+            return None, frozenset(n for n in inside if i in graph.just[n[0]])
+    for accepting in product.automaton.accepting:
+        if not any(q in accepting for _, q in walk):
+            return None, frozenset(n for n in inside if n[1] in accepting)
+    return None
+
+
+# ---- answers ----------------------------------------------------------------------------------
+
+
+def some_fair_run(graph: Graph) -> bool:
+    """Whether any run is fair at all."""
+    if any(graph.is_end(state) for state in graph.steps):
+        return True
+    product = Product(graph, ANY, {})
+    return bool(product.fair_sets((state, 0) for state in graph.steps))
+
+
+def counterexample(graph: Graph, prop: Property, check: Callable[[], None]) -> Path | None:
+    """A fair run that violates ``prop``: one that ends, the shortest, where there is one."""
+    best: Path | None = None
+    products = []
+    for values in interpreter.assignments(prop.params):
+        check()
+        product = Product(graph, _automaton(prop), _truths(graph, prop, values))
+        products.append((product, values))
+        way = route(product.starts(), product.after, product.ends_badly)
+        if way is not None and (best is None or len(way) < len(best.states)):
+            best = Path(tuple(s for s, _ in way), loop=len(way) - 1, values=values)
+    if best is not None:
+        return best
+    for product, values in products:
+        check()
+        path = _lasso(product, values)
+        if path is not None and (best is None or len(path.states) < len(best.states)):
+            best = path
+    return best
+
+
+def _automaton(prop: Property) -> Automaton:
+    assert prop.automaton is not None
+    return prop.automaton
+
+
+def _truths(graph: Graph, prop: Property, values: tuple[Value, ...]) -> dict[State, frozenset[int]]:
+    names = {p.name: v for p, v in zip(prop.params, values, strict=True)}
+    return {
+        state: frozenset(
+            i
+            for i, proposition in enumerate(prop.propositions)
+            if interpreter.holds(graph.system, proposition, state, names)
+        )
+        for state in graph.steps
+    }
+
+
+def _way_to(product: Product, node: Node) -> list[Node]:
+    way = route(product.starts(), product.after, lambda found: found == node)
+    assert way is not None
+    return way
+
+
+def _lasso(product: Product, values: tuple[Value, ...]) -> Path | None:
+    reached = list(dict.fromkeys(product.starts()))
+    seen = set(reached)
+    for node in reached:  # the list grows while it is read: breadth first
+        for target in product.after(node):
+            if target not in seen:
+                seen.add(target)
+                reached.append(target)
+    best: Path | None = None
+    for inside in product.fair_sets(reached):
+        for start in [node for node in reached if node in inside][:STARTS]:
+            stem = _way_to(product, start)
+            loop = _loop_from(product, inside, start)
+            states = tuple(s for s, _ in [*stem[:-1], *loop])
+            if best is None or len(states) < len(best.states):
+                best = Path(states, loop=len(stem) - 1, values=values)
+    return best
