@@ -19,6 +19,7 @@ _CHECK = re.compile(r"^check\s+(\w+)\s+of\b", re.MULTILINE)
 NATIVE_ONLY = {
     "broadcast/causal_waiting-crash_one": "`no_fault` and a crash of causal_past are asked of both",
     "broadcast/eager_reliable-crash_two": "`crash_one` is asked of both",
+    "broadcast/gossip-two_rounds_crash_two": "`two_rounds_crash_one` is asked of both engines",
     "broadcast/uniform_majority_ack-majority_may_crash": "`half_may_crash` is asked of both",
     "consensus/paxos-anything_goes": "three acceptors are the fewest of which two are a majority",
     "consensus/paxos-crash_and_loss": "two proposers, two acceptors, and any of them may crash",
