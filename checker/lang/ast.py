@@ -324,16 +324,47 @@ class Skip:
 
 
 @dataclass(frozen=True, slots=True)
-class Later:
-    """A construct of the language that the tool doesn't have yet; ``what`` is its name.
-
-    ``declares``: the name that it would declare, if any.
-    """
-
-    what: str
+class Perform:
+    value: Expr
+    idempotent: bool
     span: Span
-    declares: str = ""
 
 
-Stmt = Assign | Send | Call | If | Loop | Choose | Either | Require | Let | Skip | Later
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """``kind``: ``start`` or ``cancel``."""
+
+    kind: str
+    name: Name
+    duration: Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Atomic:
+    body: Block
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Yield:
+    span: Span
+
+
+Stmt = (
+    Assign
+    | Send
+    | Call
+    | If
+    | Loop
+    | Choose
+    | Either
+    | Require
+    | Let
+    | Skip
+    | Perform
+    | Timer
+    | Atomic
+    | Yield
+)
 Block = tuple[Stmt, ...]

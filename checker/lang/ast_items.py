@@ -68,8 +68,11 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Uses:
+    """``index``: of a family of layers, the type of its indices."""
+
     name: ast.Name
     of: ast.Name
+    index: ast.Type | None
     span: Span
 
 
@@ -86,6 +89,7 @@ class State:
     type: ast.Type | None
     initial: ast.Expr | None
     shared: bool
+    stable: bool
     span: Span
 
 
@@ -113,6 +117,7 @@ class OnReceive:
 @dataclass(frozen=True, slots=True)
 class OnIndication:
     layer: ast.Name
+    index: ast.Expr | None
     op: ast.Name
     args: tuple[ast.Expr, ...]
 
@@ -127,7 +132,17 @@ class OnInit:
     pass
 
 
-Event = OnRequest | OnReceive | OnIndication | OnCondition | OnInit | ast.Later
+@dataclass(frozen=True, slots=True)
+class OnTimeout:
+    timer: ast.Name | None
+
+
+@dataclass(frozen=True, slots=True)
+class OnRecover:
+    pass
+
+
+Event = OnRequest | OnReceive | OnIndication | OnCondition | OnInit | OnTimeout | OnRecover
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +158,7 @@ class Handler:
     span: Span
 
 
-RoleItem = State | InitChoice | Handler | ast.Later
+RoleItem = State | InitChoice | Handler
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +207,43 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
+class LinkRule:
+    """``links sender -> receiver kinds``."""
+
+    sender: ast.Name
+    receiver: ast.Name
+    kinds: tuple[Link, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """``word``: ``noise`` or ``drift`` or empty; ``value``: the number behind it."""
+
+    kind: ast.Name
+    word: str
+    value: ast.Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Detector:
+    kind: ast.Name
+    eventually: bool
+    noise: ast.Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """``given layer as what``."""
+
+    layer: ast.Name
+    what: ast.Name
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class CrashPoints:
     where: ast.Name
     span: Span
@@ -207,6 +259,8 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class Prove:
+    """The names may be of the form ``x over y``."""
+
     names: tuple[ast.Name, ...]
     span: Span
 
@@ -225,7 +279,20 @@ class Allow:
     span: Span
 
 
-CheckItem = Setting | Fault | Link | CrashPoints | Client | Prove | Expect | Allow | ast.Later
+CheckItem = (
+    Setting
+    | Fault
+    | Link
+    | LinkRule
+    | Timing
+    | Detector
+    | Given
+    | CrashPoints
+    | Client
+    | Prove
+    | Expect
+    | Allow
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,9 @@ def applied(expr: ast.Apply, scope: Scope, expected: Type | None) -> Expr:
     if name in HISTORY or name in history_names(scope.home.interface):
         return history(expr, scope)
     if name == "flip":
-        scope.report.fail("N001", "`flip()` is not supported yet", span, hint="write `either`")
+        count(name, args, 0, span, scope)
+        hint = "write `let c = flip()` before, and ask for `c`"
+        scope.report.fail("N026", "a coin can't be flipped here", span, hint=hint)
     if name not in ARITY:
         known = {*ARITY, *scope.home.messages, "received"}
         if scope.mode == "property":

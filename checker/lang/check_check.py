@@ -3,58 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeVar
 
 from checker.lang import ast, ast_items, typed
 from checker.lang.check_client import clients_of
 from checker.lang.check_expr import check
 from checker.lang.check_interface import alike, borrowed
+from checker.lang.check_stack import World, given_of, stack_of
 from checker.lang.check_types import INT, PROC
+from checker.lang.check_world import detector_of, faults_of, links_of, rules_of, timing_of
+from checker.lang.library import Library
 from checker.lang.scope import Hole, Home, Reporter, Scope, suggestion
 
-LINKS = ("perfect", "fifo", "lossy", "duplicating", "persistent", "bounded")
-_LATER_LINKS = ("fair_loss", "stubborn", "authenticated")
-_LATER_FAULTS = ("recover", "omission", "byzantine", "partition")
-_CONTRADICT = (
-    ("perfect", "lossy"),
-    ("perfect", "duplicating"),
-    ("perfect", "persistent"),
-    ("fifo", "persistent"),
-    ("fifo", "duplicating"),
-    ("bounded", "persistent"),
-)
 VERDICTS = ("holds", "violated", "vacuous", "unknown")
 _COUNTS = ("states", "depth", "trace")
 
 
-def check_of(
-    decl: ast_items.Check,
-    protocol: typed.Protocol,
-    interfaces: list[typed.Interface],
-    report: Reporter,
-) -> typed.Check:
-    """The check ``decl`` of ``protocol``; what is wrong goes to ``report``."""
+def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) -> typed.Check:
+    """The check ``decl`` of ``protocol``; what is wrong goes to the report of ``library``."""
+    report = library.report
     home = _home(protocol, report)
-    for item in decl.items:
-        if isinstance(item, ast.Later):
-            report.add("N001", f"{item.what} is not supported yet", item.span)
-    links, capacity = _links([i for i in decl.items if isinstance(i, ast_items.Link)], report)
-    expect = _expectations([i for i in decl.items if isinstance(i, ast_items.Expect)], report)
-    asked = [n for i in decl.items if isinstance(i, ast_items.Prove) for n in i.names]
-    asked += [i.what for i in decl.items if isinstance(i, ast_items.Expect) and _about_property(i)]
+    faults = faults_of(_of(decl, ast_items.Fault), home)
+    links, capacity = links_of(_of(decl, ast_items.Link), home)
+    timing = timing_of(_of(decl, ast_items.Timing), home)
+    detector = detector_of(_of(decl, ast_items.Detector), home)
+    given = given_of(_of(decl, ast_items.Given), protocol, library)
+    world = World(decl.name.span, faults.recover, timing, detector)
+    asked = [n for i in _of(decl, ast_items.Prove) for n in i.names]
+    asked += [i.what for i in _of(decl, ast_items.Expect) if _about_property(i)]
     return typed.Check(
-        decl.name.text,
-        protocol,
-        _settings([i for i in decl.items if isinstance(i, ast_items.Setting)], home),
-        _crash([i for i in decl.items if isinstance(i, ast_items.Fault)], home),
-        links,
-        capacity,
-        clients_of([i for i in decl.items if isinstance(i, ast_items.Client)], home),
-        _properties(asked, protocol, interfaces, report),
-        expect,
-        decl.name.span,
-        _crash_points([i for i in decl.items if isinstance(i, ast_items.CrashPoints)], report),
-        _allowed([i for i in decl.items if isinstance(i, ast_items.Allow)], report),
+        name=decl.name.text,
+        protocol=protocol,
+        settings=_settings(_of(decl, ast_items.Setting), home),
+        crash=faults.crash,
+        links=links,
+        capacity=capacity,
+        clients=clients_of(_of(decl, ast_items.Client), home),
+        prove=_properties(asked, protocol, library.bases(), report),
+        expect=_expectations(_of(decl, ast_items.Expect), report),
+        span=decl.name.span,
+        crash_points=_crash_points(_of(decl, ast_items.CrashPoints), report),
+        allow_unused=_allowed(_of(decl, ast_items.Allow), report),
+        recover=faults.recover,
+        omission=faults.omission,
+        byzantine=faults.byzantine,
+        partitions=faults.partition,
+        link_rules=rules_of(_of(decl, ast_items.LinkRule), home),
+        timing=timing,
+        detector=detector,
+        given=given,
+        warnings=stack_of(protocol, given, world, library),
     )
+
+
+_Item = TypeVar("_Item")
+
+
+def _of(decl: ast_items.Check, kind: type[_Item]) -> list[_Item]:
+    return [item for item in decl.items if isinstance(item, kind)]
 
 
 def _home(protocol: typed.Protocol, report: Reporter) -> Home:
@@ -86,55 +92,6 @@ def _settings(items: list[ast_items.Setting], home: Home) -> tuple[typed.Setting
                 continue
             made[name] = typed.Setting(name, value, item.name.span)
     return tuple(made.values())
-
-
-def _crash(items: list[ast_items.Fault], home: Home) -> typed.Expr | None:
-    bound: typed.Expr | None = None
-    for item in items:
-        kind = item.kind.text
-        if kind in _LATER_FAULTS:
-            message = f"`faults {kind}` is not supported yet"
-            home.report.add("N001", message, item.kind.span, "`crash <= …`")
-        elif kind != "crash":
-            hint = suggestion(kind, ("crash", *_LATER_FAULTS))
-            home.report.add("C004", f"no kind of fault `{kind}`", item.kind.span, hint=hint)
-        elif item.bound is None:
-            home.report.add("C010", "how many may crash?", item.span, "`crash <= 1`")
-        elif bound is not None:
-            home.report.add("C009", "`crash` is set twice", item.span)
-        else:
-            try:
-                bound = check(item.bound, Scope(home, "constant"), INT)
-            except Hole:
-                continue
-    return bound
-
-
-def _links(items: list[ast_items.Link], report: Reporter) -> tuple[tuple[str, ...], int | None]:
-    kinds: list[str] = []
-    capacity: int | None = None
-    for item in items:
-        kind, span = item.kind.text, item.kind.span
-        if kind in _LATER_LINKS:
-            report.add("N001", f"`links {kind}` is not supported yet", span)
-        elif kind not in LINKS:
-            hint = suggestion(kind, (*LINKS, *_LATER_LINKS))
-            report.add("C004", f"no kind of link `{kind}`", span, hint=hint)
-        elif kind in kinds:
-            report.add("C009", f"`{kind}` is there twice", span)
-        elif (kind == "bounded") != (item.capacity is not None):
-            message = "how many messages fit?" if kind == "bounded" else "only `bounded` has a size"
-            report.add("C010", message, item.span, "`bounded 2`")
-        elif item.capacity == 0:
-            report.add("C010", "a link that holds nothing carries nothing", item.span)
-        else:
-            for one, other in _CONTRADICT:
-                if kind in (one, other) and (one if kind == other else other) in kinds:
-                    there = one if kind == other else other
-                    report.add("C003", f"links can't be both {there} and {kind}", span)
-            kinds.append(kind)
-            capacity = item.capacity if kind == "bounded" else capacity
-    return tuple(kinds) or ("perfect",), capacity
 
 
 def _crash_points(items: list[ast_items.CrashPoints], report: Reporter) -> str:

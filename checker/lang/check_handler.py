@@ -7,7 +7,7 @@ from dataclasses import replace
 from checker.lang import ast, ast_items, typed
 from checker.lang.check_expr import check, safe
 from checker.lang.check_pattern import Names, handler_patterns, pattern_of
-from checker.lang.check_stmt import below_fields, block
+from checker.lang.check_stmt import below_fields, block, instanced, layer_called
 from checker.lang.check_types import BOOL, PROC
 from checker.lang.scope import Hole, Home, Known, Reporter, Scope, suggestion
 
@@ -24,6 +24,8 @@ def handler(decl: ast_items.Handler, role: str, home: Home) -> typed.Handler | N
     at = None if decl.at is None else safe(decl.at, inner, PROC)
     when = None if decl.when is None else safe(decl.when, inner, BOOL)
     body = block(decl.body, inner)
+    for stmt in decl.body:
+        _yields_inside(stmt, scope)
     return typed.Handler(decl.label, event, at, when, body, decl.head)
 
 
@@ -33,14 +35,16 @@ def _event(decl: ast_items.Handler, scope: Scope, names: Names) -> typed.Event:
             return _on_request(op, args, scope, names)
         case ast_items.OnReceive(message, args, sender):
             return _on_receive(message, args, sender, scope, names)
-        case ast_items.OnIndication(layer, op, args):
-            return _on_indication(layer, op, args, scope, names)
+        case ast_items.OnIndication():
+            return _on_indication(decl.event, scope, names)
         case ast_items.OnCondition(condition):
             return _on_condition(condition, scope, names)
         case ast_items.OnInit():
             return typed.OnInit()
-        case ast.Later(what, _):
-            scope.report.fail("N001", f"{what} is not supported yet", decl.head)
+        case ast_items.OnTimeout(timer):
+            return typed.OnTimeout(None if timer is None else timer.text)
+        case ast_items.OnRecover():
+            return typed.OnRecover()
 
 
 def _on_request(
@@ -81,31 +85,49 @@ def _on_receive(
     return typed.OnReceive(message.text, patterns, source)
 
 
-def _on_indication(
-    layer: ast.Name,
-    op: ast.Name,
-    args: tuple[ast.Expr, ...],
-    scope: Scope,
-    names: Names,
-) -> typed.Event:
-    layers = scope.home.layers
-    if layer.text in scope.home.lost:
-        raise Hole
-    if layer.text not in layers:
-        hint = suggestion(layer.text, layers) or "declare it: `uses x : Interface`"
-        scope.report.fail("N013", f"no layer `{layer.text}`", layer.span, hint=hint)
-    interface = layers[layer.text].protocol.implements
+def _on_indication(event: ast_items.OnIndication, scope: Scope, names: Names) -> typed.Event:
+    name, op = event.layer, event.op
+    layer = layer_called(name.text, name.span, scope)
+    instanced(layer, event.index is not None, name.span, scope)
+    interface = layer.interface
     if interface is None:
         raise Hole
     for operator in interface.indications:
         if operator.name == op.text:
-            what = f"{layer.text}.{op.text}"
+            index = None
+            if event.index is not None and layer.index is not None:
+                index = pattern_of(event.index, layer.index, scope, names)
+            what = f"{name.text}.{op.text}"
             fields = below_fields(operator)
-            patterns = handler_patterns(args, fields, what, op.span, scope, names)
-            return typed.OnIndication(layer.text, op.text, patterns)
+            patterns = handler_patterns(event.args, fields, what, op.span, scope, names)
+            return typed.OnIndication(name.text, op.text, patterns, index)
     hint = suggestion(op.text, (o.name for o in interface.indications))
     message = f"`{interface.name}` has no indication `{op.text}`"
     scope.report.fail("N017", message, op.span, hint=hint)
+
+
+def _yields_inside(stmt: ast.Stmt, scope: Scope) -> None:
+    """Reports a ``yield`` inside of ``stmt``."""
+    for inner in blocks_of(stmt):
+        for each in inner:
+            if isinstance(each, ast.Yield):
+                message = "`yield` stands in a block, where it can't split the handler"
+                hint = "put it at the top level of the handler, or send a message to oneself"
+                scope.report.add("N028", message, each.span, hint=hint)
+            _yields_inside(each, scope)
+
+
+def blocks_of(stmt: ast.Stmt) -> tuple[ast.Block, ...]:
+    """The blocks in a statement."""
+    match stmt:
+        case ast.If(_, then, otherwise, _):
+            return then, otherwise
+        case ast.Loop(body=body) | ast.Atomic(body=body):
+            return (body,)
+        case ast.Either(alternatives, _):
+            return tuple(body for _, body in alternatives)
+        case _:
+            return ()
 
 
 def _on_condition(condition: ast.Expr, scope: Scope, names: Names) -> typed.Event:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from checker.lang import ast, ast_items, typed
 from checker.lang.check_expr import check
-from checker.lang.check_handler import handler
+from checker.lang.check_handler import blocks_of, handler
 from checker.lang.check_property import property_of
 from checker.lang.check_state import inferred, init_choices, initial_value
+from checker.lang.check_stmt import below as seen_from_above
 from checker.lang.check_types import BOOL, INT, enums_in, field_names, resolve, size_of
 from checker.lang.scope import UNKNOWN, Hole, Home, Reporter, Scope
 
 Interfaces = Callable[[ast.Name], typed.Interface | None]
-Layers = Callable[[ast.Name], typed.Protocol | None]
+Layers = Callable[[ast.Name], tuple[typed.Interface, typed.Protocol | None] | None]
 _RESERVED = {
     "self": "the process itself",
     "Proc": "the set of processes",
@@ -69,19 +70,24 @@ def protocol_of(
     for role in roles:
         own = [i for i in role.items if isinstance(i, ast_items.State)]
         _state_types(own, role.name.text, home, _copy(declared))
-    _later(decl, home)
+    for role in roles:
+        home.timers[role.name.text] = _timers(role)
     requires = None
     if decl.requires is not None:
         try:
             requires = check(decl.requires, Scope(home, "constant"), BOOL)
         except Hole:
             pass
+    made = tuple(_role(role, home, bool(home.roles[0])) for role in roles)
+    if home.acts is None:
+        below = (x.protocol.acts for x in used if x.protocol is not None)
+        home.acts = next((seen_from_above(t) for t in below if t is not None), None)
     return typed.Protocol(
         decl.name.text,
         parameters,
         home.interface,
         requires,
-        tuple(_role(role, home, bool(home.roles[0])) for role in roles),
+        made,
         _states(shared, None, home),
         init_choices(_outer_choices(decl), None, home),
         tuple(home.messages.values()),
@@ -89,6 +95,7 @@ def protocol_of(
         _properties(decl, home),
         decl.name.span,
         shipped,
+        home.acts,
     )
 
 
@@ -127,9 +134,7 @@ def _roles(decl: ast_items.Protocol, home: Home, declared: _Declared) -> tuple[a
     kept = [r for r in roles if declared.add(r.name, "a role")]
     own: list[ast_items.State | ast_items.Handler] = []
     for item in decl.items:
-        if isinstance(item, ast.Later):
-            home.report.add("N001", f"{item.what} is not supported yet", item.span)
-        elif isinstance(item, ast_items.Handler) or (
+        if isinstance(item, ast_items.Handler) or (
             isinstance(item, ast_items.State) and not item.shared
         ):
             own.append(item)
@@ -193,12 +198,14 @@ def _layers(
     for item in decl.items:
         if not isinstance(item, ast_items.Uses) or not declared.add(item.name, "a layer"):
             continue
-        protocol = layers(item.of)
-        if protocol is None or protocol.implements is None:
+        found = layers(item.of)
+        if found is None:
             home.lost.add(item.name.text)
             continue
-        _adopt(home, protocol.implements, declared)
-        layer = typed.Layer(item.name.text, protocol, item.span)
+        interface, protocol = found
+        _adopt(home, interface, declared)
+        index = None if item.index is None else _index(item.index, home)
+        layer = typed.Layer(item.name.text, protocol, item.span, interface, index)
         home.layers[item.name.text] = layer
         made.append(layer)
     return tuple(made)
@@ -215,23 +222,46 @@ def _adopt(home: Home, interface: typed.Interface | None, declared: _Declared) -
                     home.types.setdefault(enum.name, enum)
 
 
-def _later(decl: ast_items.Protocol, home: Home) -> None:
-    """What is not supported yet declares its name all the same: one diagnostic is enough."""
-    items = [*decl.items]
-    for item in decl.items:
-        if isinstance(item, ast_items.Role):
-            items.extend(item.items)
-    for item in items:
-        if isinstance(item, ast.Later) and item.declares:
-            home.lost.add(item.declares)
-            for role in home.roles:
-                home.states.setdefault(role, {}).setdefault(item.declares, UNKNOWN)
+def _index(written: ast.Type, home: Home) -> typed.Type:
+    """The type of a family's indices: numbers from 0 on."""
+    type_ = resolve(written, home)
+    first = type_.lo if isinstance(type_, typed.Int) else None
+    if type_ != UNKNOWN and not (isinstance(first, typed.Literal) and first.value == 0):
+        message = "the layers of a family are numbered from 0 on"
+        home.report.add("N029", message, written.span, "`Nat`, `Nat max k` or `0..k`")
+        return UNKNOWN
+    return type_
+
+
+def _timers(role: ast_items.Role) -> set[str]:
+    """The timers that ``role`` waits for."""
+    events = (i.event for i in role.items if isinstance(i, ast_items.Handler))
+    return {e.timer.text for e in events if isinstance(e, ast_items.OnTimeout) and e.timer}
+
+
+def _never_started(role: ast_items.Role, home: Home) -> None:
+    """Reports timers that ``role`` waits for and never starts."""
+    handlers = [i for i in role.items if isinstance(i, ast_items.Handler)]
+    started = {name for h in handlers for name in _starts(h.body)}
+    for each in handlers:
+        if isinstance(each.event, ast_items.OnTimeout) and each.event.timer is not None:
+            name = each.event.timer
+            if name.text not in started:
+                hint = f"write `start {name.text}` where it is to begin"
+                message = f"the timer `{name.text}` is never started"
+                home.report.add("N027", message, name.span, hint=hint)
+
+
+def _starts(body: ast.Block) -> Iterator[str]:
+    for stmt in body:
+        if isinstance(stmt, ast.Timer) and stmt.kind == "start":
+            yield stmt.name.text
+        for inner in blocks_of(stmt):
+            yield from _starts(inner)
 
 
 def _role(role: ast_items.Role, home: Home, named: bool) -> typed.Role:
-    for item in role.items:
-        if isinstance(item, ast.Later):
-            home.report.add("N001", f"{item.what} is not supported yet", item.span)
+    _never_started(role, home)
     name = role.name.text
     handlers = []
     for item in role.items:
@@ -261,7 +291,8 @@ def _states(
                 initial = initial_value(state.initial, type_, Scope(home, "initial", role))
             except Hole:
                 pass
-        made.append(typed.StateDecl(state.name.text, type_, initial, state.name.span))
+        name = state.name
+        made.append(typed.StateDecl(name.text, type_, initial, name.span, state.stable))
     return tuple(made)
 
 

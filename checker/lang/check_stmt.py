@@ -9,7 +9,8 @@ from checker.lang import ast, typed
 from checker.lang.check_expr import bind_one, check, infer, item_of, members_of, safe
 from checker.lang.check_operate import add_to
 from checker.lang.check_pattern import fresh
-from checker.lang.check_types import BOOL, MESSAGE, MSG, PROC, PROCS, fits, show
+from checker.lang.check_types import BOOL, INT, MESSAGE, MSG, PROC, PROCS, fits, show
+from checker.lang.flips import unflipped
 from checker.lang.scope import UNKNOWN, Hole, Known, Scope, suggestion
 from checker.lang.typed import Expr, Map, Operator, Option, Seq, Set, Stmt, Tuple, Type
 
@@ -17,7 +18,11 @@ from checker.lang.typed import Expr, Map, Operator, Option, Seq, Set, Stmt, Tupl
 def block(stmts: ast.Block, scope: Scope) -> typed.Block:
     """The statements of a block; what is wrong in one is reported and the others are kept."""
     made: list[Stmt] = []
-    for stmt in stmts:
+    for written in stmts:
+        choices, stmt = unflipped(written, frozenset(scope.names))
+        for choice in choices:
+            built, scope = _statement(choice, scope)
+            made.extend(built)
         try:
             built, scope = _statement(stmt, scope)
             made.extend(built)
@@ -59,8 +64,14 @@ def _statement(stmt: ast.Stmt, scope: Scope) -> tuple[tuple[Stmt, ...], Scope]:
             return (typed.LetIn(name.text, made, span),), inner
         case ast.Skip():
             return (), scope
-        case ast.Later(what, span):
-            scope.report.fail("N001", f"{what} is not supported yet", span)
+        case ast.Perform():
+            return (_perform(stmt, scope),), scope
+        case ast.Timer():
+            return (_timer(stmt, scope),), scope
+        case ast.Atomic(body, span):
+            return (typed.Atomic(block(body, scope), span),), scope
+        case ast.Yield(span):
+            return (typed.Yield(span),), scope
         case _:
             assert_never(stmt)
 
@@ -154,6 +165,42 @@ def _assignable(name: ast.Name, scope: Scope) -> None:
         scope.report.fail("N002", message, name.span, hint=hint)
 
 
+# ---- acts and timers ---------------------------------------------------------------------------
+
+
+def _perform(stmt: ast.Perform, scope: Scope) -> Stmt:
+    """``perform e``: all that a protocol performs is of one type."""
+    value = infer(stmt.value, scope, scope.home.acts)
+    known = scope.home.acts
+    if value.type == UNKNOWN:
+        raise Hole
+    if known is None:
+        scope.home.acts = value.type
+    elif not fits(value.type, known):
+        message = f"this is {_named(value.type)}, and what was performed before is {_named(known)}"
+        hint = "perform tuples or records of one type, so that acts can be told apart"
+        scope.report.fail("N003", message, value.span, show(known), hint)
+    return typed.Perform(value, stmt.idempotent, stmt.span)
+
+
+def _named(type_: Type) -> str:
+    shown = show(type_)
+    return shown if shown.startswith("a ") else f"`{shown}`"
+
+
+def _timer(stmt: ast.Timer, scope: Scope) -> Stmt:
+    """``start t after e`` and ``cancel t``."""
+    known = scope.home.timers.get(scope.role or "", set())
+    name = stmt.name.text
+    if name not in known:
+        hint = suggestion(name, known) or f"write `upon timeout {name} {{ … }}`"
+        scope.report.add(
+            "N027", f"no handler waits for the timer `{name}`", stmt.name.span, hint=hint
+        )
+    duration = None if stmt.duration is None else check(stmt.duration, scope, INT)
+    return typed.Timer(stmt.kind, name, duration, stmt.span)
+
+
 # ---- messages and calls -----------------------------------------------------------------------
 
 
@@ -213,9 +260,14 @@ def _call(stmt: ast.Call, scope: Scope) -> Stmt:
             args = _arguments(op, stmt, operator.fields, scope)
             return typed.Call(None, op, args, stmt.span)
         case ast.FieldOf(ast.Name(layer, span), op, whole):
-            operator = _request(layer, op, span, whole, scope)
+            operator = _request(layer, op, span, whole, None, scope)
             args = _arguments(f"{layer}.{op}", stmt, below_fields(operator), scope)
             return typed.Call(layer, op, args, stmt.span)
+        case ast.FieldOf(ast.IndexOf(ast.Name(layer, span), key, _), op, whole):
+            operator = _request(layer, op, span, whole, key, scope)
+            args = _arguments(f"{layer}.{op}", stmt, below_fields(operator), scope)
+            index = check(key, scope, INT)
+            return typed.Call(layer, op, args, stmt.span, index)
         case _:
             expected = "`deliver(…)` or `layer.request(…)`"
             scope.report.fail("N017", "this can't be called", stmt.target.span, expected)
@@ -243,14 +295,34 @@ def _indication(op: str, span: Span, scope: Scope) -> Operator:
     scope.report.fail("N017", message, span, hint=hint)
 
 
-def _request(layer: str, op: str, span: Span, whole: Span, scope: Scope) -> Operator:
+def layer_called(name: str, span: Span, scope: Scope) -> typed.Layer:
+    """The layer ``name``; raises :class:`Hole` where there is none, which is reported."""
     layers = scope.home.layers
-    if layer in scope.home.lost:
+    if name in scope.home.lost:
         raise Hole
-    if layer not in layers:
-        hint = suggestion(layer, layers) or "declare it: `uses x : Interface`"
-        scope.report.fail("N013", f"no layer `{layer}`", span, hint=hint)
-    interface = layers[layer].protocol.implements
+    if name not in layers:
+        hint = suggestion(name, layers) or "declare it: `uses x : Interface`"
+        scope.report.fail("N013", f"no layer `{name}`", span, hint=hint)
+    return layers[name]
+
+
+def instanced(layer: typed.Layer, indexed: bool, span: Span, scope: Scope) -> None:
+    """Reports a family of layers used without an index, or one layer with an index."""
+    name = layer.name
+    if indexed and layer.index is None:
+        hint = f"leave the index out, or declare `uses {name}[Nat] : …`"
+        scope.report.fail("N029", f"`{name}` is one layer, not a family", span, hint=hint)
+    if not indexed and layer.index is not None:
+        message = f"`{name}` is a family of layers, and this does not say which"
+        scope.report.fail("N029", message, span, f"`{name}[…]`")
+
+
+def _request(
+    name: str, op: str, span: Span, whole: Span, index: ast.Expr | None, scope: Scope
+) -> Operator:
+    layer = layer_called(name, span, scope)
+    instanced(layer, index is not None, span, scope)
+    interface = layer.interface
     if interface is None:
         raise Hole
     for operator in interface.requests:

@@ -15,6 +15,8 @@ from checker.lang.check_protocol import protocol_of
 from checker.lang.parse_cache import parse
 from checker.lang.scope import Reporter, suggestion
 
+DETECTORS = ("FailureDetector", "LeaderDetector")
+"""Interfaces of layers that a check provides: `detector …`, or `given … as …`."""
 LARGEST = 4_000_000
 """Bytes that a file may have."""
 
@@ -199,37 +201,45 @@ class Library:
         self._protocols[name] = built
         return built
 
-    def layer(self, name: ast.Name) -> typed.Protocol | None:
-        """The protocol that ``uses x : name`` means; ``None`` where unclear, which is reported."""
+    def layer(self, name: ast.Name) -> tuple[typed.Interface, typed.Protocol | None] | None:
+        """What ``uses x : name`` means: an interface, and the protocol that implements it.
+
+        The protocol is ``None`` where none does, or several do, or where the interface is that of
+        a failure detector: then the check has to say.  ``None`` alone: unclear and reported.
+        """
+        protocol = None
         if self._protocol_decl(name.text) is not None:
-            return self._with_interface(self.protocol(name), name)
-        if self.prelude and name.text in self.prelude.protocols:
-            return self._with_interface(self.prelude.protocols[name.text], name)
-        if name.text not in self.interface_names():
+            protocol = self.protocol(name)
+        elif self.prelude and name.text in self.prelude.protocols:
+            protocol = self.prelude.protocols[name.text]
+        elif name.text not in self.interface_names():
             known = [*self.interface_names(), *self.protocol_names()]
             message = f"no interface or protocol `{name.text}`"
             self.report.add("N013", message, name.span, hint=suggestion(name.text, known))
             return None
-        own = self._implementing(name.text)
-        if len(own) > 1:
-            shown = ", ".join(f"`{p.name.text}`" for p in own)
-            hint = f"name one: `uses x : {own[0].name.text}`"
-            message = f"several protocols implement `{name.text}`: {shown}"
-            self.report.add("N014", message, name.span, hint=hint)
+        else:
+            interface = self.interface_called(name.text)
+            if interface is None:
+                return None
+            candidates = [] if name.text in DETECTORS else self.implementing(name.text)
+            only = (
+                self.protocol(ast.Name(candidates[0], name.span)) if len(candidates) == 1 else None
+            )
+            return interface, only
+        protocol = self._with_interface(protocol, name)
+        if protocol is None or protocol.implements is None:
             return None
-        if own:
-            return self._built(own[0], name)
-        shipped = self.prelude.implementing(name.text) if self.prelude else []
-        if len(shipped) == 1:
-            return shipped[0]
-        message = f"no protocol implements `{name.text}`"
-        hint = "write one, import one, or use a protocol by its name"
-        if shipped:
-            shown = ", ".join(f"`{p.name}`" for p in shipped)
-            message = f"several protocols implement `{name.text}`: {shown}"
-            hint = f"name one: `uses x : {shipped[0].name}`"
-        self.report.add("N014", message, name.span, hint=hint)
-        return None
+        return protocol.implements, protocol
+
+    def implementing(self, interface: str) -> list[str]:
+        """Protocols that implement ``interface``: of the files, otherwise of the tool.
+
+        Those that are being looked at, as they use such a layer, are left out.
+        """
+        own = [p.name.text for p in self._implementing(interface)]
+        if own or self.prelude is None:
+            return own
+        return [p.name for p in self.prelude.implementing(interface)]
 
     def _implementing(self, interface: str) -> list[ast_items.Protocol]:
         """Protocols of the files that implement ``interface``, those in hand left out."""

@@ -61,7 +61,7 @@ def _module(source: Source, library: Library) -> typed.Module:
         if isinstance(item, ast_items.Check):
             protocol = library.protocol(item.protocol)
             if protocol is not None:
-                checks.append(check_of(item, protocol, library.bases(), library.report))
+                checks.append(check_of(item, protocol, library))
     return typed.Module(
         source.spec.file,
         tuple(i for i in interfaces if i is not None),

@@ -1,4 +1,5 @@
-"""The parser's tree becomes declarations, statements and types; see also ``parse_expr``."""
+"""The parser's tree becomes declarations and statements; for the rest see ``parse_expr`` and
+``parse_check``."""
 
 from __future__ import annotations
 
@@ -8,10 +9,11 @@ from lark import Tree
 
 from checker.diagnostics import Span
 from checker.lang import ast, ast_items
-from checker.lang.parse_expr import ExpressionBuilder, is_tree
+from checker.lang.parse_check import CheckBuilder
+from checker.lang.parse_expr import is_tree
 
 
-class Builder(ExpressionBuilder):
+class Builder(CheckBuilder):
     """Builds the declarations of one text; raises ``TooDeep`` and ``TooLarge`` (see parse_expr)."""
 
     # ---- top ----------------------------------------------------------------------------------
@@ -37,14 +39,6 @@ class Builder(ExpressionBuilder):
             tuple(getattr(self, f"item_{i.data}")(i) for i in items),
             self.span(tree),
         )
-
-    def top_check(self, tree: Any) -> ast_items.Check:
-        name, protocol, *items = tree.children
-        built: list[ast_items.CheckItem] = []
-        for item in items:
-            made = getattr(self, f"check_{item.data}")(item)
-            built.extend(made if isinstance(made, list) else [made])
-        return ast_items.Check(self.name(name), self.name(protocol), tuple(built), self.span(tree))
 
     # ---- items of interfaces and protocols ----------------------------------------------------
 
@@ -78,11 +72,10 @@ class Builder(ExpressionBuilder):
         built = tuple(getattr(self, f"item_{i.data}")(i) for i in items)
         return ast_items.Role(self.name(name), self.expr(size), built, self.span(tree))
 
-    def item_uses(self, tree: Any) -> ast_items.Uses | ast.Later:
+    def item_uses(self, tree: Any) -> ast_items.Uses:
         name, index, of = tree.children
-        if index is not None:
-            return ast.Later("an indexed family of layers", self.span(index), str(name))
-        return ast_items.Uses(self.name(name), self.name(of), self.span(tree))
+        type_ = None if index is None else self.type(index.children[0])
+        return ast_items.Uses(self.name(name), self.name(of), type_, self.span(tree))
 
     def item_message(self, tree: Any) -> ast_items.Message:
         name, fields = tree.children
@@ -90,21 +83,22 @@ class Builder(ExpressionBuilder):
         return ast_items.Message(self.name(name), built, self.span(tree))
 
     def item_state(self, tree: Any) -> ast_items.State:
-        return self._state(tree, False)
+        return self._state(tree)
 
     def item_shared(self, tree: Any) -> ast_items.State:
-        return self._state(tree, True)
+        return self._state(tree, shared=True)
 
-    def item_stable(self, tree: Any) -> ast.Later:
-        return ast.Later("`stable state`", self.span(tree), str(tree.children[0]))
+    def item_stable(self, tree: Any) -> ast_items.State:
+        return self._state(tree, stable=True)
 
-    def _state(self, tree: Any, shared: bool) -> ast_items.State:
+    def _state(self, tree: Any, shared: bool = False, stable: bool = False) -> ast_items.State:
         name, type_, initial = tree.children
         return ast_items.State(
             self.name(name),
             self.type(type_) if type_ is not None else None,
             self.optional(initial),
             shared,
+            stable,
             self.span(tree),
         )
 
@@ -145,8 +139,9 @@ class Builder(ExpressionBuilder):
         return ast_items.OnReceive(self.name(message), built, self.optional(sender))
 
     def event_on_indication(self, tree: Any, _: Span) -> ast_items.Event:
-        layer, op, args = tree.children
-        return ast_items.OnIndication(self.name(layer), self.name(op), self.arguments(args))
+        layer, instance, op, args = tree.children
+        index = None if instance is None else self.expr(instance.children[0])
+        return ast_items.OnIndication(self.name(layer), index, self.name(op), self.arguments(args))
 
     def event_on_condition(self, tree: Any, _: Span) -> ast_items.Event:
         return ast_items.OnCondition(self.expr(tree.children[0]))
@@ -154,11 +149,12 @@ class Builder(ExpressionBuilder):
     def event_on_init(self, _: Any, __: Span) -> ast_items.Event:
         return ast_items.OnInit()
 
-    def event_on_timeout(self, _: Any, span: Span) -> ast_items.Event:
-        return ast.Later("`upon timeout`", span)
+    def event_on_timeout(self, tree: Any, _: Span) -> ast_items.Event:
+        timer = tree.children[0]
+        return ast_items.OnTimeout(None if timer is None else self.name(timer))
 
-    def event_on_recover(self, _: Any, span: Span) -> ast_items.Event:
-        return ast.Later("`upon recover`", span)
+    def event_on_recover(self, _: Any, __: Span) -> ast_items.Event:
+        return ast_items.OnRecover()
 
     # ---- statements ---------------------------------------------------------------------------
 
@@ -237,68 +233,21 @@ class Builder(ExpressionBuilder):
         return ast.Skip(self.span(tree))
 
     def stmt_perform(self, tree: Any) -> ast.Stmt:
-        return ast.Later("`perform`", self.span(tree))
+        idempotent, value = tree.children
+        return ast.Perform(self.expr(value), idempotent is not None, self.span(tree))
+
+    def stmt_atomic(self, tree: Any) -> ast.Stmt:
+        return ast.Atomic(self.block(tree.children[0]), self.span(tree))
 
     def stmt_yield_(self, tree: Any) -> ast.Stmt:
-        return ast.Later("`yield`", self.span(tree))
+        return ast.Yield(self.span(tree))
 
-    def stmt_timer(self, tree: Any) -> ast.Stmt:
-        return ast.Later(f"`{tree.children[0]}` of a timer", self.span(tree))
+    def stmt_start_timer(self, tree: Any) -> ast.Stmt:
+        name, duration = tree.children
+        return ast.Timer("start", self.name(name), self.optional(duration), self.span(tree))
 
-    # ---- checks -------------------------------------------------------------------------------
-
-    def check_setting(self, tree: Any) -> ast_items.CheckItem:
-        name, value = tree.children
-        return ast_items.Setting(self.name(name), self.expr(value), self.span(tree))
-
-    def check_faults(self, tree: Any) -> list[ast_items.CheckItem]:
-        made: list[ast_items.CheckItem] = []
-        for fault in tree.children:
-            kind, _, bound = fault.children
-            made.append(ast_items.Fault(self.name(kind), self.optional(bound), self.span(fault)))
-        return made
-
-    def check_links(self, tree: Any) -> list[ast_items.CheckItem]:
-        made: list[ast_items.CheckItem] = []
-        for link in tree.children:
-            kind, capacity = link.children
-            number = None if capacity is None else self.integer(capacity)
-            made.append(ast_items.Link(self.name(kind), number, self.span(link)))
-        return made
-
-    def check_timing(self, tree: Any) -> ast_items.CheckItem:
-        return ast.Later("`timing`", self.span(tree))
-
-    def check_detector(self, tree: Any) -> ast_items.CheckItem:
-        return ast.Later("`detector`", self.span(tree))
-
-    def check_given(self, tree: Any) -> ast_items.CheckItem:
-        return ast.Later("`given`", self.span(tree))
-
-    def check_crash_points(self, tree: Any) -> ast_items.CheckItem:
-        return ast_items.CrashPoints(self.name(tree.children[-1]), self.span(tree))
-
-    def check_clients(self, tree: Any) -> list[ast_items.CheckItem]:
-        made: list[ast_items.CheckItem] = []
-        for client in tree.children:
-            process, verb, *items = client.children
-            made.append(
-                ast_items.Client(
-                    self.name(process), self.name(verb), self.exprs(items), self.span(client)
-                )
-            )
-        return made
-
-    def check_prove(self, tree: Any) -> ast_items.CheckItem:
-        return ast_items.Prove(self.names(tree.children[0]), self.span(tree))
-
-    def check_expect(self, tree: Any) -> ast_items.CheckItem:
-        what, value = tree.children
-        word: str | int = self.integer(value) if value.type == "INT" else str(value)
-        return ast_items.Expect(self.name(what), word, self.span(value), self.span(tree))
-
-    def check_allow(self, tree: Any) -> ast_items.CheckItem:
-        return ast_items.Allow(self.name(tree.children[0]), self.span(tree))
+    def stmt_cancel_timer(self, tree: Any) -> ast.Stmt:
+        return ast.Timer("cancel", self.name(tree.children[0]), None, self.span(tree))
 
 
 def _trees(children: list[Any]) -> list[Tree[Any]]:

@@ -83,7 +83,9 @@ _STATEMENTS = frozenset(
         "SKIP",
         "PERFORM",
         "YIELD",
-        "TIMER",
+        "ATOMIC",
+        "START",
+        "CANCEL",
         "NAME",
     ]
 )
@@ -130,10 +132,12 @@ _WORDS = {
     "SETOP": "`union`",
     "QUANTIFIER": "`forall`",
     "FAULT_BOUND": "`<=`",
+    "NOISE": "`noise`",
+    "DRIFT": "`drift`",
+    "IDEMPOTENT": "`idempotent`",
     "ALL_OF": "`all` and a role",
     "GENERIC": "`set`",
     "SEQUENCE": "`seq`",
-    "TIMER": "`start`",
     "CRASH_POINTS": "`crash points`",
     "$END": "the end of the file",
     "LPAR": "`(`",
@@ -154,10 +158,11 @@ _WORDS = {
     "NAT": "`Nat`",
 }
 _KEYWORDS = (
-    "allow always check choose clients condition either else enum eventually exists "
-    "expect faults forall from implements import indication init interface links message "
-    "property protocol prove receive record request require requires role send shared "
-    "skip stable state type union upon uses when while"
+    "allow always atomic cancel check choose clients condition detector either else enum "
+    "eventually exists expect faults forall from given idempotent implements import indication "
+    "init interface links message perform property protocol prove receive record recover request "
+    "require requires role send shared skip stable start state timeout timing type union upon "
+    "uses when while yield"
 ).split()
 _HINTS = {
     "=": "a value is assigned with `:=`, compared with `==`",

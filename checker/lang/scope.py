@@ -72,6 +72,10 @@ class Home:
     layers: dict[str, typed.Layer] = field(default_factory=dict)
     interface: typed.Interface | None = None
     enums: dict[tuple[str, ...], typed.Enum] = field(default_factory=dict)
+    timers: dict[str, set[str]] = field(default_factory=dict)
+    """By role: the timers that it has an ``upon timeout`` for."""
+    acts: typed.Type | None = None
+    """What the protocol performs, as far as is known."""
     lost: set[str] = field(default_factory=set)
     """Layers, and ``implements``, that could not be resolved: reported already."""
 

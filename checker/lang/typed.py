@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from checker.diagnostics import Span
+from checker.diagnostics import Diagnostic, Span
 
 # ---- types ------------------------------------------------------------------------------------
 
@@ -387,6 +387,17 @@ class RepeatedAct:
 
 
 @dataclass(frozen=True, slots=True)
+class Opinion:
+    """``suspected(p)``: the processes that the detector at ``owner`` suspects now, or
+    ``trusted(p)`` (kind ``trusted``): the one that it trusts now, or none.  ``type`` is a set."""
+
+    type: Type
+    kind: str
+    owner: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Temporal:
     """``always e``, ``eventually e`` (one argument), ``e ~> e`` (two); only in properties, where
     they nest, stand under Boolean operators and under quantifiers over fixed domains."""
@@ -425,6 +436,7 @@ Expr = (
     | Correct
     | Acts
     | RepeatedAct
+    | Opinion
     | Temporal
 )
 
@@ -758,7 +770,8 @@ class MessageDecl:
 class Layer:
     """A layer below: what implements it unless the check gives something else.
 
-    ``protocol`` ``None``: nothing in sight does, so the check must give it, or be a detector's.
+    ``protocol`` ``None``: no protocol, or more than one, implements it; or the interface is a
+    failure detector's.  Then the check gives it, or says which detector there is.
     ``index``: the type of the indices of a family of instances, made on first use.
     """
 
@@ -779,7 +792,8 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """``shipped``: it comes with the tool's interfaces rather than from the user's files."""
+    """``shipped``: it comes with the tool's interfaces rather than from the user's files.
+    ``acts``: the type of what it, or a layer below it, performs; ``None``: it performs nothing."""
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -793,6 +807,7 @@ class Protocol:
     properties: tuple[PropertyDef, ...]
     span: Span
     shipped: bool = False
+    acts: Type | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -875,10 +890,12 @@ class Check:
     ``crash``: the bound of ``faults crash <= e`` or ``None``, and ``recover`` whether crashed
     processes may come back (then the bound is of crashes, not of processes); ``omission``,
     ``byzantine``: bounds of processes; ``partitions``: how often the network may split; ``links``:
-    the kinds as written, ``("perfect",)`` where none is; ``capacity``: of ``bounded k``; ``prove``: the properties asked,
-    each resolved (the protocol's own, its interface's, or by name from a shipped interface);
+    the kinds as written, ``("perfect",)`` where none is; ``capacity``: of ``bounded k``;
+    ``prove``: the properties asked, each resolved (the protocol's own, its interface's, or by name
+    from a shipped interface, or made, as ``exactly_once over effects``);
     ``crash_points``: ``inside`` or ``between_handlers``; ``allow_unused``: handlers that never run
     do not make a verdict vacuous.  Properties that only ``expect`` names are in ``prove`` too.
+    ``warnings``: what is possible, but can't be meant.
     """
 
     name: str
@@ -901,6 +918,7 @@ class Check:
     timing: Timing | None = None
     detector: Detector | None = None
     given: tuple[Given, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,181 @@
+"""The layers of a check: what stands for each, and what that asks of the world."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from checker.diagnostics import Diagnostic, Span
+from checker.lang import ast_items, typed
+from checker.lang.check_interface import alike
+from checker.lang.library import DETECTORS, Library
+from checker.lang.scope import Reporter, suggestion
+
+ORACLE = "oracle"
+_LEADERS = "LeaderDetector"
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What a check says of its world, as far as the layers depend on it."""
+
+    span: Span
+    recover: bool
+    timing: typed.Timing | None
+    detector: typed.Detector | None
+
+
+def given_of(
+    items: list[ast_items.Given], protocol: typed.Protocol, library: Library
+) -> tuple[typed.Given, ...]:
+    """``given cons as oracle``, ``given fd as Heartbeats``; errors go to the library's report."""
+    report = library.report
+    made: dict[str, typed.Given] = {}
+    for item in items:
+        name = item.layer.text
+        if name in made:
+            report.add("C009", f"`{name}` is given twice", item.span)
+            continue
+        if item.what.text == ORACLE:
+            made[name] = typed.Given(name, None, item.span)
+            continue
+        chosen = library.protocol(item.what)
+        if chosen is not None:
+            made[name] = typed.Given(name, chosen, item.span)
+    given = tuple(made.values())
+    stack = list(layers_of(protocol, given))
+    for one in given:
+        meant = [layer for layer in stack if one.layer in _names(layer)]
+        if not meant:
+            known = {n for layer in stack for n in _names(layer)}
+            hint = suggestion(one.layer, known) or f"`{protocol.name}` uses no layers"
+            report.add("C016", f"there is no layer `{one.layer}`", one.span, hint=hint)
+        for layer in meant:
+            _same_interface(layer, one, report)
+    return given
+
+
+def _names(layer: typed.Layer) -> set[str]:
+    return {layer.name, layer.interface.name} if layer.interface is not None else {layer.name}
+
+
+def _same_interface(layer: typed.Layer, given: typed.Given, report: Reporter) -> None:
+    wanted, chosen = layer.interface, given.protocol
+    if chosen is None or wanted is None:
+        return
+    if chosen.implements is None or not alike(wanted, chosen.implements):
+        has = f"implements `{chosen.implements.name}`" if chosen.implements else "has no interface"
+        message = f"`{layer.name}` is a layer `{wanted.name}`, and `{chosen.name}` {has}"
+        report.add("C016", message, given.span, f"a protocol that implements `{wanted.name}`")
+
+
+def layers_of(
+    protocol: typed.Protocol, given: tuple[typed.Given, ...], depth: int = 0
+) -> Iterator[typed.Layer]:
+    """All layers below ``protocol``, at any depth, those of what is given for them included."""
+    for layer in protocol.layers:
+        yield layer
+        below = stands_for(layer, given)
+        if below is not None and depth < 20:
+            yield from layers_of(below, given, depth + 1)
+
+
+def given_for(layer: typed.Layer, given: tuple[typed.Given, ...]) -> typed.Given | None:
+    """What the check gives for ``layer``; its name comes before its interface's."""
+    by_name = {g.layer: g for g in given}
+    interface = layer.interface.name if layer.interface is not None else ""
+    return by_name.get(layer.name) or by_name.get(interface)
+
+
+def stands_for(layer: typed.Layer, given: tuple[typed.Given, ...]) -> typed.Protocol | None:
+    """The protocol of ``layer`` in this check; ``None``: an oracle, a detector, or unclear."""
+    chosen = given_for(layer, given)
+    return layer.protocol if chosen is None else chosen.protocol
+
+
+def stack_of(
+    protocol: typed.Protocol, given: tuple[typed.Given, ...], world: World, library: Library
+) -> tuple[Diagnostic, ...]:
+    """Reports layers that nothing stands for and worlds that lack something; gives warnings."""
+    report = library.report
+    heard = False
+    told: set[str] = set()
+    present = [protocol]
+    for layer in layers_of(protocol, given):
+        below = stands_for(layer, given)
+        if below is not None:
+            present.append(below)
+            continue
+        if given_for(layer, given) is not None or layer.interface is None:
+            continue
+        if layer.interface.name in DETECTORS:
+            heard = True
+            if layer.name not in told:
+                _detected(layer, world, report)
+        elif layer.name not in told:
+            _missing(layer, world, library)
+        told.add(layer.name)
+    if world.detector is not None and not heard:
+        message = f"no layer of `{protocol.name}` asks a failure detector"
+        hint = "leave `detector` out, or `uses fd : FailureDetector`"
+        report.add("C015", message, world.detector.span, hint=hint)
+    seen = {p.name: p for p in present}
+    for each in seen.values():
+        _timers(each, world, report)
+    if world.recover:
+        return ()
+    return tuple(w for p in seen.values() for w in _never_back(p, world.span))
+
+
+def _detected(layer: typed.Layer, world: World, report: Reporter) -> None:
+    interface = layer.interface
+    assert interface is not None
+    leaders = interface.name == _LEADERS
+    wanted = "Omega" if leaders else "eventually P"
+    if world.detector is None:
+        message = f"nothing says how good the detector `{layer.name}` is"
+        hint = f"write `detector {wanted}`, or `given {layer.name} as …`"
+        report.add("C014", message, world.span, hint=hint)
+    elif (world.detector.kind == "Omega") != leaders:
+        speaks = "names leaders" if world.detector.kind == "Omega" else "suspects processes"
+        message = f"`{layer.name}` is a layer `{interface.name}`, and this detector {speaks}"
+        report.add("C014", message, world.detector.span, f"`detector {wanted}`")
+
+
+def _missing(layer: typed.Layer, world: World, library: Library) -> None:
+    """Reports a layer that no protocol, or more than one, implements."""
+    assert layer.interface is not None
+    name = layer.interface.name
+    several = library.implementing(name)
+    hint = f"write `given {layer.name} as oracle`, or write or import a protocol for it"
+    message = f"no protocol implements `{name}`, the layer `{layer.name}`"
+    if several:
+        shown = ", ".join(f"`{p}`" for p in several)
+        message = f"several protocols implement `{name}`, the layer `{layer.name}`: {shown}"
+        hint = f"choose one: `given {layer.name} as {several[0]}`"
+    library.report.add("N014", message, world.span, hint=hint)
+
+
+def _timers(protocol: typed.Protocol, world: World, report: Reporter) -> None:
+    events = (h.event for role in protocol.roles for h in role.handlers)
+    if world.timing is None and any(isinstance(e, typed.OnTimeout) for e in events):
+        message = f"`{protocol.name}` waits for timeouts, and nothing says what time is here"
+        hint = "write `timing asynchronous`: a timeout may come at any time"
+        report.add("C013", message, world.span, hint=hint)
+
+
+def _never_back(protocol: typed.Protocol, span: Span) -> Iterator[Diagnostic]:
+    """What only matters to processes that come back."""
+    code, where = "C017", f"of `{protocol.name}`"
+    hint = "write `faults crash <= 2, recover` where processes are to come back"
+    for role in protocol.roles:
+        stable = [f"`{s.name}`" for s in role.states if s.stable]
+        if stable:
+            one = "is" if len(stable) == 1 else "are"
+            message = (
+                f"nobody recovers here: that {', '.join(stable)} {where} {one} stable can't matter"
+            )
+            yield Diagnostic(code, message, span, hint=hint)
+        if any(isinstance(h.event, typed.OnRecover) for h in role.handlers):
+            message = f"nobody recovers here: `upon recover` {where} never runs"
+            yield Diagnostic(code, message, span, hint=hint)

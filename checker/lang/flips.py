@@ -1,0 +1,64 @@
+"""``flip()`` in a statement becomes a choice before the statement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
+from typing import TypeVar
+
+from checker.diagnostics import Span
+from checker.lang import ast
+
+_ONCE = ast.Quantified | ast.Comprehension | ast.MapDisplay
+"""What evaluates its parts more than once: no place for a flip."""
+_Node = TypeVar("_Node")
+
+
+def unflipped(stmt: ast.Stmt, taken: frozenset[str]) -> tuple[ast.Block, ast.Stmt]:
+    """The choices before ``stmt``, and ``stmt`` with their names in it.
+
+    ``taken``: names that are in use.  A flip in a place where it can't be (a guard, a
+    quantifier, a loop) stays where it is.
+    """
+    found: list[ast.Stmt] = []
+
+    def fresh(span: Span) -> ast.Name:
+        number = len(found) + 1
+        while f"flip'{number}" in taken:
+            number += 1
+        name = ast.Name(f"flip'{number}", span)
+        found.append(ast.Choose(name, ast.BoolWord(span), None, span))
+        return name
+
+    match stmt:
+        case ast.Let(name, ast.Apply("flip", (), span), _):
+            return (), ast.Choose(name, ast.BoolWord(span), None, span)
+        case ast.Assign() | ast.Let() | ast.Perform():
+            stmt = replace(stmt, value=_without(stmt.value, fresh))
+        case ast.If():
+            stmt = replace(stmt, condition=_without(stmt.condition, fresh))
+        case ast.Call():
+            stmt = replace(stmt, args=_without(stmt.args, fresh))
+        case ast.Send():
+            stmt = replace(stmt, message=_without(stmt.message, fresh))
+        case _:
+            pass
+    return tuple(found), stmt
+
+
+def _without(node: _Node, fresh: Callable[[Span], ast.Name]) -> _Node:
+    """``node`` with a new name for each flip in it."""
+    made: object = node
+    match node:
+        case ast.Apply("flip", (), span):
+            made = fresh(span)
+        case tuple():
+            made = tuple(_without(part, fresh) for part in node)
+        case _ if is_dataclass(node) and not isinstance(node, _ONCE | Span | type):
+            parts = {f.name: getattr(node, f.name) for f in fields(node)}
+            new = {name: _without(part, fresh) for name, part in parts.items()}
+            if any(new[name] is not part for name, part in parts.items()):
+                made = replace(node, **new)
+        case _:
+            pass
+    return made  # type: ignore[return-value]
