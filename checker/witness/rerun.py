@@ -10,6 +10,7 @@ from checker.system.interpreter import Event, State, Transition
 from checker.system.ir import Property, PropertyKind, TransitionSystem
 from checker.system.types import Value
 from checker.witness.answer import Path
+from checker.witness.lasso import Unfair, ledger, satisfies
 from checker.witness.trace import LedgerEntry
 
 
@@ -56,6 +57,8 @@ def rerun(system: TransitionSystem, path: Path, prop: Property | None) -> Run:
     moments = [_start(system, path.states[0])]
     for number, state in enumerate(path.states[1:], start=1):
         moments.append(_step(system, moments[-1].state, state, number))
+    if prop is not None and prop.kind is PropertyKind.LIVENESS:
+        return _for_ever(system, path, prop, tuple(moments))
     last = moments[-1].state
     fault = _failing(system, last) if path.then_fault else None
     ends = fault is None and _is_end(system, last)
@@ -64,6 +67,27 @@ def rerun(system: TransitionSystem, path: Path, prop: Property | None) -> Run:
     elif fault is None:
         raise ReplayMismatch("the run ends with neither a violation nor an error")
     return Run(tuple(moments), ends, fault)
+
+
+def _for_ever(
+    system: TransitionSystem, path: Path, prop: Property, moments: tuple[Moment, ...]
+) -> Run:
+    """A run that goes on for ever: it closes, the world admits it, and ``prop`` is false in it."""
+    loop, last = path.loop, len(path.states) - 1
+    if loop is None or not 0 <= loop <= last:
+        raise ReplayMismatch(f"{prop.name} is about whole runs, and this one does not go on")
+    closing = None if loop == last else _step(system, path.states[-1], path.states[loop], last + 1)
+    try:
+        if path.values not in interpreter.assignments(prop.params):
+            raise ReplayMismatch(f"{prop.name} does not speak of these values")
+        entries = ledger(system, path.states, loop)
+        if satisfies(system, prop, path.values, path.states, loop):
+            raise ReplayMismatch(f"the run does not violate {prop.name}")
+    except Unfair as why:
+        raise ReplayMismatch(f"the world does not admit this run: {why}") from why
+    except RunFault as fault:
+        raise ReplayMismatch(f"{prop.name} can't be evaluated: {fault.message}") from fault
+    return Run(moments, loop == last, None, loop, closing, entries, path.values)
 
 
 def _start(system: TransitionSystem, state: State) -> Moment:
