@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from checker.lang import typed
 from checker.system.build import start_numbers
-from checker.system.instantiate import actions, links, receptions, world
+from checker.system.instantiate import actions, links, receptions, stack, world
 from checker.system.instantiate.sizes import Sizes, compute
 from checker.system.instantiate.walk import expressions_of
 from checker.system.instantiate.world import World
@@ -45,7 +45,7 @@ def instantiate(
     """
     start_numbers()
     sizes = compute(check, overrides)
-    made = world.start(check, sizes, capacities or {}, fine)
+    made = stack.start(check, sizes, capacities or {}, fine)
     formulas = tuple(e for p in check.prove for e in expressions_of(p.formula))
     world.register_handlers(made)
     receptions.find(made, formulas)

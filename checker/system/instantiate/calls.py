@@ -9,22 +9,37 @@ touch the caller's state).
 from __future__ import annotations
 
 from checker.lang import typed
+from checker.system.instantiate.stack import family
 from checker.system.instantiate.statements import CallKey
 from checker.system.instantiate.walk import nodes
-from checker.system.instantiate.world import Instance, World, below
+from checker.system.instantiate.world import Instance, World
 from checker.system.types import Case, Type, VariantT
 
 HandlerKey = tuple[str, int]
 """Path of an instance and the identity of one of its handlers."""
 
 
+def callees(world: World, caller: Instance, call: typed.Call) -> list[CallKey]:
+    """Where ``call`` may go: one place, or any member of a family; none: to the application."""
+    if call.layer is None:
+        return [] if caller.above is None else [(caller.path, "indication", call.op)]
+    found = family(world, caller, call.layer)
+    if isinstance(call.index, typed.Literal):
+        found = [i for i in found if i.index is not None and i.index.value == call.index.value]
+    return [(i.path, "request", call.op) for i in found]
+
+
 def callee(world: World, caller: Instance, call: typed.Call) -> CallKey | None:
-    """Where ``call`` goes; ``None``: to the application above the top."""
+    """Where ``call`` goes, or some place where it may go; ``None``: to the application."""
     if call.layer is not None:
-        return below(world, caller, call.layer).path, "request", call.op
-    if caller.above is None:
-        return None
-    return caller.path, "indication", call.op
+        return family(world, caller, call.layer)[0].path, "request", call.op
+    found = callees(world, caller, call)
+    return found[0] if found else None
+
+
+def to_oracle(world: World, target: CallKey) -> bool:
+    """Whether ``target`` is a request to an oracle: an effect rather than a call."""
+    return target[1] == "request" and bool(instance_at(world, target[0]).oracle)
 
 
 def operator(world: World, caller: Instance, call: typed.Call) -> tuple[tuple[str, Type], ...]:
@@ -78,9 +93,8 @@ def calls_in(world: World, at: Instance, handler: typed.Handler) -> list[CallKey
     found = []
     for node in nodes(handler.body):
         if isinstance(node, typed.Call):
-            target = callee(world, at, node)
-            if target is not None:
-                found.append(target)
+            targets = callees(world, at, node)
+            found.extend(t for t in targets if not to_oracle(world, t))
     return found
 
 
@@ -134,11 +148,11 @@ def _fits(world: World, at: Instance, block: typed.Block, effects: bool, anythin
         effects_follow = effects or any(has_effect(world, at, s) for s in rest)
         follows = anything or bool(rest)
         if isinstance(stmt, typed.Call):
-            target = callee(world, at, stmt)
-            if target is None:
-                continue
-            if effects_follow or (follows and not is_leaf(world, target)):
-                return False
+            for target in callees(world, at, stmt):
+                if to_oracle(world, target):
+                    continue
+                if effects_follow or (follows and not is_leaf(world, target)):
+                    return False
         for inner, is_loop in _inner_blocks(stmt):
             again = is_loop and any(has_effect(world, at, s) for s in inner)
             if not _fits(world, at, inner, effects_follow or again, follows or is_loop):
@@ -158,12 +172,15 @@ def atomic(world: World, at: Instance, handler: typed.Handler) -> bool:
 
 
 def has_effect(world: World, at: Instance, stmt: typed.Stmt) -> bool:
-    """Whether ``stmt`` may send, or indicate to the application (calls to layers don't count)."""
+    """Whether ``stmt`` may send, indicate to the application, or ask an oracle (calls to other
+    layers don't count)."""
     for node in nodes(stmt):
         if isinstance(node, typed.Send):
             return True
-        if isinstance(node, typed.Call) and callee(world, at, node) is None:
-            return True
+        if isinstance(node, typed.Call):
+            target = callee(world, at, node)
+            if target is None or to_oracle(world, target):
+                return True
     return False
 
 

@@ -9,10 +9,11 @@ from checker.system import build, ir
 from checker.system.build import conj, disj, fresh, member, negation
 from checker.system.instantiate import calls, receptions
 from checker.system.instantiate.expressions import Env, lower
+from checker.system.instantiate.indexed import told
 from checker.system.instantiate.patterns import matched, matched_all
 from checker.system.instantiate.statements import CallKey, Root, lower_block, pick, with_queue
 from checker.system.instantiate.world import Instance, World, handler_mark
-from checker.system.ir import TRUE, Block, Expr
+from checker.system.ir import FALSE, TRUE, Block, Expr
 from checker.system.passes.rewrite import replace_emits
 from checker.system.types import SetT
 
@@ -56,7 +57,12 @@ def dispatch(target: CallKey, args: tuple[Expr, ...], root: Root) -> Block:
     for role, handler in handlers:
         event = handler.event
         assert isinstance(event, typed.OnRequest | typed.OnIndication)
-        match, names = matched_all(event.patterns, args, env)
+        index = event.index if isinstance(event, typed.OnIndication) else None
+        which, numbered = told(index, calls.instance_at(world, target[0]), env)
+        if which == FALSE:
+            continue
+        match, names = matched_all(event.patterns, args, env.bind_all(numbered))
+        match, names = conj(which, match), {**numbered, **names}
         condition, _ = guarded(role, handler, env, names, match)
         ways.append((condition, run_handler(handler, env, names, root)))
     return (*before, *choose_handler(ways))

@@ -194,15 +194,33 @@ def pick(ways: tuple[tuple[Expr, Block], ...], name: str) -> Block:
 
 
 def _call(stmt: typed.Call, env: Env, root: Root) -> Block:
-    from checker.system.instantiate.calls import callee
+    from checker.system.instantiate.calls import callees, fields_of
+    from checker.system.instantiate.indexed import any_member
 
-    target = callee(env.world, env.instance, stmt)
-    fields = operator_types(env.world, env.instance, stmt)
-    args = tuple(lower(a, env, t) for a, t in zip(stmt.args, fields, strict=True))
-    if target is None:
+    world = env.world
+    if stmt.layer is None and env.instance.above is None:
+        fields = operator_types(world, env.instance, stmt)
+        args = tuple(lower(a, env, t) for a, t in zip(stmt.args, fields, strict=True))
         assert env.self is not None
-        effect = f"indicate.{stmt.op}"
-        return (ir.Emit(effect, (env.self, *args), env.world.place(stmt.span)),)
+        return (ir.Emit(f"indicate.{stmt.op}", (env.self, *args), world.place(stmt.span)),)
+    ways: list[tuple[CallKey, Block]] = []
+    for target in callees(world, env.instance, stmt):
+        types = [t for _, t in fields_of(world, target)]
+        args = tuple(lower(a, env, t) for a, t in zip(stmt.args, types, strict=True))
+        ways.append((target, _one_call(stmt, target, args, env, root)))
+    return any_member(stmt, ways, env)
+
+
+def _one_call(
+    stmt: typed.Call, target: CallKey, args: tuple[Expr, ...], env: Env, root: Root
+) -> Block:
+    """The call of one instance: run now, or later, or an effect where it is an oracle."""
+    from checker.system.instantiate.calls import to_oracle
+    from checker.system.instantiate.oracles import request
+
+    place = env.world.place(stmt.span)
+    if to_oracle(env.world, target):
+        return request(env.world, target, root.self, args, place)
     if root.queue is None:
         held, names = _held(args)
         return (*held, *run_call(target, names, root))
@@ -210,7 +228,7 @@ def _call(stmt: typed.Call, env: Env, root: Root) -> Block:
     queue = _queue_type(root)
     made = ir.Make(root.variant, root.targets.index(target), args)
     local = ir.Local(queue, root.queue)
-    appended = ir.Apply(queue, ir.Op.APPEND, (local, made), env.world.place(stmt.span))
+    appended = ir.Apply(queue, ir.Op.APPEND, (local, made), place)
     return (ir.Assign(ir.Target(queue, root.queue, False), appended),)
 
 

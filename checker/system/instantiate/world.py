@@ -10,7 +10,7 @@ from checker.lang import typed
 from checker.system import ir
 from checker.system.build import conj, entry, member, negation, size
 from checker.system.instantiate.sizes import Sizes, closed, refuse
-from checker.system.ir import TRUE, Block, Expr, MarkInfo, MarkKind, Place, VariableKind
+from checker.system.ir import FALSE, TRUE, Block, Expr, MarkInfo, MarkKind, Place, VariableKind
 from checker.system.types import (
     BOOL,
     AtomT,
@@ -35,6 +35,12 @@ DENSE = 1024
 
 # Variables of the tool's own: no name of a spec starts with @.
 CRASHED, CLIENT, NETWORK, PENDING = "@crashed", "@client", "@network", "@pending"
+CRASHES, BYZANTINE, OMITTING = "@crashes", "@byzantine", "@omitting"
+SPLIT, SPLITS, WAITING = "@split", "@splits", "@waiting"
+
+
+ORACLE = "oracle"
+"""Marks the instance of a layer that is the most general automaton of its interface."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +48,9 @@ class Instance:
     """One protocol in the stack; ``path`` is empty for the top, e.g. ``rb.beb.`` below.
 
     ``above`` is the instance that uses it, ``payload`` what ``Msg`` means in it, ``messages`` its
-    own messages (``None`` where it has none).
+    own messages (``None`` where it has none).  ``index`` is which member of a family it is.
+    ``oracle``: it is no protocol but an oracle: that of a failure detector of this kind, or any
+    that has the interface (``ORACLE``).
     """
 
     path: str
@@ -51,6 +59,8 @@ class Instance:
     name_above: str
     payload: Type
     messages: VariantT | None
+    index: ir.Const | None = None
+    oracle: str = ""
 
 
 @dataclass
@@ -61,9 +71,31 @@ class Draft:
     process: Expr | None
 
 
+@dataclass(frozen=True, slots=True)
+class Link:
+    """The links between some pairs of processes, which are of one kind.
+
+    ``variable``: what is in flight on them; ``where``: whether a sender and a receiver (sets of
+    processes) are such a pair, any but those of ``others``; ``name`` is empty where all links are
+    alike.
+    """
+
+    name: str
+    variable: str
+    kinds: frozenset[str]
+    capacity: int | None
+    pairs: tuple[tuple[frozenset[int], frozenset[int]], ...] = ()
+    others: tuple[tuple[frozenset[int], frozenset[int]], ...] = ()
+    place: Place | None = None
+
+
 @dataclass
 class World:
-    """Everything that is known while a check is being instantiated."""
+    """Everything that is known while a check is being instantiated.
+
+    ``stable``: the variables whose writes are effects, since a crash can lose them; ``coverage``:
+    whether branches and crash points are marked.
+    """
 
     check: typed.Check
     sizes: Sizes
@@ -83,6 +115,9 @@ class World:
     grown: dict[str, int] = field(default_factory=dict)
     uses_shared: bool = False
     network: Type | None = None
+    links: list[Link] = field(default_factory=list)
+    stable: set[str] = field(default_factory=set)
+    coverage: bool = False
 
     # ---- names and places ---------------------------------------------------------------------
 
@@ -125,22 +160,63 @@ class World:
         size = self.sizes.role(role)
         return frozenset(range(size.first, size.first + size.size))
 
+    def bound(self, expr: typed.Expr | None) -> int:
+        """How many faults of a kind there may be."""
+        return 0 if expr is None else closed(expr, self.sizes.values)
+
     @property
     def crash_bound(self) -> int:
-        crash = self.check.crash
-        return 0 if crash is None else closed(crash, self.sizes.values)
+        return self.bound(self.check.crash)
+
+    @property
+    def recovers(self) -> bool:
+        """Whether a crashed process may come back."""
+        return self.check.recover and self.crash_bound > 0
 
     def alive(self, process: Expr) -> Expr:
-        """Whether ``process`` has not crashed."""
+        """Whether ``process`` is up: it has not crashed, or it has come back."""
         if self.crash_bound == 0:
             return TRUE
         return negation(member(process, self.crashed()))
 
     def crashed(self) -> Expr:
-        type_ = SetT(self.proc)
-        if CRASHED not in self.variables:
-            self.add(CRASHED, type_, frozenset(), VariableKind.WORLD, "crashed")
-        return self.read(CRASHED)
+        """The processes that are down now."""
+        return self._processes(CRASHED, "crashed")
+
+    def honest(self, process: Expr) -> Expr:
+        """Whether ``process`` follows its protocol: it is not Byzantine."""
+        if not self.bound(self.check.byzantine):
+            return TRUE
+        return negation(member(process, self._processes(BYZANTINE, "byzantine")))
+
+    def byzantine(self) -> Expr:
+        return self._processes(BYZANTINE, "byzantine")
+
+    def omitting(self) -> Expr:
+        """The processes that have omitted to send or to receive a message."""
+        return self._processes(OMITTING, "omitting")
+
+    def reliable(self, process: Expr) -> Expr:
+        """Whether ``process`` is neither Byzantine nor omission-faulty."""
+        if not self.bound(self.check.omission):
+            return self.honest(process)
+        return conj(self.honest(process), negation(member(process, self.omitting())))
+
+    def correct(self, process: Expr) -> Expr:
+        """Whether ``process`` is up and has not been faulty otherwise."""
+        return conj(self.alive(process), self.reliable(process))
+
+    def _processes(self, name: str, title: str) -> Expr:
+        if name not in self.variables:
+            self.add(name, SetT(self.proc), frozenset(), VariableKind.WORLD, title)
+        return self.read(name)
+
+    def apart(self, one: Expr, other: Expr) -> Expr:
+        """Whether the network is split and the two processes are on different sides."""
+        if SPLIT not in self.variables:
+            return FALSE
+        side = self.read(SPLIT)
+        return negation(ir.Apply(BOOL, ir.Op.EQ, (member(one, side), member(other, side))))
 
     def idle(self, process: Expr) -> Expr:
         """Whether ``process`` has no effects still to come (fine steps only)."""
@@ -148,8 +224,16 @@ class World:
             return TRUE
         return ir.Apply(BOOL, ir.Op.EQ, (size(entry(self.read(PENDING), process)), _ZERO))
 
+    def settled(self, process: Expr) -> Expr:
+        """Whether ``process`` is not in the midst of a handler that has yielded."""
+        if WAITING not in self.variables:
+            return TRUE
+        return ir.Apply(BOOL, ir.Op.EQ, (size(entry(self.read(WAITING), process)), _ZERO))
+
     def may_step(self, process: Expr) -> Expr:
-        return conj(self.alive(process), self.idle(process))
+        """Whether ``process`` may begin to handle something."""
+        ready = conj(self.idle(process), self.settled(process))
+        return conj(self.alive(process), self.honest(process), ready)
 
     # ---- types --------------------------------------------------------------------------------
 
@@ -277,56 +361,6 @@ def _small(type_: Type) -> bool:
             return False
         case BoolT() | IntT() | AtomT():
             return cardinality(type_) <= DENSE
-
-
-def start(check: typed.Check, sizes: Sizes, capacities: Mapping[str, int], fine: bool) -> World:
-    """A world with its processes and its stack of protocols, top first, and nothing else yet."""
-    world = World(check, sizes, capacities, fine, AtomT("Proc", sizes.processes))
-    if world.crash_bound:
-        world.crashed()
-    payload = AtomT("Msg", payloads(check) or ("m",))
-    _stack(world, check.protocol, "", None, "", payload)
-    return world
-
-
-def payloads(check: typed.Check) -> tuple[str, ...]:
-    """The names of the clients' opaque payloads, in order of appearance."""
-    found: dict[str, None] = {}
-    for client in check.clients:
-        for arg in client.args:
-            if isinstance(arg, typed.Named) and isinstance(arg.type, typed.Msg):
-                found[arg.name] = None
-    return tuple(found)
-
-
-def _stack(
-    world: World,
-    protocol: typed.Protocol,
-    path: str,
-    above: Instance | None,
-    name_above: str,
-    payload: Type,
-) -> None:
-    shell = Instance(path, protocol, above, name_above, payload, None)
-    cases = []
-    for decl in protocol.messages:
-        fields = (
-            (name, world.type_of(t, shell, f"{path}{decl.name}.{name}")) for name, t in decl.fields
-        )
-        cases.append(Case(decl.name, tuple(fields)))
-    messages = VariantT(f"{path}{protocol.name}", tuple(cases)) if cases else None
-    instance = Instance(path, protocol, above, name_above, payload, messages)
-    world.instances.append(instance)
-    for layer in protocol.layers:
-        if messages is None:
-            message = f"`{protocol.name}` uses a layer but has no messages to give it"
-            raise refuse("C201", message, layer.span, "declare one, e.g. `message DATA(m: Msg)`")
-        _stack(world, layer.protocol, f"{path}{layer.name}.", instance, layer.name, messages)
-
-
-def below(world: World, instance: Instance, layer: str) -> Instance:
-    """The instance that ``instance`` calls ``layer``."""
-    return next(i for i in world.instances if i.above is instance and i.name_above == layer)
 
 
 def handler_mark(

@@ -1,0 +1,49 @@
+"""Families of layers: one instance for each index, and which of them is meant.
+
+Where the index is a `Nat`, there are as many instances as have been needed so far: a call of one
+beyond them is an error of the run that enlarges a capacity (see :mod:`checker.pipeline`).
+"""
+
+from __future__ import annotations
+
+from checker.lang import typed
+from checker.system import build, ir
+from checker.system.build import fresh
+from checker.system.instantiate.expressions import Env, lower
+from checker.system.instantiate.patterns import matched
+from checker.system.instantiate.stack import family
+from checker.system.instantiate.statements import CallKey
+from checker.system.instantiate.world import Instance
+from checker.system.ir import TRUE, Block, Expr
+from checker.system.types import Type
+
+
+def any_member(stmt: typed.Call, ways: list[tuple[CallKey, Block]], env: Env) -> Block:
+    """The one of ``ways`` (an instance, and what calling it does) that the index tells."""
+    if stmt.index is None or stmt.layer is None:
+        ((_, body),) = ways
+        return body
+    world = env.world
+    members = {i.path: i for i in family(world, env.instance, stmt.layer)}
+    type_ = _index(next(iter(members.values())))
+    which = ir.Local(type_, fresh("_index"))
+    chosen: Block = ()
+    for (path, _, _), body in reversed(ways):
+        index = members[path].index
+        assert index is not None
+        chosen = (ir.If(build.equal(which, index), body, chosen),)
+    return (ir.Declare(which.name, type_, lower(stmt.index, env, type_)), *chosen)
+
+
+def _index(instance: Instance) -> Type:
+    assert instance.index is not None
+    return instance.index.type
+
+
+def told(
+    pattern: typed.Pattern | None, instance: Instance, env: Env
+) -> tuple[Expr, dict[str, Expr]]:
+    """When a handler's index pattern matches the ``instance`` that indicates, and its names."""
+    if pattern is None or instance.index is None:
+        return TRUE, {}
+    return matched(pattern, instance.index, env)

@@ -1,0 +1,214 @@
+"""The stack of protocols of a check, top first: which protocol, or which oracle, each layer is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from checker.lang import typed
+from checker.system import ir
+from checker.system.instantiate.sizes import Sizes, refuse
+from checker.system.instantiate.walk import nodes
+from checker.system.instantiate.world import ORACLE, Instance, World
+from checker.system.types import AtomT, Case, IntT, Type, VariantT, cardinality, universe
+
+DETECTORS = {"FailureDetector": ("P", "S"), "LeaderDetector": ("Omega",)}
+"""Interfaces whose layers a check can leave to its `detector`, with the kinds that fit each."""
+
+LARGEST_FAMILY = 64
+"""Instances of a family at most."""
+
+INSTANCES = 2
+"""Instances that a family of layers begins with, where the tool finds how many are needed."""
+
+
+def start(check: typed.Check, sizes: Sizes, capacities: Mapping[str, int], fine: bool) -> World:
+    """A world with its processes and its stack of protocols, top first, and nothing else yet."""
+    world = World(check, sizes, capacities, fine, AtomT("Proc", sizes.processes))
+    if world.crash_bound:
+        world.crashed()
+    payload = AtomT("Msg", payloads(check) or ("m",))
+    _add(world, check.protocol, "", None, "", payload)
+    _all_given(world)
+    return world
+
+
+def payloads(check: typed.Check) -> tuple[str, ...]:
+    """The names of the clients' opaque payloads, in order of appearance."""
+    found: dict[str, None] = {}
+    for client in check.clients:
+        for arg in client.args:
+            if isinstance(arg, typed.Named) and isinstance(arg.type, typed.Msg):
+                found[arg.name] = None
+    return tuple(found)
+
+
+def _add(
+    world: World,
+    protocol: typed.Protocol,
+    path: str,
+    above: Instance | None,
+    name_above: str,
+    payload: Type,
+    index: ir.Const | None = None,
+    oracle: str = "",
+) -> None:
+    shell = Instance(path, protocol, above, name_above, payload, None)
+    cases = []
+    for decl in protocol.messages:
+        fields = (
+            (name, world.type_of(t, shell, f"{path}{decl.name}.{name}")) for name, t in decl.fields
+        )
+        cases.append(Case(decl.name, tuple(fields)))
+    messages = VariantT(f"{path}{protocol.name}", tuple(cases)) if cases else None
+    instance = Instance(path, protocol, above, name_above, payload, messages, index, oracle)
+    world.instances.append(instance)
+    for layer in protocol.layers:
+        _layer(world, instance, layer)
+
+
+def _layer(world: World, above: Instance, layer: typed.Layer) -> None:
+    """The layer with all below it, as often as its family has members."""
+    protocol, oracle = _implementation(world, above, layer)
+    carried = above.messages
+    if carried is None:
+        if any(isinstance(x, typed.Msg) for x in nodes(_operators(protocol.implements))):
+            message = f"`{above.protocol.name}` uses a layer but has no messages to give it"
+            raise refuse("C201", message, layer.span, "declare one, e.g. `message DATA(m: Msg)`")
+        carried = above.payload
+    path = f"{above.path}{layer.name}"
+    if layer.index is None:
+        _add(world, protocol, f"{path}.", above, layer.name, carried, None, oracle)
+        return
+    type_ = _index_type(world, above, layer)
+    for value in universe(type_):
+        index = ir.Const(type_, value)
+        member = f"{path}[{_written(type_, value)}]."
+        _add(world, protocol, member, above, layer.name, carried, index, oracle)
+
+
+def _index_type(world: World, above: Instance, layer: typed.Layer) -> Type:
+    """The indices that a family has; with ``Nat`` as many as the tool has found to be needed."""
+    assert layer.index is not None
+    if isinstance(layer.index, typed.Int) and layer.index.hi is None:
+        name = f"instances of {above.path}{layer.name}"
+        return IntT(0, world.capacity(name, INSTANCES) - 1, name)
+    type_ = world.type_of(layer.index, above, f"{above.path}{layer.name}.index")
+    if cardinality(type_) > LARGEST_FAMILY:
+        message = f"`{layer.name}` has {cardinality(type_)} instances"
+        raise refuse("C010", message, layer.span, "a smaller range of indices, or `Nat`")
+    return type_
+
+
+def _written(type_: Type, value: object) -> str:
+    if isinstance(type_, AtomT) and isinstance(value, int):
+        return type_.labels[value - type_.first]
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _operators(interface: typed.Interface | None) -> tuple[typed.Operator, ...]:
+    return () if interface is None else (*interface.requests, *interface.indications)
+
+
+# ---- which protocol ---------------------------------------------------------------------------
+
+
+def _implementation(
+    world: World, above: Instance, layer: typed.Layer
+) -> tuple[typed.Protocol, str]:
+    """The protocol of a layer, and what kind of oracle it is if it is one."""
+    interface = layer.interface
+    if interface is None and layer.protocol is not None:
+        interface = layer.protocol.implements
+    assert interface is not None
+    given = _given(world, above, layer.name, interface)
+    if given is not None:
+        if given.protocol is not None:
+            return given.protocol, ""
+        return _oracle(interface, f"any {interface.name}"), ORACLE
+    if layer.protocol is not None:
+        return layer.protocol, ""
+    if interface.name in DETECTORS:
+        return _oracle(interface, "detector"), _detector(world, layer, interface)
+    hint = f"`given {layer.name} as …` with a protocol, or `given {layer.name} as oracle`"
+    message = f"nothing says what the layer `{layer.name}` : `{interface.name}` is"
+    raise refuse("C010", message, layer.span, hint)
+
+
+def _given(
+    world: World, above: Instance, name: str, interface: typed.Interface
+) -> typed.Given | None:
+    """What the check gives for a layer: by its name, or by that of its interface."""
+    for given in world.check.given:
+        if given.layer not in (name, interface.name):
+            continue
+        if given.protocol is None or all(i.protocol != given.protocol for i in _up(above)):
+            return given
+    return None
+
+
+def _up(instance: Instance | None) -> list[Instance]:
+    """``instance`` and all above it."""
+    found = []
+    while instance is not None:
+        found.append(instance)
+        instance = instance.above
+    return found
+
+
+def _detector(world: World, layer: typed.Layer, interface: typed.Interface) -> str:
+    """The kind of the check's detector, which must be one of ``interface``."""
+    detector = world.check.detector
+    kinds = DETECTORS[interface.name]
+    shown = " or ".join(f"`detector {'eventually ' if k == 'S' else ''}{k}`" for k in kinds)
+    if detector is None:
+        message = f"the layer `{layer.name}` is a failure detector, and the check has none"
+        raise refuse("C010", message, world.check.span, f"add {shown} to the check")
+    if detector.kind not in kinds:
+        message = f"`{layer.name}` : `{interface.name}` can't be a detector `{detector.kind}`"
+        raise refuse("C010", message, detector.span, f"this layer needs {shown}")
+    return detector.kind
+
+
+def _oracle(interface: typed.Interface, name: str) -> typed.Protocol:
+    """What stands in the stack for an oracle: it has an interface and no handlers."""
+    nothing = typed.Role("", None, (), (), (), interface.span)
+    return typed.Protocol(
+        name=name,
+        parameters=(),
+        implements=interface,
+        requires=None,
+        roles=(nothing,),
+        shared=(),
+        choices=(),
+        messages=(),
+        layers=(),
+        properties=interface.properties,
+        span=interface.span,
+        shipped=True,
+    )
+
+
+def _all_given(world: World) -> None:
+    """Refuses a `given` that no layer of the stack is meant by."""
+    known: set[str] = set()
+    for instance in world.instances[1:]:
+        known.add(instance.name_above)
+        if instance.above is not None:
+            for layer in instance.above.protocol.layers:
+                if layer.interface is not None and layer.name == instance.name_above:
+                    known.add(layer.interface.name)
+        if instance.protocol.implements is not None:
+            known.add(instance.protocol.implements.name)
+    for given in world.check.given:
+        if given.layer not in known:
+            message = f"no layer of this stack is called `{given.layer}`"
+            hint = "layers: " + ", ".join(sorted(known)) if known else "the protocol uses no layer"
+            raise refuse("C010", message, given.span, hint)
+
+
+# ---- who is below -----------------------------------------------------------------------------
+
+
+def family(world: World, instance: Instance, layer: str) -> list[Instance]:
+    """The instances that ``instance`` calls ``layer``: one, or those of all indices."""
+    return [i for i in world.instances if i.above is instance and i.name_above == layer]
