@@ -226,7 +226,8 @@ def _too_small(system: TransitionSystem, answer: Answer) -> str | None:
 def _report(
     path: str, check: typed.Check, made: Instantiated, answer: Answer, options: Options
 ) -> Report:
-    from checker.witness.judge import judge, never_ran
+    from checker.witness.judge import judge
+    from checker.witness.vacuity import never_happened
 
     words = {e.what: str(e.value) for e in check.expect if isinstance(e.value, str)}
     parameters = _parameters(check, made)
@@ -250,8 +251,11 @@ def _report(
         stopped=answer.stopped,
         bytes_per_state=answer.bytes_per_state,
         notes=_notes(check, made, options),
-        never=never_ran(made.system, answer) if answer.exhaustive else (),
+        never=never_happened(made.system, answer) if answer.exhaustive else (),
         version=version(),
+        edges=answer.edges,
+        bytes_per_edge=answer.bytes_per_edge,
+        liveness_seconds=answer.liveness_seconds,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import assert_never
 
 from rich.console import Group, RenderableType
@@ -72,10 +73,12 @@ def _why(verdict: PropertyVerdict) -> str:
 def _facts(report: Report) -> RenderableType:
     rows = [
         ("searched", _searched(report)),
+        *(("liveness", said) for said in _liveness(report)),
         ("scope", _scope(report)),
+        *(("asked", said) for said in _asked(report)),
         *(("expected", said) for said in _expectations(report)),
         *(("assumed", assumption) for assumption in assumptions(report)),
-        *(("never", f"{handler} never ran") for handler in report.never),
+        *(("never", never) for never in report.never),
         *(("note", note) for note in report.notes),
         ("so", conclusion(report)),
     ]
@@ -110,6 +113,19 @@ def _searched(report: Report) -> str:
         parts.append(f"{report.bytes_per_state:.0f} bytes/state")
     fine = ", fine steps" if report.fine_steps else ""
     return f"{', '.join(parts)}; {report.engine} engine{fine}"
+
+
+def _liveness(report: Report) -> Iterator[str]:
+    if report.edges:
+        bytes_each = f" ({report.bytes_per_edge:.0f} bytes each)" if report.bytes_per_edge else ""
+        yield f"{count(report.edges, 'edge')} kept{bytes_each}, {report.liveness_seconds:.2f} s"
+
+
+def _asked(report: Report) -> Iterator[str]:
+    """Which of several questions with one name a property is: ``at_most_once over effects``."""
+    for verdict in report.verdicts:
+        if " over " in verdict.property and verdict.definition:
+            yield f"{verdict.property}: {' '.join(verdict.definition.split())}"
 
 
 def _scope(report: Report) -> str:

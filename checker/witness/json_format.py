@@ -14,8 +14,8 @@ from checker.witness import trace as t
 from checker.witness.trace import FORMAT, Trace
 from checker.witness.verdict import PropertyVerdict, Report
 
-REPORT_FORMAT = 1
-"""Version of the report document."""
+REPORT_FORMAT = 2
+"""Version of the report document; 2 has coverage, and sentences for what never happened."""
 
 KIND = "bivalence trace"
 WANTED = "a document written by `bivalence check --trace-out`"
@@ -44,8 +44,12 @@ def report_to_json(report: Report) -> dict[str, Any]:
         "exhaustive": report.exhaustive,
         "stopped": report.stopped,
         "bytes_per_state": round(report.bytes_per_state, 3),
+        "edges": report.edges,
+        "bytes_per_edge": round(report.bytes_per_edge, 3),
+        "liveness_seconds": round(report.liveness_seconds, 6),
         "notes": list(report.notes),
         "never": list(report.never),
+        "coverage": None if report.coverage is None else [_flat(c) for c in report.coverage],
         "exit_code": report.exit_code,
     }
 

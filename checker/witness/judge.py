@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import assert_never
 
-from checker.system.ir import MarkInfo, MarkKind, Property, PropertyKind, TransitionSystem
+from checker.system.ir import Property, PropertyKind, TransitionSystem
 from checker.witness.answer import Answer
+from checker.witness.assumptions import assumptions_of
 from checker.witness.replay import replay
 from checker.witness.trace import ERRORS, Header, Trace
+from checker.witness.vacuity import vacuous
 from checker.witness.verdict import Expected, PropertyVerdict, Word
 
 
@@ -18,12 +21,17 @@ def judge(
     expected: Mapping[str, str] | None = None,
     *,
     allow_unused: bool = False,
+    idle: str = "",
+    world: tuple[str, ...] = (),
 ) -> tuple[PropertyVerdict, ...]:
     """The verdict about each property of ``system``, in order.
 
     ``expected`` gives the words that the check expects.  Every violation and error is replayed:
     raises :class:`checker.witness.replay.ReplayMismatch` where the engine's run is none.  An error
     of the run that no property's verdict carries gets a verdict of its own, called ``ERRORS``.
+
+    ``allow_unused``: what never happens does not make a verdict vacuous; ``idle``: why the clients
+    ask for nothing, where they don't; ``world``: what the check tells of what is (not) promised.
     """
     words = expected or {}
     failed = None if answer.fault is None else replay(system, answer.fault, None, header)
@@ -35,13 +43,12 @@ def judge(
         elif failed is not None:
             word, reason, trace = Word.ERROR, _of_failure(failed), failed
         else:
-            word, reason = _without_trace(system, answer, prop, allow_unused)
+            why = vacuous(system, answer, prop, allow_unused=allow_unused, idle=idle)
+            word, reason = _without_trace(answer, prop, why)
             trace = None
-        expects = words.get(prop.name)
+        expects, assumed = words.get(prop.name), assumptions_of(system, prop, world)
         verdicts.append(
-            PropertyVerdict(
-                prop.name, prop.definition, word, expects, reason, prop.assumptions, trace
-            )
+            PropertyVerdict(prop.name, prop.definition, word, expects, reason, assumed, trace)
         )
     if failed is not None and all(v.word is not Word.ERROR for v in verdicts):
         reason = _of_failure(failed)
@@ -63,6 +70,9 @@ def _of_failure(trace: Trace) -> str:
 
 
 def _steps(trace: Trace) -> str:
+    if trace.closing is not None:
+        before = _count(trace.loop or 0, "step")
+        return f"in a run that goes round for ever after {before}"
     return "in the initial state" if trace.length == 0 else f"after {_count(trace.length, 'step')}"
 
 
@@ -70,50 +80,28 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
-def _without_trace(
-    system: TransitionSystem, answer: Answer, prop: Property, allow_unused: bool
-) -> tuple[Word, str]:
-    far = f"{_count(answer.distinct_states, 'state')} to depth {answer.depth}"
+def _without_trace(answer: Answer, prop: Property, vacuous: str) -> tuple[Word, str]:
     if not answer.exhaustive:
+        far = f"{_count(answer.distinct_states, 'state')} to depth {answer.depth}"
         why = answer.stopped or "the search is not exhaustive"
         return Word.UNKNOWN, f"no violation in {far}; {why}"
+    if prop.name in answer.undecided:
+        return Word.UNKNOWN, answer.undecided[prop.name]
     if prop.kind is PropertyKind.AT_END and prop.name in answer.cyclic:
         return Word.UNKNOWN, (
             "no run ends in a violation, but a run could go round for ever before it is satisfied"
         )
-    if prop.name not in answer.premises:
-        return Word.VACUOUS, f"the premise of {prop.name} never held in any run, so it says nothing"
-    unused = () if allow_unused else _missing(system, answer, required=True)
-    if unused:
-        return Word.VACUOUS, f"never ran: {'; '.join(unused)}"
-    if prop.kind is PropertyKind.AT_END:
-        return Word.HOLDS, f"at every end of a run ({_count(answer.ends, 'end')})"
-    return Word.HOLDS, "in every state that a run can reach"
-
-
-def never_ran(system: TransitionSystem, answer: Answer) -> tuple[str, ...]:
-    """The handlers that no run took, as they are written."""
-    return _missing(system, answer, required=False)
-
-
-def _missing(system: TransitionSystem, answer: Answer, *, required: bool) -> tuple[str, ...]:
-    """Marks that were never reached; marks with one text and place are one.
-
-    ``required``: those without which a verdict is vacuous; otherwise all handlers.
-    """
-    groups: dict[tuple[object, ...], list[tuple[int, MarkInfo]]] = {}
-    for index, info in enumerate(system.marks):
-        if info.required if required else info.kind is MarkKind.HANDLER:
-            groups.setdefault((info.kind, info.text, info.place), []).append((index, info))
-    return tuple(
-        _labelled(group[0][1])
-        for group in groups.values()
-        if not any(index in answer.reached_marks for index, _ in group)
-    )
-
-
-def _labelled(info: MarkInfo) -> str:
-    return info.text if info.place is None else f"{info.text} (line {info.place.line})"
+    if vacuous:
+        return Word.VACUOUS, vacuous
+    match prop.kind:
+        case PropertyKind.INVARIANT:
+            return Word.HOLDS, "in every state that a run can reach"
+        case PropertyKind.AT_END:
+            return Word.HOLDS, f"at every end of a run ({_count(answer.ends, 'end')})"
+        case PropertyKind.LIVENESS:
+            return Word.HOLDS, "in every run in which the world keeps its promises"
+        case _:
+            assert_never(prop.kind)
 
 
 def compare(

@@ -9,7 +9,16 @@ from typing import assert_never
 
 from checker.witness.trace import ERRORS, Trace
 
-__all__ = ["ERRORS", "Expected", "PropertyVerdict", "Report", "Word", "exit_code_of", "worst"]
+__all__ = [
+    "ERRORS",
+    "Covered",
+    "Expected",
+    "PropertyVerdict",
+    "Report",
+    "Word",
+    "exit_code_of",
+    "worst",
+]
 
 
 class Word(StrEnum):
@@ -78,10 +87,28 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
+class Covered:
+    """A place of the spec, and whether any run reached it.
+
+    ``kind`` is ``handler``, ``branch`` or ``point`` (where a crash may fall inside a handler).
+    """
+
+    kind: str
+    text: str
+    file: str
+    line: int
+    column: int
+    reached: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """Everything that one run of one check found.
 
-    ``never`` names the handlers that never ran; ``stopped`` says why the search isn't exhaustive.
+    ``never`` says what never happened: handlers that never ran, messages that nobody sent;
+    ``stopped`` why the search isn't exhaustive.  ``edges`` and ``bytes_per_edge`` are of the graph
+    that was kept for liveness (0 where none was), ``liveness_seconds`` the time it took.
+    ``coverage``: only where it was asked for, otherwise ``None``.
     """
 
     file: str
@@ -101,6 +128,10 @@ class Report:
     notes: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
     version: str = ""
+    edges: int = 0
+    bytes_per_edge: float = 0.0
+    liveness_seconds: float = 0.0
+    coverage: tuple[Covered, ...] | None = None
 
     @property
     def exit_code(self) -> int:

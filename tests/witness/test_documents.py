@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,10 @@ from checker.witness.json_format import (
     trace_from_text,
     trace_to_json,
 )
-from checker.witness.judge import compare, judge, never_ran
+from checker.witness.judge import compare, judge
 from checker.witness.narrate import narrate
 from checker.witness.trace import Header, Trace
+from checker.witness.vacuity import coverage, never_happened
 from checker.witness.verdict import Report
 from tests.witness.pingpong import lasso, pingpong
 from tests.witness.relay import relay
@@ -62,7 +64,7 @@ def made(limit: int = 3) -> Report:
         answer.exhaustive,
         answer.stopped,
         answer.bytes_per_state,
-        never=never_ran(system, answer),
+        never=never_happened(system, answer),
         version="0.1",
     )
 
@@ -80,6 +82,12 @@ def test_documents_follow_their_schemas(limit: int) -> None:
     assert json.loads(json.dumps(document)) == document
     validator("report").validate(document)
     validator("trace").validate(trace_to_json(trace_of(report)))
+
+
+def test_coverage_follows_the_schema() -> None:
+    system = relay()
+    report = replace(made(), coverage=coverage(system, explore(system, Limits())), edges=12)
+    validator("report").validate(report_to_json(report))
 
 
 def test_the_schemas_are_strict() -> None:

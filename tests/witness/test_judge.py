@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from checker.engines.reference import explore
 from checker.system import ir
 from checker.witness.answer import Answer, Limits
-from checker.witness.judge import compare, judge, never_ran
+from checker.witness.judge import compare, judge
 from checker.witness.trace import ERRORS
-from checker.witness.verdict import Expected, PropertyVerdict, Report, Word, worst
+from checker.witness.vacuity import coverage, never_happened
+from checker.witness.verdict import Covered, Expected, PropertyVerdict, Report, Word, worst
+from tests.witness.pingpong import pingpong
 from tests.witness.relay import relay
 
 GOOD = relay(crash=False)
 HELD = explore(GOOD, Limits())
 
 
-def word_of(system: ir.TransitionSystem, answer: Answer, **options: bool) -> tuple[Word, str]:
+def word_of(system: ir.TransitionSystem, answer: Answer, **options: Any) -> tuple[Word, str]:
     (verdict,) = judge(system, answer, **options)
     return verdict.word, verdict.reason
 
@@ -60,14 +63,86 @@ def test_a_required_handler_that_never_ran_is_vacuous_unless_allowed() -> None:
     unused = replace(HELD, reached_marks=HELD.reached_marks - {5})
     word, reason = word_of(GOOD, unused)
     assert word is Word.VACUOUS
-    assert "upon receive DATA(s, m) from p (line 6)" in reason
+    assert reason == "upon receive DATA(s, m) from p (line 6) never ran"
     assert word_of(GOOD, unused, allow_unused=True)[0] is Word.HOLDS
-    assert never_ran(GOOD, HELD) == ("upon init",)
+    assert never_happened(GOOD, HELD) == ("upon init never ran",)
 
 
 def test_a_handler_with_two_marks_ran_where_either_was_reached() -> None:
     twice = replace(GOOD, marks=(*GOOD.marks, GOOD.marks[5]))
     assert word_of(twice, HELD)[0] is Word.HOLDS
+
+
+LIVE = pingpong()
+"""A system with a liveness property, and an answer in which every state and edge is good."""
+FAIR = Answer(
+    "reference",
+    4,
+    3,
+    True,
+    0.1,
+    4,
+    reached_marks=frozenset(range(8)),
+    premises=frozenset({"turns"}),
+)
+
+
+def test_liveness_holds_in_fair_runs() -> None:
+    word, reason = word_of(LIVE, replace(FAIR, fair=True))
+    assert (word, reason) == (Word.HOLDS, "in every run in which the world keeps its promises")
+
+
+def test_liveness_that_could_not_be_decided_is_unknown_for_the_reason_given() -> None:
+    answer = replace(FAIR, undecided={"turns": "the graph has no room in memory"})
+    assert word_of(LIVE, answer) == (Word.UNKNOWN, "the graph has no room in memory")
+
+
+def test_a_world_without_a_fair_run_makes_liveness_vacuous() -> None:
+    word, reason = word_of(LIVE, replace(FAIR, fair=False))
+    assert word is Word.VACUOUS
+    assert "fairness admits no run" in reason
+    invariant = replace(LIVE.properties[0], kind=ir.PropertyKind.INVARIANT)
+    safe = replace(LIVE, properties=(invariant,))
+    assert word_of(safe, replace(FAIR, fair=False))[0] is Word.HOLDS
+
+
+def test_a_message_that_is_never_sent_is_vacuous_unless_allowed() -> None:
+    unsent = replace(FAIR, reached_marks=FAIR.reached_marks - {7})
+    assert word_of(LIVE, unsent) == (Word.VACUOUS, "message BALL is never sent (line 3)")
+    assert word_of(LIVE, unsent, allow_unused=True)[0] is Word.HOLDS
+    assert never_happened(LIVE, unsent) == ("message BALL is never sent (line 3)",)
+
+
+def test_clients_that_ask_for_nothing_are_vacuous_always() -> None:
+    silent = replace(HELD, reached_marks=HELD.reached_marks - {0})
+    word, reason = word_of(GOOD, silent, allow_unused=True)
+    assert (word, "no request of a client" in reason) == (Word.VACUOUS, True)
+    assert word_of(GOOD, HELD, idle="nobody asks") == (Word.VACUOUS, "nobody asks")
+
+
+def test_assumptions_are_the_promises_in_words_each_once() -> None:
+    justice = ir.Justice(ir.TRUE, "the detector tells the truth in the end")
+    system = replace(LIVE, justice=(justice,))
+    (verdict,) = judge(system, FAIR, world=("at most 2 wrong suspicions",))
+    assert verdict.assumptions == (
+        "what is sent arrives in the end",
+        "what q sends to p arrives in the end: both are correct",
+        "the detector tells the truth in the end",
+        "at most 2 wrong suspicions",
+    )
+    invariant = replace(LIVE.properties[0], kind=ir.PropertyKind.INVARIANT)
+    (verdict,) = judge(replace(system, properties=(invariant,)), FAIR, world=("noise",))
+    assert verdict.assumptions == ()
+
+
+def test_coverage_in_the_order_of_the_source() -> None:
+    some = replace(FAIR, reached_marks=frozenset({0, 4}))
+    assert coverage(LIVE, some) == (
+        Covered("point", "between perform and send", "", 0, 0, False),
+        Covered("handler", "upon receive BALL", "pp.bcast", 7, 3, True),
+        Covered("branch", "if had: then", "pp.bcast", 8, 5, True),
+        Covered("branch", "if had: else", "pp.bcast", 8, 5, False),
+    )
 
 
 def test_an_error_of_the_run_is_every_open_propertys_verdict() -> None:

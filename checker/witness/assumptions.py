@@ -1,0 +1,45 @@
+"""What a liveness verdict takes for granted: the promises of the world, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from checker.system.ir import Fairness, Property, PropertyKind, TransitionSystem, fairness_of
+from checker.system.types import AtomT, Type, VariantT
+
+PROCESSES = "pqr"
+"""Names for the processes that a promise is about."""
+
+
+def assumptions_of(
+    system: TransitionSystem, prop: Property, world: tuple[str, ...]
+) -> tuple[str, ...]:
+    """What the verdict on ``prop`` assumes; nothing where ``prop`` is a safety property.
+
+    ``world``: what the check itself tells, such as budgets of noise and what is not promised.
+    """
+    if prop.kind is PropertyKind.INVARIANT:
+        return ()
+    promised = [_general(system, fairness_of(action)) for action in system.actions]
+    justice = [justice.text for justice in system.justice]
+    return tuple(
+        dict.fromkeys(text for text in (*prop.assumptions, *promised, *justice, *world) if text)
+    )
+
+
+def _general(system: TransitionSystem, fairness: Fairness) -> str:
+    """The promise with letters for the values of its key."""
+    keys = [key.type for key in fairness.key]
+    return fairness.text.format(*_letters(system, keys))
+
+
+def _letters(system: TransitionSystem, types: list[Type]) -> Iterator[str]:
+    """``p``, ``q``, … for processes, ``m`` for messages, ``x`` for anything else."""
+    processes = iter(PROCESSES)
+    for type_ in types:
+        if isinstance(type_, AtomT) and set(type_.labels) <= set(system.processes):
+            yield next(processes, "s")
+        elif isinstance(type_, VariantT):
+            yield "m"
+        else:
+            yield "x"

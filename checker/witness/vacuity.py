@@ -1,0 +1,80 @@
+"""What never happened in any run: why a verdict may be true for a poor reason only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from checker.system.ir import MarkInfo, MarkKind, Place, Property, PropertyKind, TransitionSystem
+from checker.witness.answer import Answer
+from checker.witness.verdict import Covered
+
+COVERED = (MarkKind.HANDLER, MarkKind.BRANCH, MarkKind.POINT)
+"""What coverage tells of."""
+
+
+def vacuous(
+    system: TransitionSystem, answer: Answer, prop: Property, *, allow_unused: bool, idle: str
+) -> str:
+    """Why it says nothing that ``prop`` is not violated; empty where it says something.
+
+    ``idle``: why the clients ask for nothing, where the check itself tells.
+    """
+    if answer.fair is False and prop.kind is not PropertyKind.INVARIANT:
+        return "fairness admits no run: whatever happens, some promise of the world is broken"
+    if prop.name not in answer.premises:
+        return f"the premise of {prop.name} never held in any run, so it says nothing"
+    if idle:
+        return idle
+    asks = [i for i, info in enumerate(system.marks) if info.kind is MarkKind.REQUEST]
+    if asks and answer.reached_marks.isdisjoint(asks):
+        return "no request of a client is ever made, so there is nothing to check"
+    unused = () if allow_unused else _missing(system, answer, lambda info: info.required)
+    return "; ".join(_never(info) for info in unused)
+
+
+def never_happened(system: TransitionSystem, answer: Answer) -> tuple[str, ...]:
+    """The handlers that no run took and the messages that none sent, in words."""
+    kinds = (MarkKind.HANDLER, MarkKind.MESSAGE)
+    return tuple(_never(i) for i in _missing(system, answer, lambda info: info.kind in kinds))
+
+
+def _missing(
+    system: TransitionSystem, answer: Answer, wanted: Callable[[MarkInfo], bool]
+) -> list[MarkInfo]:
+    """Marks that were never reached."""
+    return [
+        group[0][1]
+        for group in _groups(system, wanted)
+        if not any(index in answer.reached_marks for index, _ in group)
+    ]
+
+
+def _groups(
+    system: TransitionSystem, wanted: Callable[[MarkInfo], bool]
+) -> list[list[tuple[int, MarkInfo]]]:
+    """Marks with one kind, text and place are one."""
+    groups: dict[tuple[object, ...], list[tuple[int, MarkInfo]]] = {}
+    for index, info in enumerate(system.marks):
+        if wanted(info):
+            groups.setdefault((info.kind, info.text, info.place), []).append((index, info))
+    return list(groups.values())
+
+
+def _never(info: MarkInfo) -> str:
+    line = "" if info.place is None else f" (line {info.place.line})"
+    if info.kind is MarkKind.MESSAGE:
+        return f"message {info.text} is never sent{line}"
+    return f"{info.text}{line} never ran"
+
+
+def coverage(system: TransitionSystem, answer: Answer) -> tuple[Covered, ...]:
+    """Each handler, branch and crash point in the order of the source: whether a run reached it."""
+    found = []
+    for group in _groups(system, lambda info: info.kind in COVERED):
+        info = group[0][1]
+        at = info.place or Place("", 0, 0)
+        reached = any(index in answer.reached_marks for index, _ in group)
+        found.append(Covered(info.kind.value, info.text, at.file, at.line, at.column, reached))
+    order = [kind.value for kind in COVERED]
+    found.sort(key=lambda c: (c.file, c.line, order.index(c.kind), c.column))
+    return tuple(found)
