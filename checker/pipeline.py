@@ -16,11 +16,11 @@ from importlib.metadata import version as installed_version
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.lang import typed
+from checker.notes import idle, not_promised, notes
 from checker.scout import larger, scouted
 from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.instantiate.assemble import Instantiated, instantiate
-from checker.system.instantiate.sizes import closed
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import Answer, Limits, Listener, Unsupported
 from checker.witness.trace import Header, Trace
@@ -35,13 +35,17 @@ GROWN = "capacity of "
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a check is run; ``settings`` replace the check's own parameters."""
+    """How a check is run; ``settings`` replace the check's own parameters.
+
+    ``coverage``: the report tells which handlers, branches and crash points were reached.
+    """
 
     settings: Mapping[str, str] = field(default_factory=dict)
     engine: str = "native"
     threads: int | None = None
     fine_steps: bool = False
     limits: Limits = field(default_factory=Limits)
+    coverage: bool = False
 
 
 def version() -> str:
@@ -227,14 +231,22 @@ def _report(
     path: str, check: typed.Check, made: Instantiated, answer: Answer, options: Options
 ) -> Report:
     from checker.witness.judge import judge
-    from checker.witness.vacuity import never_happened
+    from checker.witness.vacuity import coverage, never_happened
 
     words = {e.what: str(e.value) for e in check.expect if isinstance(e.value, str)}
     parameters = _parameters(check, made)
     settings = dict(options.settings)
     settings |= {f"{GROWN}{name}": str(size) for name, size in made.capacities.items()}
     header = Header(version(), path, check.name, parameters, settings, options.fine_steps)
-    verdicts = judge(made.system, answer, header, words, allow_unused=check.allow_unused)
+    verdicts = judge(
+        made.system,
+        answer,
+        header,
+        words,
+        allow_unused=check.allow_unused,
+        idle=idle(check),
+        world=not_promised(check, made),
+    )
     return Report(
         file=path,
         check=check.name,
@@ -250,12 +262,13 @@ def _report(
         exhaustive=answer.exhaustive,
         stopped=answer.stopped,
         bytes_per_state=answer.bytes_per_state,
-        notes=_notes(check, made, options),
+        notes=notes(check, made, options.fine_steps),
         never=never_happened(made.system, answer) if answer.exhaustive else (),
         version=version(),
         edges=answer.edges,
         bytes_per_edge=answer.bytes_per_edge,
         liveness_seconds=answer.liveness_seconds,
+        coverage=coverage(made.system, answer) if options.coverage else None,
     )
 
 
@@ -283,21 +296,3 @@ def _expectations(
     changed = bool(options.settings) or options.fine_steps
     wanted = [(e.what, e.value) for e in check.expect if isinstance(e.value, str) or not changed]
     return compare(wanted, verdicts, answer)
-
-
-def _notes(check: typed.Check, made: Instantiated, options: Options) -> tuple[str, ...]:
-    notes = []
-    requires = check.protocol.requires
-    if requires is not None and not closed(requires, made.sizes.values):
-        notes.append("outside the protocol's resilience: what it `requires` does not hold here")
-    interface = check.protocol.implements
-    if interface is not None and interface.requests and not check.clients:
-        notes.append("the check has no `clients`, so nothing is ever requested")
-    if made.uses_shared:
-        notes.append("shared state is used: no crash falls inside a transition that touches it")
-    if check.crash is not None:
-        if options.fine_steps:
-            notes.append("every effect and every copy of a multicast is a step of its own")
-        elif check.crash_points == "between_handlers":
-            notes.append("crashes inside handlers are switched off: verdicts may be too good")
-    return tuple(notes)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 )
 @click.option("--trace-out", metavar="FILE", help="Write the first violation's trace as JSON.")
 @click.option("--itf-out", metavar="FILE", help="Write it in the Informal Trace Format.")
+@click.option("--coverage", is_flag=True, help="Say which handlers and branches were reached.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no traces.")
 def check(
     names: tuple[str, ...],
@@ -30,6 +31,7 @@ def check(
     json_out: str | None,
     trace_out: str | None,
     itf_out: str | None,
+    coverage: bool,
     quiet: bool,
     **engine: Any,
 ) -> int:
@@ -41,7 +43,7 @@ def check(
 
     outputs = [output for output in (json_out, trace_out, itf_out) if output is not None]
     _require(outputs)
-    options = options_of(settings, engine)
+    options = options_of(settings, engine, coverage=coverage)
     reports: list[Report] = []
     for path, name in targets(names):
         with Meter(f"{path}::{name}", silent=quiet) as meter:

@@ -65,7 +65,9 @@ def settings_of(pairs: Sequence[str]) -> dict[str, str]:
     return settings
 
 
-def options_of(settings: Sequence[str], given: dict[str, Any]) -> Options:
+def options_of(
+    settings: Sequence[str], given: dict[str, Any], *, coverage: bool = False
+) -> Options:
     """The pipeline's options from the options of :func:`engine_options`."""
     from checker.pipeline import Options
     from checker.witness.answer import Limits
@@ -77,6 +79,7 @@ def options_of(settings: Sequence[str], given: dict[str, Any]) -> Options:
         threads=given["threads"],
         fine_steps=given["fine_steps"],
         limits=limits,
+        coverage=coverage,
     )
 
 

@@ -66,11 +66,15 @@ def _kept(entry: LedgerEntry, trace: Trace) -> str:
         case "disabled" if entry.kind == "strong":
             return "it is possible nowhere in the loop"
         case "disabled":
-            return f"it is not possible all the time: not after step {entry.steps[0]}"
+            return f"it is not possible all the time: not {_after(entry.steps[:1])}"
         case _ if trace.closing is None:
             return "so it is at the end"
         case _:
-            return f"so it is after {_steps(entry.steps)}"
+            return f"so it is {_after(entry.steps)}"
+
+
+def _after(numbers: tuple[int, ...]) -> str:
+    return "at the start" if numbers == (0,) else f"after {_steps(numbers)}"
 
 
 def _steps(numbers: tuple[int, ...]) -> str:

@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from checker.views.coverage import coverage_view
 from checker.views.paper import count, pairs, stack
 from checker.witness.verdict import Expected, PropertyVerdict, Report, Word
 
@@ -29,6 +30,8 @@ def report_view(report: Report) -> RenderableType:
     if report.verdicts:
         parts.append(_table(report))
     parts.append(_facts(report))
+    if report.coverage is not None:
+        parts.append(coverage_view(report.coverage))
     return stack(parts)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checker.system.ir import Fairness, Property, PropertyKind, TransitionSystem, fairness_of
+from checker.system.ir import FALSE, Fairness, Property, PropertyKind, TransitionSystem, fairness_of
 from checker.system.types import AtomT, Type, VariantT
 
 PROCESSES = "pqr"
@@ -17,20 +17,23 @@ def assumptions_of(
     """What the verdict on ``prop`` assumes; nothing where ``prop`` is a safety property.
 
     ``world``: what the check itself tells, such as budgets of noise and what is not promised.
+    What the property itself names counts only where no action has words for its promise.
     """
     if prop.kind is PropertyKind.INVARIANT:
         return ()
-    promised = [_general(system, fairness_of(action)) for action in system.actions]
+    promised = [_general(system, fairness_of(a)) for a in system.actions if a.promised != FALSE]
+    said = [text for text in promised if text] or prop.assumptions
     justice = [justice.text for justice in system.justice]
-    return tuple(
-        dict.fromkeys(text for text in (*prop.assumptions, *promised, *justice, *world) if text)
-    )
+    return tuple(dict.fromkeys((*said, *justice, *world)))
 
 
 def _general(system: TransitionSystem, fairness: Fairness) -> str:
     """The promise with letters for the values of its key."""
     keys = [key.type for key in fairness.key]
-    return fairness.text.format(*_letters(system, keys))
+    text = fairness.text
+    for i, letter in enumerate(_letters(system, keys)):
+        text = text.replace(f"{{{i}}}", letter)
+    return text
 
 
 def _letters(system: TransitionSystem, types: list[Type]) -> Iterator[str]:

@@ -20,6 +20,7 @@ class Options:
     threads: int | None = None
     fine_steps: bool = False
     limits: Limits = field(default_factory=Limits)
+    coverage: bool = False
 
 
 class Pipeline(ModuleType):

@@ -11,13 +11,17 @@ from pathlib import Path
 
 import pytest
 
+from checker.engines.reference import explore
 from checker.views.paper import as_text, listing
 from checker.views.report import report_view
 from checker.views.text import trace_view
+from checker.witness.answer import Limits
 from checker.witness.narrate import narrate
 from checker.witness.trace import Event, Header, Trace
-from checker.witness.verdict import PropertyVerdict, Report, Word
+from checker.witness.vacuity import coverage
+from checker.witness.verdict import Covered, PropertyVerdict, Report, Word
 from tests.witness.pingpong import lasso, pingpong
+from tests.witness.relay import relay
 from tests.witness.test_documents import made, trace_of
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -47,6 +51,31 @@ def test_trace_of_an_error() -> None:
 @pytest.mark.parametrize("width", [80, 120])
 def test_report(width: int) -> None:
     compare(f"report-{width}", as_text(report_view(steady(made())), width))
+
+
+def test_report_with_coverage_and_liveness() -> None:
+    system = relay(crash=False)
+    answer = explore(system, Limits())
+    reached = coverage(system, replace(answer, reached_marks=frozenset({1})))
+    branch = Covered("branch", "if m in seen: else", "relay.bcast", 5, 5, False)
+    asked = replace(
+        steady(made()),
+        coverage=(*reached, branch),
+        edges=40_000,
+        bytes_per_edge=12.0,
+        liveness_seconds=0.5,
+        verdicts=(
+            PropertyVerdict(
+                "at_most_once over effects",
+                "No act has its effect twice;\nan idempotent one counts once.",
+                Word.HOLDS,
+                None,
+                "in every state that a run can reach",
+            ),
+        ),
+        expectations=(),
+    )
+    compare("report-coverage-80", as_text(report_view(asked)))
 
 
 def test_report_that_surprises() -> None:

@@ -125,7 +125,6 @@ def test_assumptions_are_the_promises_in_words_each_once() -> None:
     system = replace(LIVE, justice=(justice,))
     (verdict,) = judge(system, FAIR, world=("at most 2 wrong suspicions",))
     assert verdict.assumptions == (
-        "what is sent arrives in the end",
         "what q sends to p arrives in the end: both are correct",
         "the detector tells the truth in the end",
         "at most 2 wrong suspicions",

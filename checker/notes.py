@@ -1,0 +1,126 @@
+"""What a report says beside its verdicts: limits of the world that was asked about, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from checker.lang import typed
+from checker.lang.check_stack import layers_of, stands_for
+from checker.system.instantiate.assemble import Instantiated
+from checker.system.instantiate.sizes import closed
+from checker.system.instantiate.walk import nodes
+
+
+def notes(check: typed.Check, made: Instantiated, fine: bool) -> tuple[str, ...]:
+    """What a reader must know to read the verdicts right; ``fine``: effects are steps."""
+    return (
+        *_warnings(check),
+        *_of_protocol(check, made),
+        *_of_crashes(check, made, fine),
+        *_of_world(check, made),
+    )
+
+
+def not_promised(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
+    """What liveness verdicts assume beside the promises of the system: nothing more than these."""
+    found = []
+    kinds = {*check.links, *(kind for rule in check.link_rules for kind in rule.kinds)}
+    if "lossy" in kinds:
+        found.append("lossy links may lose any message: they promise nothing")
+    if check.crash is not None and check.recover:
+        found.append("no process promises to come back up; a correct one is up from some time on")
+    elif check.crash is not None:
+        found.append(
+            "nothing is promised for a process that crashes, or for messages from or to it"
+        )
+    if check.omission is not None:
+        found.append("nothing is promised for a process of which messages are lost")
+    if check.byzantine is not None:
+        found.append("nothing is promised for a Byzantine process, or for messages from or to it")
+    if check.partitions is not None:
+        found.append("a split network need not heal: nothing crosses it, and nothing is promised")
+    return (*found, *_noise(check, made))
+
+
+def idle(check: typed.Check) -> str:
+    """Why the clients of ``check`` leave nothing to look at; empty where they do not."""
+    interface = check.protocol.implements
+    if interface is not None and interface.requests and not check.clients:
+        return "the check has no `clients`, so nothing is ever requested"
+    return ""
+
+
+def _warnings(check: typed.Check) -> Iterator[str]:
+    for warning in check.warnings:
+        at = "" if warning.span is None else f"line {warning.span.line}: "
+        hint = f" ({warning.hint})" if warning.hint else ""
+        yield f"warning {warning.code}: {at}{warning.message}{hint}"
+
+
+def _of_protocol(check: typed.Check, made: Instantiated) -> Iterator[str]:
+    requires = check.protocol.requires
+    if requires is not None and not closed(requires, made.sizes.values):
+        yield "outside the protocol's resilience: what it `requires` does not hold here"
+    if made.uses_shared:
+        yield "shared state is used: no crash falls inside a transition that touches it"
+    if any(_is_flip(node) for p in _protocols(check) for node in nodes(p)):
+        yield "a flipped coin may show any side at any time: nothing is said about probability"
+
+
+def _protocols(check: typed.Check) -> tuple[typed.Protocol, ...]:
+    """The protocol and what stands below it, each once."""
+    below = (stands_for(layer, check.given) for layer in layers_of(check.protocol, check.given))
+    found = {p.name: p for p in (check.protocol, *below) if p is not None}
+    return tuple(found.values())
+
+
+def _is_flip(node: object) -> bool:
+    """A flip is a choice of a truth value that stands where the flip stood."""
+    match node:
+        case typed.Choose(_, typed.All(_, typed.Bool(), at), None, span):
+            return at == span
+        case _:
+            return False
+
+
+def _of_crashes(check: typed.Check, made: Instantiated, fine: bool) -> Iterator[str]:
+    if check.crash is None:
+        return
+    if fine:
+        yield "every effect and every copy of a multicast is a step of its own"
+    elif check.crash_points == "between_handlers":
+        yield "crashes inside handlers are switched off: verdicts may be too good"
+    if check.recover:
+        bound = closed(check.crash, made.sizes.values)
+        often = f"{bound} crash{'es' * (bound != 1)} in all"
+        yield f"a crashed process may come back, with its `stable` state only; at most {often}"
+
+
+def _of_world(check: typed.Check, made: Instantiated) -> Iterator[str]:
+    if check.byzantine is not None:
+        whose = "its own name only" if "authenticated" in check.links else "anybody's name"
+        yield (
+            f"a Byzantine process sends any well-typed message, in {whose}; where messages carry"
+            " payloads, one of them is `forged`, which no client sends"
+        )
+    yield from (f"only so far: {limit}" for limit in _noise(check, made))
+
+
+def _noise(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
+    """The budgets of a world that misbehaves for some time."""
+    found = []
+    timing, detector = check.timing, check.detector
+    if timing is not None and timing.noise is not None:
+        early = _times(timing.noise, made)
+        found.append(f"{early} a timeout comes too early, before the system is synchronous")
+    if timing is not None and timing.drift is not None:
+        ticks = closed(timing.drift, made.sizes.values)
+        found.append(f"no two clocks are more than {ticks} tick{'s' * (ticks != 1)} apart")
+    if detector is not None and detector.noise is not None:
+        found.append(f"{_times(detector.noise, made)} the detector is wrong, before it settles")
+    return tuple(found)
+
+
+def _times(bound: typed.Expr, made: Instantiated) -> str:
+    number = closed(bound, made.sizes.values)
+    return f"at most {number} time{'s' * (number != 1)}"
