@@ -9,6 +9,7 @@ from checker.lang import ast, ast_items, typed
 from checker.lang.check_client import clients_of
 from checker.lang.check_expr import check
 from checker.lang.check_interface import alike, borrowed
+from checker.lang.check_once import OVER, NotHere, is_once, once
 from checker.lang.check_stack import World, given_of, stack_of
 from checker.lang.check_types import INT, PROC
 from checker.lang.check_world import detector_of, faults_of, links_of, rules_of, timing_of
@@ -150,7 +151,11 @@ def _properties(
         if name.text in made:
             continue
         found = find_property(name.text, protocol, interfaces)
-        if found is None:
+        if found is None and is_once(name.text):
+            found = _once(name, protocol, report)
+            if found is not None:
+                made[name.text] = found
+        elif found is None:
             hint = suggestion(name.text, property_names(protocol, interfaces))
             if protocol.implements is None and not hint:
                 hint = "properties of runs need an interface: `protocol P implements I`"
@@ -159,6 +164,24 @@ def _properties(
         else:
             made[name.text] = found
     return tuple(made.values())
+
+
+def _once(name: ast.Name, protocol: typed.Protocol, report: Reporter) -> typed.PropertyDef | None:
+    """``exactly_once over effects``; ``None`` where it can't be asked, which is reported."""
+    times, _, over = name.text.partition(" over ")
+    choices = ", ".join(f"`{times} over {o}`" for o in OVER)
+    if over not in OVER:
+        message = f"`{times}` of what? These are three questions"
+        if over:
+            message = f"`{times}` can't be asked over `{over}`"
+        report.add("C018", message, name.span, choices, suggestion(over, OVER) if over else "")
+        return None
+    try:
+        return once(name.text, protocol, name.span)
+    except NotHere as reason:
+        message = f"`{name.text}` can't be asked of `{protocol.name}`: {reason}"
+        report.add("C018", message, name.span)
+        return None
 
 
 def find_property(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from checker.diagnostics import Span
 from checker.lang import ast, typed
-from checker.lang.check_types import BOOL, MSG, PROC
+from checker.lang.check_types import BOOL, MSG, PROC, PROCS
 from checker.lang.scope import Hole, Scope
 from checker.lang.typed import Expr, Operator, Seq, Tuple, Type
 
@@ -16,6 +16,8 @@ HISTORY = {
     "correct": 1,
     "crashed": 1,
 }
+ACTS = ("performed", "effects")
+_OPINIONS = {"suspected": ("suspect", "restore"), "trusted": ("trust",)}
 _IRREGULAR = {
     "broadcast": "broadcast",
     "commit": "committed",
@@ -62,7 +64,7 @@ def entry_type(operator: Operator) -> Type:
 def history(expr: ast.Apply, scope: Scope) -> Expr:
     """A function of the history; only in properties."""
     from checker.lang.check_apply import count
-    from checker.lang.check_expr import check
+    from checker.lang.check_expr import check, item_of
 
     name, args, span = expr.name, expr.args, expr.span
     if scope.mode != "property":
@@ -77,6 +79,11 @@ def history(expr: ast.Apply, scope: Scope) -> Expr:
             return typed.Causes(
                 BOOL, check(args[0], scope, pair), check(args[1], scope, pair), span
             )
+        case "repeated" if isinstance(args[0], ast.Name) and is_acts(args[0].text, scope):
+            item = check(args[1], scope, item_of(acts(args[0], scope)))
+            return typed.RepeatedAct(BOOL, args[0].text, item, span)
+        case "suspected" | "trusted" if _is_detector(name, scope):
+            return typed.Opinion(PROCS, name, check(args[0], scope, PROC), span)
         case "repeated":
             operator = _first("indication", name, scope, span)
             owner = check(args[0], scope, PROC)
@@ -92,6 +99,29 @@ def history(expr: ast.Apply, scope: Scope) -> Expr:
             kind, operator = history_names(scope.home.interface)[name]
             owner = check(args[0], scope, PROC)
             return typed.History(Seq(entry_type(operator)), kind, operator.name, owner, span)
+
+
+def is_acts(name: str, scope: Scope) -> bool:
+    """Whether ``name`` means what was performed, rather than something of the protocol's."""
+    return name in ACTS and scope.mode == "property" and not scope.taken(name)
+
+
+def acts(name: ast.Name, scope: Scope) -> typed.Acts:
+    """``performed`` or ``effects``; raises :class:`Hole` where nothing is performed."""
+    item = scope.home.acts
+    if item is None:
+        message = f"`{name.text}` is about what is performed, and nothing is performed here"
+        scope.report.fail("N022", message, name.span, hint="write `perform e` in a handler")
+    return typed.Acts(Seq(item), name.text, name.span)
+
+
+def _is_detector(name: str, scope: Scope) -> bool:
+    """Whether ``name`` is what a detector thinks now, rather than the history of an indication."""
+    interface = scope.home.interface
+    if interface is None:
+        return False
+    of_one = {o.name for o in interface.indications if [t for _, t in o.fields] == [PROC]}
+    return of_one.issuperset(_OPINIONS[name])
 
 
 def _first(kind: str, name: str, scope: Scope, span: Span) -> Operator:

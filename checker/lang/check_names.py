@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from checker.diagnostics import Span
 from checker.lang import ast, typed
+from checker.lang.check_history import acts, is_acts
 from checker.lang.check_types import MESSAGE, MSG, PROC, PROCS, show
 from checker.lang.scope import UNKNOWN, Hole, Scope, suggestion
 from checker.lang.typed import Enum, Expr, Set, Type
@@ -71,6 +72,8 @@ def _declared(expr: ast.Name, scope: Scope) -> Expr | None:
             message = f"`{name}` has {len(fields)} field{'s' if len(fields) > 1 else ''}"
             scope.report.fail("N006", message, span, f"{name}({wanted})")
         return typed.Construct(MESSAGE, name, (), span)
+    if is_acts(name, scope) and (home.acts is not None or not home.labels(name)):
+        return acts(expr, scope)
     if name == "Proc":
         return typed.Processes(PROCS, None, span)
     if name and name in home.roles:

@@ -53,8 +53,9 @@ def operated(expr: ast.Operator, scope: Scope, expected: Type | None) -> Expr:
 def _misplaced(op: str, scope: Scope, span: Span) -> NoReturn:
     if op in _TEMPORAL and scope.mode != "property":
         scope.report.fail("N018", f"`{op}` can only stand in a property", span)
-    hint = "put it at the top: `forall p in Proc: always …`"
-    scope.report.fail("N001", f"`{op}` inside a formula is not supported yet", span, hint=hint)
+    message = f"`{op}` stands inside of an expression that is no formula"
+    hint = "around it there may be `not and or =>`, `forall` and `exists`"
+    scope.report.fail("N019", message, span, hint=hint)
 
 
 def _open(type_: Type) -> Type:

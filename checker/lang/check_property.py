@@ -11,59 +11,100 @@ from checker.lang.check_types import BOOL
 from checker.lang.scope import Hole, Home, Scope
 
 _TEMPORAL = ("always", "eventually", "~>")
+_BOOLEAN = ("not", "and", "or", "=>")
+_FIRST = "outside of every temporal operator it would be asked of the first state only"
 
 
 def property_of(decl: ast_items.PropertyDecl, home: Home) -> typed.PropertyDef | None:
     """The property ``decl``; ``None`` where something is wrong, which is reported."""
+    scope = Scope(home, "property")
     try:
-        formula = _formula(decl.formula, Scope(home, "property"))
+        if not temporal(decl.formula):
+            bare = _innermost(decl.formula)
+            hint = "write `always …`, `eventually …` or `… ~> …`"
+            scope.report.fail("N019", "this does not say when it holds", bare.span, hint=hint)
+        formula = _formula(decl.formula, scope, False)
     except Hole:
         return None
     return typed.PropertyDef(decl.name.text, decl.document, decl.text, formula, decl.name.span)
 
 
-def _formula(expr: ast.Expr, scope: Scope) -> typed.Expr:
+def _innermost(expr: ast.Expr) -> ast.Expr:
+    while isinstance(expr, ast.Quantified) and expr.kind == "forall":
+        expr = expr.body
+    return expr
+
+
+def _formula(expr: ast.Expr, scope: Scope, inside: bool) -> typed.Expr:
+    """``expr``, which may hold temporal operators; ``inside`` of one, what changes may be asked.
+
+    Raises :class:`Hole` after reporting what is wrong.
+    """
+    if not temporal(expr):
+        built = safe(expr, scope, BOOL)
+        changing = None if inside else _changing(built)
+        if changing is not None:
+            hint = "put it behind `always`: `always (… => eventually …)`"
+            message = f"this changes during a run; {_FIRST}"
+            scope.report.fail("N019", message, changing.span, hint=hint)
+        return built
     match expr:
-        case ast.Quantified("forall", binders, body, span):
+        case ast.Quantified(kind, binders, body, span):
             bound, inner = bind(binders, scope)
-            made = _formula(body, inner)
+            made = _formula(body, inner, inside)
             for binder in bound:
-                _fixed(binder.domain, scope)
+                _fixed(binder.domain, scope, inside)
                 if binder.where is not None:
-                    _fixed(binder.where, scope)
-            return typed.Quantified(BOOL, "forall", bound, made, span)
+                    _fixed(binder.where, scope, inside)
+            return typed.Quantified(BOOL, kind, bound, made, span)
         case ast.Operator(op, args, span) if op in _TEMPORAL:
-            return typed.Temporal(BOOL, op, tuple(safe(a, scope, BOOL) for a in args), span)
+            return typed.Temporal(BOOL, op, _formulas(args, scope, True), span)
+        case ast.Operator(op, args, span) if op in _BOOLEAN:
+            return typed.Operation(BOOL, op, _formulas(args, scope, inside), span)
         case _:
-            if _temporal(expr):
-                message = "temporal operators below other operators are not supported yet"
-                hint = "`forall …: always …`, `… eventually …` and `… ~> …` are"
-                scope.report.fail("N001", message, expr.span, hint=hint)
-            hint = "write `always …`, `eventually …` or `… ~> …`"
-            scope.report.fail("N019", "this does not say when it holds", expr.span, hint=hint)
+            message = "a temporal operator stands inside of an expression that is no formula"
+            hint = "around it there may be `not and or =>`, `forall` and `exists`"
+            scope.report.fail("N019", message, expr.span, hint=hint)
 
 
-def _temporal(expr: object) -> bool:
+def _formulas(args: tuple[ast.Expr, ...], scope: Scope, inside: bool) -> tuple[typed.Expr, ...]:
+    """All of ``args``, so that what is wrong in each is reported."""
+    made: list[typed.Expr] = []
+    wrong = False
+    for arg in args:
+        try:
+            made.append(_formula(arg, scope, inside))
+        except Hole:
+            wrong = True
+    if wrong:
+        raise Hole
+    return tuple(made)
+
+
+def temporal(expr: object) -> bool:
     """Whether a temporal operator stands somewhere in ``expr``."""
     if isinstance(expr, tuple):
-        return any(_temporal(e) for e in expr)
+        return any(temporal(e) for e in expr)
     if isinstance(expr, ast.Operator) and expr.op in _TEMPORAL:
         return True
     if is_dataclass(expr) and not isinstance(expr, type | Span):
-        return any(_temporal(getattr(expr, f.name)) for f in fields(expr))
+        return any(temporal(getattr(expr, f.name)) for f in fields(expr))
     return False
 
 
-def _fixed(expr: typed.Expr, scope: Scope) -> None:
+def _fixed(expr: typed.Expr, scope: Scope, inside: bool) -> None:
     """Reports what changes during a run, in a quantifier around a temporal operator."""
     changing = _changing(expr)
     if changing is not None:
         message = "this changes during a run, and the quantifier stands before the operator"
         hint = "put the quantifier behind `always`, or range over all values: `m in Msg`"
+        if inside:
+            hint = "range over all values and ask in a premise: `forall m in Msg: m in … => …`"
         scope.report.fail("N019", message, changing.span, hint=hint)
 
 
 def _changing(node: object) -> typed.Expr | None:
+    """Something in ``node`` that need not be the same in all states of a run."""
     if isinstance(node, tuple):
         return next((c for c in map(_changing, node) if c is not None), None)
     if isinstance(
@@ -73,7 +114,10 @@ def _changing(node: object) -> typed.Expr | None:
         | typed.History
         | typed.HistoryOrder
         | typed.Repeated
-        | typed.Causes,
+        | typed.Causes
+        | typed.Acts
+        | typed.RepeatedAct
+        | typed.Opinion,
     ):
         return node
     if isinstance(node, typed.Correct) and node.kind == "crashed":

@@ -1,0 +1,202 @@
+"""At most once, at least once, exactly once: of deliveries, of processings, of effects.
+
+"Exactly once" means different things to different people.  A message may be *delivered* once and
+its work be done twice (after a crash, say); the work may be *done* twice and have its *effect*
+once (if the world recognises it the second time).  So a check says over what it asks, and each
+property says in words which question it is.
+"""
+
+from __future__ import annotations
+
+from checker.diagnostics import Span
+from checker.lang import typed
+from checker.lang.check_history import entry_type
+from checker.lang.check_types import BOOL, PROC, PROCS, fits, show
+from checker.lang.typed import Expr, Operator, Seq, Set, Tuple, Type
+
+TIMES = ("at_most_once", "at_least_once", "exactly_once")
+OVER = ("deliveries", "processings", "effects")
+_MOST = {
+    "deliveries": "no process gets the same indication twice",
+    "processings": "nothing is performed twice, by whomever",
+    "effects": "no act has its effect twice; an idempotent act that comes again has none",
+}
+_LEAST = {
+    "deliveries": "what a correct process requests is indicated to some process in the end",
+    "processings": "what a correct process requests is performed in the end",
+    "effects": "what a correct process requests is performed in the end",
+}
+_WORDS = {
+    "deliveries": "Asked of deliveries, that is, of indications; not of what is done with them",
+    "processings": "Asked of processings, that is, of every time that something is performed",
+    "effects": "Asked of effects, that is, of what performing changes in the world",
+}
+
+
+class NotHere(Exception):
+    """The question can't be asked of this protocol; the text says why."""
+
+
+def is_once(name: str) -> bool:
+    """Whether ``name`` is one of the three, with ``over`` behind it or without."""
+    return name.split(" ")[0] in TIMES
+
+
+def once(name: str, protocol: typed.Protocol, span: Span) -> typed.PropertyDef:
+    """The property ``exactly_once over effects`` (or another such) of ``protocol``.
+
+    Raises :class:`NotHere` where the protocol has nothing that it would be about.
+    """
+    times, over = name.split(" over ")
+    parts: list[Expr] = []
+    said: list[str] = []
+    if times != "at_least_once":
+        parts.append(_at_most(over, protocol, span))
+        said.append(_MOST[over])
+    if times != "at_most_once":
+        parts.append(_at_least(over, protocol, span))
+        said.append(_LEAST[over])
+    formula = parts[0] if len(parts) == 1 else typed.Operation(BOOL, "and", tuple(parts), span)
+    document = f"{_WORDS[over]}: {'; and '.join(said)}."
+    return typed.PropertyDef(name, document, name, formula, span)
+
+
+def _always(body: Expr, span: Span) -> Expr:
+    return typed.Temporal(BOOL, "always", (body,), span)
+
+
+def _forall(binders: tuple[typed.Binder, ...], body: Expr, span: Span) -> Expr:
+    return typed.Quantified(BOOL, "forall", binders, body, span)
+
+
+def _everybody(name: str, span: Span) -> typed.Binder:
+    return typed.Binder(typed.Bind(PROC, name), typed.Processes(PROCS, None, span), None)
+
+
+def _not(body: Expr, span: Span) -> Expr:
+    return typed.Operation(BOOL, "not", (body,), span)
+
+
+# ---- at most once -----------------------------------------------------------------------------
+
+
+def _at_most(over: str, protocol: typed.Protocol, span: Span) -> Expr:
+    """``always forall x in …: not repeated(…, x)``."""
+    if over == "deliveries":
+        indications = _interface(protocol).indications
+        if not indications:
+            raise NotHere("its interface has no indication")
+        made = tuple(_never_twice(operator, span) for operator in indications)
+        return made[0] if len(made) == 1 else typed.Operation(BOOL, "and", made, span)
+    item = _acts(protocol)
+    kind = "performed" if over == "processings" else "effects"
+    acts = typed.Acts(Seq(item), kind, span)
+    twice = typed.RepeatedAct(BOOL, kind, typed.Local(item, "x", span), span)
+    binder = typed.Binder(typed.Bind(item, "x"), acts, None)
+    return _always(_forall((binder,), _not(twice, span), span), span)
+
+
+def _never_twice(operator: Operator, span: Span) -> Expr:
+    entry = entry_type(operator)
+    owner = typed.Local(PROC, "p", span)
+    history = typed.History(Seq(entry), "indication", operator.name, owner, span)
+    item = typed.Local(entry, "x", span)
+    twice = typed.Repeated(BOOL, "indication", operator.name, owner, item, span)
+    binders = (_everybody("p", span), typed.Binder(typed.Bind(entry, "x"), history, None))
+    return _always(_forall(binders, _not(twice, span), span), span)
+
+
+# ---- at least once ----------------------------------------------------------------------------
+
+
+def _at_least(over: str, protocol: typed.Protocol, span: Span) -> Expr:
+    """``forall p in Proc, m in T: correct(p) and m in broadcast(p) ~> …``."""
+    request = _request(protocol)
+    payload = request.fields[0][1]
+    owner, item = typed.Local(PROC, "p", span), typed.Local(payload, "m", span)
+    asked = typed.History(Seq(payload), "request", request.name, owner, span)
+    premise = typed.Operation(
+        BOOL,
+        "and",
+        (
+            typed.Correct(BOOL, "correct", owner, span),
+            typed.Operation(BOOL, "in", (item, asked), span),
+        ),
+        span,
+    )
+    if over == "deliveries":
+        goal = _indicated(_carrying(protocol, payload), payload, owner, item, span)
+    else:
+        kind = "performed" if over == "processings" else "effects"
+        act = _acts(protocol)
+        acts = typed.Acts(Seq(act), kind, span)
+        goal = _among(acts, act, payload, item, span, f"what is performed is `{show(act)}`")
+    leads = typed.Temporal(BOOL, "~>", (premise, goal), span)
+    whole: Expr = typed.All(Set(payload), payload, span)
+    if payload == PROC:
+        whole = typed.Processes(PROCS, None, span)
+    binders = (_everybody("p", span), typed.Binder(typed.Bind(payload, "m"), whole, None))
+    return _forall(binders, leads, span)
+
+
+def _indicated(operator: Operator, payload: Type, owner: Expr, item: Expr, span: Span) -> Expr:
+    """``exists q in Proc: (p, m) in delivered(q)``, as far as the indication has these."""
+    entry = entry_type(operator)
+    receiver = typed.Local(PROC, "q", span)
+    history = typed.History(Seq(entry), "indication", operator.name, receiver, span)
+    if isinstance(entry, Tuple) and len(entry.items) == 2 and fits(PROC, entry.items[0]):
+        pair = typed.Display(entry, (owner, item), span)
+        body: Expr = typed.Operation(BOOL, "in", (pair, history), span)
+    else:
+        reason = f"an indication is `{show(entry)}`"
+        body = _among(history, entry, payload, item, span, reason)
+    return typed.Quantified(BOOL, "exists", (_everybody("q", span),), body, span)
+
+
+def _among(of: Expr, entry: Type, payload: Type, item: Expr, span: Span, reason: str) -> Expr:
+    """``m in of``, or that some entry of ``of`` has ``m`` as the one part of that type."""
+    if fits(payload, entry):
+        return typed.Operation(BOOL, "in", (item, of), span)
+    places = _places(entry, payload)
+    if not isinstance(entry, Tuple) or len(places) != 1:
+        raise NotHere(f"{reason}, and a request is `{show(payload)}`")
+    patterns: list[typed.Pattern] = [typed.Ignore(t) for t in entry.items]
+    patterns[places[0]] = typed.Equals(payload, item)
+    binder = typed.Binder(typed.Parts(entry, tuple(patterns)), of, None)
+    true = typed.Literal(BOOL, True, span)
+    return typed.Quantified(BOOL, "exists", (binder,), true, span)
+
+
+def _places(entry: Type, payload: Type) -> list[int]:
+    items = entry.items if isinstance(entry, Tuple) else ()
+    return [i for i, part in enumerate(items) if fits(payload, part)]
+
+
+# ---- what a protocol has ----------------------------------------------------------------------
+
+
+def _interface(protocol: typed.Protocol) -> typed.Interface:
+    if protocol.implements is None:
+        raise NotHere("it has no interface")
+    return protocol.implements
+
+
+def _request(protocol: typed.Protocol) -> Operator:
+    single = [r for r in _interface(protocol).requests if len(r.fields) == 1]
+    if len(single) != 1:
+        raise NotHere("its interface has not just one request with one payload")
+    return single[0]
+
+
+def _carrying(protocol: typed.Protocol, payload: Type) -> Operator:
+    for operator in _interface(protocol).indications:
+        entry = entry_type(operator)
+        if fits(payload, entry) or len(_places(entry, payload)) == 1:
+            return operator
+    raise NotHere("no indication of its interface carries what is requested")
+
+
+def _acts(protocol: typed.Protocol) -> Type:
+    if protocol.acts is None:
+        raise NotHere("it performs nothing (`perform e`)")
+    return protocol.acts
