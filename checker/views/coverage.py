@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import groupby
 
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -16,18 +18,28 @@ KINDS = {"handler": "handlers", "branch": "branches", "point": "crash points"}
 
 def coverage_view(covered: tuple[Covered, ...]) -> RenderableType:
     """What was reached in some run, in the order of the source, with a line that counts it."""
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    table.add_column("reached", no_wrap=True)
-    table.add_column("what", overflow="fold", ratio=1)
-    table.add_column("where", overflow="fold")
+    title = Text("Coverage", style="bold")
+    title.append(f": {_counted(covered)}", style="not bold")
+    parts: list[RenderableType] = [title]
+    for file, inside in groupby(covered, key=lambda each: each.file):
+        if file:
+            parts.append(Text(file, style="dim", overflow="fold"))
+        parts.append(_table(list(inside)))
+    return Group(*parts)
+
+
+def _table(covered: list[Covered]) -> RenderableType:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_header=False)
+    table.add_column(no_wrap=True, min_width=6, justify="right")
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold", ratio=1)
     table.expand = True
     for each in covered:
         mark = Text("yes", style="green") if each.reached else Text("NO", style="bold red")
-        indent = "" if each.kind == "handler" else "  "
-        table.add_row(mark, Text(indent + each.text), Text(_where(each), style="dim"))
-    title = Text("Coverage", style="bold")
-    title.append(f": {_counted(covered)}", style="not bold")
-    return Group(title, table)
+        indent = 0 if each.kind == "handler" else 2
+        line = f":{each.line}" if each.line else ""
+        table.add_row(Text(line, style="dim"), mark, Padding(Text(each.text), (0, 0, 0, indent)))
+    return table
 
 
 def _counted(covered: tuple[Covered, ...]) -> str:
@@ -36,7 +48,3 @@ def _counted(covered: tuple[Covered, ...]) -> str:
     reached = Counter(each.kind for each in covered if each.reached)
     parts = [f"{reached[k]} of {whole[k]} {name}" for k, name in KINDS.items() if whole[k]]
     return f"{listing(parts)} reached" if parts else "there is nothing to reach"
-
-
-def _where(each: Covered) -> str:
-    return f"{each.file}:{each.line}" if each.file else ""

@@ -20,7 +20,7 @@ from checker.diagnostics import Diagnostic, SpecError
 from checker.witness.answer import Limits, Progress, Unsupported
 from checker.witness.json_format import trace_from_text, trace_to_json
 from checker.witness.replay import ReplayMismatch
-from checker.witness.verdict import Report, Word
+from checker.witness.verdict import Covered, Report, Word
 from tests.cli.fake import Pipeline, held
 from tests.witness.test_documents import made, trace_of
 
@@ -181,6 +181,16 @@ def test_usage_errors(
     out = capsys.readouterr()
     assert says in out.err
     assert out.out == ""
+
+
+def test_coverage_is_asked_for(spec: str, pipeline: Pipeline, capsys: Out) -> None:
+    covered = (Covered("handler", "upon init", "a.bcast", 7, 3, False),)
+    pipeline.reports = {"one": held(coverage=covered)}
+    assert main(["check", spec, "--coverage"]) == 0
+    assert pipeline.asked[-1].coverage
+    assert "Coverage: 0 of 1 handlers reached" in capsys.readouterr().out
+    main(["check", spec])
+    assert not pipeline.asked[-1].coverage
 
 
 def test_test_goes_through_folders(pipeline: Pipeline, capsys: Out, tmp_path: Path) -> None:
