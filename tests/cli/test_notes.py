@@ -1,0 +1,111 @@
+"""What a report says beside its verdicts, by what the check says of its world."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from checker.lang.load import load
+from checker.notes import idle, not_promised, notes
+from checker.system.instantiate.assemble import Instantiated
+from checker.system.instantiate.sizes import compute
+from tests.witness.relay import relay
+
+SPEC = """
+interface Service {{ request ask(m: Msg)  indication answer(m: Msg) }}
+protocol P implements Service {{
+  {layers}
+  message DATA(m: Msg)
+  stable state log : set<Msg> = {{}}
+  state heads = false
+  upon request ask(m) {{ {body} }}
+  {handlers}
+}}
+check c of P {{
+  n = 3
+  {world}
+  expect states 1
+}}
+"""
+
+
+def said(
+    tmp_path: Path,
+    world: str,
+    body: str = "answer(m)",
+    layers: str = "",
+    handlers: str = "",
+    fine: bool = False,
+) -> tuple[str, str]:
+    """The notes, and what is not promised."""
+    path = tmp_path / "a.bcast"
+    path.write_text(SPEC.format(world=world, body=body, layers=layers, handlers=handlers))
+    (check,) = load(str(path)).checks
+    made = Instantiated(relay(), compute(check, {}), {}, uses_shared=False)
+    return "\n".join(notes(check, made, fine)), "\n".join(not_promised(check, made))
+
+
+@pytest.mark.parametrize(
+    ("world", "noted", "unpromised"),
+    [
+        ("faults crash <= 1", "", "nothing is promised for a process that crashes"),
+        (
+            "faults crash <= 2, recover",
+            "may come back, with its `stable` state only; at most 2 crashes in all",
+            "a correct one is up from some time on",
+        ),
+        ("faults omission <= 1", "", "a process of which messages are lost"),
+        ("faults byzantine <= 1", "in anybody's name; where messages", "a Byzantine process"),
+        (
+            "faults byzantine <= 1  links authenticated",
+            "in its own name only",
+            "a Byzantine process",
+        ),
+        ("faults partition <= 1", "", "a split network need not heal"),
+        ("links lossy", "", "lossy links may lose any message"),
+        (
+            "timing partial noise 2",
+            "only so far: at most 2 times a timeout comes too early",
+            "at most 2 times a timeout comes too early",
+        ),
+        ("timing clocks drift 1", "no two clocks are more than 1 tick apart", "more than 1 tick"),
+        (
+            "faults crash <= 1  crash points between_handlers",
+            "crashes inside handlers are switched off",
+            "a process that crashes",
+        ),
+    ],
+)
+def test_the_world_in_words(tmp_path: Path, world: str, noted: str, unpromised: str) -> None:
+    handlers = "upon timeout t { skip }" if "timing" in world else ""
+    body = "start t" if "timing" in world else "answer(m)"
+    found, lacking = said(tmp_path, world, body, handlers=handlers)
+    assert noted in found
+    assert unpromised in lacking
+
+
+def test_noise_of_a_detector(tmp_path: Path) -> None:
+    world = "faults crash <= 1  detector eventually P noise 1"
+    found, lacking = said(tmp_path, world, layers="uses fd : FailureDetector")
+    assert "only so far: at most 1 time the detector is wrong, before it settles" in found
+    assert "at most 1 time the detector is wrong" in lacking
+
+
+@pytest.mark.parametrize("body", ["let c = flip()  heads := c", "heads := flip()", "if flip() { }"])
+def test_coins_are_no_probabilities(tmp_path: Path, body: str) -> None:
+    assert "nothing is said about probability" in said(tmp_path, "", body)[0]
+    assert "probability" not in said(tmp_path, "", "choose c in bool  heads := c")[0]
+
+
+def test_warnings_of_the_front_end(tmp_path: Path) -> None:
+    found, _ = said(tmp_path, "faults crash <= 1", handlers="upon recover { skip }")
+    assert "warning C017: line 11: nobody recovers here: `upon recover` of `P` never runs" in found
+
+
+def test_nobody_asks(tmp_path: Path) -> None:
+    path = tmp_path / "a.bcast"
+    for world, asks in (("", False), ("clients { p1 asks x }", True)):
+        path.write_text(SPEC.format(world=world, body="answer(m)", layers="", handlers=""))
+        (check,) = load(str(path)).checks
+        assert (idle(check) == "") is asks
