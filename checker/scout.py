@@ -24,6 +24,10 @@ LONGEST = 200
 """Steps of a run at most."""
 
 
+HIGHEST = 64
+"""No guess is larger: a greedy run may fill what no question needs."""
+
+
 def larger(capacity: int) -> int:
     """About twice: one bit more for a number, twice the places for a length."""
     return 2 * capacity + capacity % 2
@@ -40,7 +44,7 @@ def scouted(check: typed.Check, settings: Mapping[str, str], fine: bool) -> dict
         if not capacities or time.monotonic() > until:
             return capacities
         too_small = _walk(made.system, until)
-        if too_small is None:
+        if too_small is None or capacities[too_small] >= HIGHEST:
             return capacities
         capacities[too_small] = larger(capacities[too_small])
 
