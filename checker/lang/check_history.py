@@ -15,6 +15,7 @@ HISTORY = {
     "causes": 2,
     "correct": 1,
     "crashed": 1,
+    "faulty": 1,
 }
 ACTS = ("performed", "effects")
 _OPINIONS = {"suspected": ("suspect", "restore"), "trusted": ("trust",)}
@@ -71,7 +72,7 @@ def history(expr: ast.Apply, scope: Scope) -> Expr:
         scope.report.fail("N018", f"`{name}(…)` can only stand in a property", span)
     count(name, args, HISTORY.get(name, 1), span, scope)
     match name:
-        case "correct" | "crashed":
+        case "correct" | "crashed" | "faulty":
             return typed.Correct(BOOL, name, check(args[0], scope, PROC), span)
         case "causes":
             _first("request", name, scope, span)

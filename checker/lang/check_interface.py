@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from checker.lang import ast_items, typed
 from checker.lang.check_protocol import own_properties
-from checker.lang.check_types import INT, field_names, resolve
+from checker.lang.check_types import INT, field_names, resolve, show
 from checker.lang.scope import Home, Reporter, suggestion
 
 
@@ -68,23 +68,33 @@ def borrowed(
     """The property ``name`` of the least of ``others`` that has the same operators.
 
     Several modules of a textbook define the same property; the one that promises least is where
-    it comes from.
+    it comes from.  Those whose arguments have the same types come first.
     """
     having = [o for o in others if any(p.name == name for p in o.properties)]
     having = [o for o in having if alike(interface, o)]
     if not having:
         return None
-    least = min(having, key=lambda o: len(o.properties))
+    least = min(having, key=lambda o: (_types(o) != _types(interface), len(o.properties)))
     return next(p for p in least.properties if p.name == name)
 
 
 def alike(one: typed.Interface, other: typed.Interface) -> bool:
-    """Whether two interfaces have requests and indications of the same names and arities."""
+    """Whether two interfaces have requests and indications of the same names, with as many
+    arguments, and payloads and processes at the same places."""
     return _shape(one) == _shape(other)
 
 
-def _shape(interface: typed.Interface) -> tuple[frozenset[tuple[str, int]], ...]:
+def _shape(interface: typed.Interface) -> tuple[frozenset[tuple[str, ...]], ...]:
+    opaque = (typed.Msg, typed.Proc)
     return tuple(
-        frozenset((o.name, len(o.fields)) for o in operators)
+        frozenset(
+            (o.name, *(type(t).__name__ if isinstance(t, opaque) else "value" for _, t in o.fields))
+            for o in operators
+        )
         for operators in (interface.requests, interface.indications)
     )
+
+
+def _types(interface: typed.Interface) -> tuple[tuple[str, str], ...]:
+    operators = (*interface.requests, *interface.indications)
+    return tuple(sorted((o.name, " ".join(show(t) for _, t in o.fields)) for o in operators))

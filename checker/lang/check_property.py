@@ -120,7 +120,7 @@ def _changing(node: object) -> typed.Expr | None:
         | typed.Opinion,
     ):
         return node
-    if isinstance(node, typed.Correct) and node.kind == "crashed":
+    if isinstance(node, typed.Correct) and node.kind != "correct":
         return node
     if is_dataclass(node) and not isinstance(node, type | Span):
         parts = (getattr(node, f.name) for f in fields(node) if f.name not in ("span", "type"))

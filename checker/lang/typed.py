@@ -358,7 +358,8 @@ class Causes:
 
 @dataclass(frozen=True, slots=True)
 class Correct:
-    """``correct(p)`` (kind ``correct``: in this run) or ``crashed(p)`` (by now)."""
+    """``correct(p)`` (kind ``correct``: in this run), ``crashed(p)`` (by now), or ``faulty(p)``: by
+    now it has crashed, or it is Byzantine, or has omitted to send or receive something."""
 
     type: Type
     kind: str
