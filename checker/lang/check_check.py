@@ -29,7 +29,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
     timing = timing_of(_of(decl, ast_items.Timing), home)
     detector = detector_of(_of(decl, ast_items.Detector), home)
     given = given_of(_of(decl, ast_items.Given), protocol, library)
-    world = World(decl.name.span, faults.recover, timing, detector)
+    world = World(decl.name.span, faults.crash is not None, faults.recover, timing, detector)
     asked = [n for i in _of(decl, ast_items.Prove) for n in i.names]
     asked += [i.what for i in _of(decl, ast_items.Expect) if _about_property(i)]
     return typed.Check(

@@ -6,6 +6,7 @@ from typing import assert_never
 
 from checker.diagnostics import Span
 from checker.lang import ast, typed
+from checker.lang.check_history import is_acts
 from checker.lang.check_names import field_of, named
 from checker.lang.check_types import BOOL, INT, PROC, fits, show
 from checker.lang.scope import UNKNOWN, Hole, Scope
@@ -274,7 +275,8 @@ def needs_type(expr: ast.Expr, scope: Scope) -> bool:
 
 def is_value(name: str, scope: Scope) -> bool:
     """Whether ``name`` is something else than the label of an enum."""
-    return bool(scope.taken(name)) or scope.home.process_role(name) is not None
+    known = scope.taken(name) or is_acts(name, scope)
+    return bool(known) or scope.home.process_role(name) is not None
 
 
 # ---- binders ----------------------------------------------------------------------------------

@@ -104,7 +104,9 @@ def history(expr: ast.Apply, scope: Scope) -> Expr:
 
 def is_acts(name: str, scope: Scope) -> bool:
     """Whether ``name`` means what was performed, rather than something of the protocol's."""
-    return name in ACTS and scope.mode == "property" and not scope.taken(name)
+    if name not in ACTS or scope.mode != "property" or scope.taken(name):
+        return False
+    return scope.home.acts is not None or not scope.home.labels(name)
 
 
 def acts(name: ast.Name, scope: Scope) -> typed.Acts:

@@ -72,7 +72,7 @@ def _declared(expr: ast.Name, scope: Scope) -> Expr | None:
             message = f"`{name}` has {len(fields)} field{'s' if len(fields) > 1 else ''}"
             scope.report.fail("N006", message, span, f"{name}({wanted})")
         return typed.Construct(MESSAGE, name, (), span)
-    if is_acts(name, scope) and (home.acts is not None or not home.labels(name)):
+    if is_acts(name, scope):
         return acts(expr, scope)
     if name == "Proc":
         return typed.Processes(PROCS, None, span)

@@ -20,6 +20,7 @@ class World:
     """What a check says of its world, as far as the layers depend on it."""
 
     span: Span
+    crash: bool
     recover: bool
     timing: typed.Timing | None
     detector: typed.Detector | None
@@ -122,7 +123,7 @@ def stack_of(
     seen = {p.name: p for p in present}
     for each in seen.values():
         _timers(each, world, report)
-    if world.recover:
+    if world.recover or not world.crash:
         return ()
     return tuple(w for p in seen.values() for w in _never_back(p, world.span))
 
