@@ -317,11 +317,15 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """Runs ``body`` for each member of ``domain``, evaluated once before the loop, in order."""
+    """Runs ``body`` for each member of ``domain``, evaluated once before the loop, in order.
+
+    ``any_order``: it makes no difference in which order, so an engine may take any.
+    """
 
     name: str
     domain: Domain
     body: Block
+    any_order: bool = False
 
 
 @dataclass(frozen=True, slots=True)

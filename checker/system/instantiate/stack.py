@@ -131,14 +131,14 @@ def _implementation(
         return _oracle(interface, "detector"), _detector(world, layer, interface)
     hint = f"`given {layer.name} as …` with a protocol, or `given {layer.name} as oracle`"
     message = f"nothing says what the layer `{layer.name}` : `{interface.name}` is"
-    raise refuse("C010", message, layer.span, hint)
+    raise refuse("N014", message, world.check.span, hint)
 
 
 def _given(
     world: World, above: Instance, name: str, interface: typed.Interface
 ) -> typed.Given | None:
     """What the check gives for a layer: by its name, or by that of its interface."""
-    for given in world.check.given:
+    for given in sorted(world.check.given, key=lambda g: g.layer != name):
         if given.layer not in (name, interface.name):
             continue
         if given.protocol is None or all(i.protocol != given.protocol for i in _up(above)):
@@ -162,10 +162,10 @@ def _detector(world: World, layer: typed.Layer, interface: typed.Interface) -> s
     shown = " or ".join(f"`detector {'eventually ' if k == 'S' else ''}{k}`" for k in kinds)
     if detector is None:
         message = f"the layer `{layer.name}` is a failure detector, and the check has none"
-        raise refuse("C010", message, world.check.span, f"add {shown} to the check")
+        raise refuse("C014", message, world.check.span, f"add {shown} to the check")
     if detector.kind not in kinds:
         message = f"`{layer.name}` : `{interface.name}` can't be a detector `{detector.kind}`"
-        raise refuse("C010", message, detector.span, f"this layer needs {shown}")
+        raise refuse("C014", message, detector.span, f"this layer needs {shown}")
     return detector.kind
 
 
@@ -203,7 +203,7 @@ def _all_given(world: World) -> None:
         if given.layer not in known:
             message = f"no layer of this stack is called `{given.layer}`"
             hint = "layers: " + ", ".join(sorted(known)) if known else "the protocol uses no layer"
-            raise refuse("C010", message, given.span, hint)
+            raise refuse("C016", message, given.span, hint)
 
 
 # ---- who is below -----------------------------------------------------------------------------

@@ -1,0 +1,291 @@
+"""Rounds of lock step: what must be over before one ends, and what is gone when it ends."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass, replace
+
+from checker.lang import typed
+from checker.system import build, ir
+from checker.system.build import conj, disj, entry, equal, fresh, member, negation
+from checker.system.instantiate.sizes import refuse
+from checker.system.instantiate.world import World
+from checker.system.ir import FALSE, TRUE, Action, ActionKind, Apply, Block, Expr, Op
+from checker.system.types import BOOL, BagT, IntT, MapT, SeqT, default
+
+ROUND = "round"
+_URGENT = {ActionKind.STEP, ActionKind.REQUEST, ActionKind.EFFECT}
+_RECEPTION = {ActionKind.RECEIVE, ActionKind.FORGE}
+_AGAIN = ("duplicating", "persistent", "stubborn")
+
+
+def check_links(world: World, timing: typed.Timing) -> None:
+    """Refuses (C003) links that deliver again and again: no round would ever end."""
+    for kinds in (world.check.links, *(r.kinds for r in world.check.link_rules)):
+        for kind in _AGAIN:
+            if kind in kinds:
+                message = f"rounds end when every message is received, and `{kind}` links keep them"
+                hint = "perfect, fifo, lossy or fair_loss links go with rounds"
+                raise refuse("C003", message, timing.span, hint)
+
+
+# ---- what is gone at the end of a round -------------------------------------------------------
+
+
+def gone(world: World) -> Block:
+    """Empties the links: whatever is left was sent by, or to, a faulty process, or is lost.
+
+    Only what waits for the network to come together again stays.
+    """
+    result: list[ir.Stmt] = []
+    lossy = {"lossy", "fair_loss"}
+    faults = world.check.crash, world.check.omission, world.check.byzantine
+    for link in world.links:
+        if all(world.bound(f) == 0 for f in faults) and not lossy & link.kinds:
+            continue
+        network = world.read(link.variable)
+        target = ir.Target(network.type, link.variable, True)
+        if world.bound(world.check.partitions) == 0:
+            result.append(ir.Assign(target, ir.Const(network.type, default(network.type))))
+        elif isinstance(network.type, MapT):
+            result.append(_emptied_queues(world, link.variable))
+        else:
+            result.extend(_kept_apart(world, network, target))
+    return tuple(result)
+
+
+def _stays(world: World, source: Expr, to: Expr) -> Expr:
+    return conj(world.correct(source), world.correct(to), world.apart(source, to))
+
+
+def _emptied_queues(world: World, variable: str) -> ir.Stmt:
+    whole = world.read(variable).type
+    assert isinstance(whole, MapT) and isinstance(whole.value, MapT)
+    source, to = ir.Local(world.proc, fresh("_from")), ir.Local(world.proc, fresh("_to"))
+    path = (ir.Key(source, world.proc), ir.Key(to, world.proc))
+    queue = whole.value.value
+    clear = ir.Assign(ir.Target(queue, variable, True, path), ir.Const(queue, ()))
+    inner = ir.If(negation(_stays(world, source, to)), (clear,))
+    loop = ir.For(to.name, ir.Universe(world.proc), (inner,))
+    return ir.For(source.name, ir.Universe(world.proc), (loop,))
+
+
+def _kept_apart(world: World, network: Expr, target: ir.Target) -> Block:
+    envelope = ir.Local(build.element(network.type), fresh("_e"))
+    stays = _stays(world, build.item(envelope, 0), build.item(envelope, 1))
+    domain = ir.Members(network, envelope.type)
+    if not isinstance(network.type, BagT):
+        keep = ir.SetOf(network.type, envelope.name, domain, stays, envelope)
+        return (ir.Assign(target, keep),)
+    remove = ir.Assign(target, build.without_item(network, envelope))
+    again = ir.While(member(envelope, network), (remove,), 1000)
+    return (ir.For(envelope.name, domain, (ir.If(negation(stays), (again,)),), True),)
+
+
+# ---- what must be over before a round ends ----------------------------------------------------
+
+
+def ordered(
+    world: World, actions: tuple[Action, ...], nothing_over: Expr, stable: Expr
+) -> tuple[Action, ...]:
+    """``actions`` with the guards that keep rounds apart, once the system is ``stable``."""
+    left: list[Expr] = [negation(nothing_over), *_under_way(world)]
+    for action in actions:
+        if action.kind in _URGENT and action.promised != FALSE:
+            left.append(_to_do(world, action))
+    result = []
+    for action in actions:
+        if action.name == ROUND:
+            action = replace(action, guard=conj(action.guard, *(negation(x) for x in left)))
+        elif action.kind in _RECEPTION:
+            may = disj(negation(stable), nothing_over)
+            action = replace(action, guard=conj(may, action.guard))
+        result.append(action)
+    return tuple(result)
+
+
+def _under_way(world: World) -> list[Expr]:
+    """For each kind of link whether it holds a message that is to be received in this round."""
+    found: list[Expr] = []
+    for link in world.links:
+        network = world.read(link.variable)
+        if isinstance(network.type, MapT):
+            source, to = ir.Local(world.proc, fresh("_from")), ir.Local(world.proc, fresh("_to"))
+            queue = entry(entry(network, source), to)
+            filled = negation(equal(build.size(queue), build.integer(0)))
+            inner = _some(to, ir.Universe(world.proc), conj(filled, _due(world, source, to)))
+            found.append(_some(source, ir.Universe(world.proc), inner))
+        else:
+            envelope = ir.Local(build.element(network.type), fresh("_e"))
+            due = _due(world, build.item(envelope, 0), build.item(envelope, 1))
+            found.append(_some(envelope, ir.Members(network, envelope.type), due))
+    return found
+
+
+def _due(world: World, source: Expr, to: Expr) -> Expr:
+    together = negation(world.apart(source, to))
+    return conj(world.correct(source), world.correct(to), together)
+
+
+def _some(local: ir.Local, domain: ir.Domain, body: Expr) -> Expr:
+    return ir.Quant(ir.Quantifier.EXISTS, local.name, domain, body, BOOL)
+
+
+def _to_do(world: World, action: Action) -> Expr:
+    """Whether some instance of ``action`` can be taken and would change something."""
+    changed: Expr = TRUE
+    if action.kind is ActionKind.STEP:
+        changed = changes(world, action.body)
+    result = conj(action.guard, changed)
+    for param in reversed(action.params):
+        local = ir.Local(ir.domain_item(param.domain), param.name)
+        result = _some(local, param.domain, conj(param.where, result))
+    return result
+
+
+# ---- whether a block changes the state --------------------------------------------------------
+
+
+def changes(world: World, block: Block) -> Expr:
+    """Whether some way to run ``block`` assigns something else than is there already.
+
+    Every assignment is judged in the state before: as long as nothing has changed that is the
+    state in which it runs.  What depends on loops that count, or on lists of calls, is taken not
+    to change anything, so that a round ends too early rather than never.
+    """
+    return _changes(world, block, FALSE, frozenset(_assigned_locals(block)))
+
+
+def _changes(world: World, block: Block, so_far: Expr, unknown: frozenset[str]) -> Expr:
+    if not block:
+        return so_far
+    stmt, rest = block[0], block[1:]
+    match stmt:
+        case ir.Assign(target, value):
+            if target.is_state and not _mentions((target, value), unknown):
+                so_far = disj(so_far, _differs(_current(world, target), value))
+            return _changes(world, rest, so_far, unknown)
+        case ir.Declare(name, type_, value):
+            if name in unknown or _mentions(value, unknown):
+                return _changes(world, rest, so_far, unknown | {name})
+            after = _changes(world, rest, so_far, unknown)
+            if not _mentions(after, frozenset({name})):
+                return after
+            return ir.Let(BOOL, name, build.coerce(value, type_), after)
+        case ir.If(condition, then, otherwise):
+            if _mentions(condition, unknown):
+                return _changes(world, rest, so_far, unknown)
+            if _restricts(then) or _restricts(otherwise):
+                one = _changes(world, (*then, *rest), so_far, unknown)
+                other = _changes(world, (*otherwise, *rest), so_far, unknown)
+                return disj(conj(condition, one), conj(negation(condition), other))
+            one, other = (
+                _changes(world, then, FALSE, unknown),
+                _changes(world, otherwise, FALSE, unknown),
+            )
+            here = disj(conj(condition, one), conj(negation(condition), other))
+            return _changes(world, rest, disj(so_far, here), unknown)
+        case ir.For(name, domain, body):
+            if not _restricts(body) and not _mentions(domain, unknown):
+                inner = _changes(world, body, FALSE, unknown)
+                local = ir.Local(ir.domain_item(domain), name)
+                if inner != FALSE:
+                    so_far = disj(so_far, _some(local, domain, inner))
+            return _changes(world, rest, so_far, unknown)
+        case ir.Choose(name, domain, where):
+            if _mentions((domain, where), unknown):
+                return _changes(world, rest, so_far, unknown | {name})
+            local = ir.Local(ir.domain_item(domain), name)
+            return _some(local, domain, conj(where, _changes(world, rest, so_far, unknown)))
+        case ir.Assume(condition):
+            if _mentions(condition, unknown):
+                return _changes(world, rest, so_far, unknown)
+            return conj(condition, _changes(world, rest, so_far, unknown))
+        case ir.Fault():
+            return TRUE
+        case ir.While() | ir.Mark() | ir.Emit():
+            return _changes(world, rest, so_far, unknown)
+
+
+def _current(world: World, target: ir.Target) -> Expr:
+    """What is where ``target`` would be assigned."""
+    result = world.read(target.name)
+    for step in target.path:
+        base = result.type
+        if isinstance(step, ir.Pos):
+            result = build.item(result, step.position)
+        elif isinstance(base, MapT):
+            result = ir.Index(base.value, result, step.key)
+        else:
+            assert isinstance(base, SeqT)
+            result = ir.Index(base.item, result, step.key)
+    return result
+
+
+def _differs(current: Expr, value: Expr) -> Expr:
+    """Whether ``value`` is not what is there already."""
+    if value == current:
+        return FALSE
+    if isinstance(value, Apply):
+        match value.op, value.args:
+            case ((Op.BAG_ADD | Op.APPEND), (base, *_)) if base == current:
+                return TRUE
+            case Op.INSERT, (base, item) if base == current:
+                return negation(member(item, current))
+            case ((Op.REMOVE | Op.BAG_REMOVE), (base, item)) if base == current:
+                return member(item, current)
+            case Op.ITE, (condition, then, otherwise):
+                return disj(
+                    conj(condition, _differs(current, then)),
+                    conj(negation(condition), _differs(current, otherwise)),
+                )
+            case _:
+                pass
+    numbers = isinstance(current.type, IntT) and isinstance(value.type, IntT)
+    if current.type != value.type and not numbers:
+        return FALSE
+    return negation(equal(current, value))
+
+
+def _restricts(block: Block) -> bool:
+    """Whether some way to run ``block`` may not exist, or depends on a choice."""
+    for stmt in block:
+        match stmt:
+            case ir.Choose() | ir.Assume():
+                return True
+            case ir.If(_, then, otherwise):
+                if _restricts(then) or _restricts(otherwise):
+                    return True
+            case ir.For(body=body) | ir.While(body=body):
+                if _restricts(body):
+                    return True
+            case _:
+                pass
+    return False
+
+
+def _assigned_locals(block: Block) -> list[str]:
+    """Locals that are assigned after they were declared."""
+    found: list[str] = []
+    for stmt in block:
+        match stmt:
+            case ir.Assign(target):
+                if not target.is_state:
+                    found.append(target.name)
+            case ir.If(_, then, otherwise):
+                found += _assigned_locals(then) + _assigned_locals(otherwise)
+            case ir.For(body=body) | ir.While(body=body):
+                found += _assigned_locals(body)
+            case _:
+                pass
+    return found
+
+
+def _mentions(node: object, names: frozenset[str]) -> bool:
+    """Whether one of the locals ``names`` occurs in ``node``."""
+    if isinstance(node, ir.Local):
+        return node.name in names
+    if isinstance(node, tuple):
+        return any(_mentions(part, names) for part in node)
+    if is_dataclass(node) and not isinstance(node, type):
+        return any(_mentions(getattr(node, f.name), names) for f in fields(node))
+    return False

@@ -1,0 +1,403 @@
+"""Time: timers, and when a timer is over in each model of timing.
+
+============  =================================================================================
+timing        when a running timer is over
+============  =================================================================================
+asynchronous  at any time; it is over in the end
+synchronous   after as many rounds as it was started for (lock step: Lynch 1996, chapter 2)
+partial       at any time at first; from some time on as if synchronous (Dwork, Lynch,
+              Stockmeyer 1988: a global stabilisation time that nobody knows)
+clocks        after as many ticks of its process's clock; no two clocks are ever further apart
+              than the drift
+============  =================================================================================
+
+A round ends when nothing is left of it: no message between correct processes, no step that would
+change something, no request, no timer that is over.  What crashed processes have sent and nobody
+has received is gone then.  At the beginning of a round the timers that are over are handled before
+any message is received.
+
+A timer that is over and that no handler takes is gone, as a message is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from checker.diagnostics import SpecError
+from checker.lang import typed
+from checker.system import build, ir
+from checker.system.build import conj, disj, entry, equal, fresh, negation
+from checker.system.instantiate import rounds
+from checker.system.instantiate.dispatch import choose_handler, guarded, new_root, run_handler
+from checker.system.instantiate.expressions import Env, lower
+from checker.system.instantiate.sizes import closed, refuse
+from checker.system.instantiate.statements import with_queue
+from checker.system.instantiate.walk import nodes
+from checker.system.instantiate.world import Draft, Instance, World, mark
+from checker.system.ir import (
+    FALSE,
+    TRUE,
+    Action,
+    ActionKind,
+    Block,
+    Expr,
+    Fairness,
+    MarkKind,
+    Op,
+    Param,
+    VariableKind,
+)
+from checker.system.types import BOOL, IntT, MapT, OptionT, SetT, Type, default
+
+STABLE, NOISE, CLOCK = "@stable", "@early", "@clock"
+
+
+@dataclass(frozen=True, slots=True)
+class TimerOf:
+    """A timer of an instance with the handlers that wait for it; the nameless one has no name."""
+
+    instance: Instance
+    name: str | None
+    handlers: tuple[tuple[typed.Role, typed.Handler], ...]
+
+    @property
+    def title(self) -> str:
+        return f"{self.instance.path}{self.name or ''}"
+
+    @property
+    def variable(self) -> str:
+        return f"{self.instance.path}@timer.{self.name or ''}"
+
+
+def timers(world: World) -> list[TimerOf]:
+    """Every timer that some handler waits for."""
+    found: dict[tuple[str, str | None], TimerOf] = {}
+    for instance in world.instances:
+        for role in instance.protocol.roles:
+            for handler in role.handlers:
+                if isinstance(handler.event, typed.OnTimeout):
+                    key = (instance.path, handler.event.timer)
+                    so_far = found[key].handlers if key in found else ()
+                    found[key] = TimerOf(instance, key[1], (*so_far, (role, handler)))
+    return list(found.values())
+
+
+def kind(world: World) -> str:
+    """The model of timing, ``asynchronous`` where the check has none."""
+    return "asynchronous" if world.check.timing is None else world.check.timing.kind
+
+
+# ---- variables --------------------------------------------------------------------------------
+
+
+def declare(world: World) -> None:
+    """Declares the timers and clocks; refuses (C013) timers in a world without time."""
+    found = timers(world)
+    if not found:
+        return
+    timing = world.check.timing
+    if timing is None:
+        message = "timeouts are waited for, and nothing says what time is here"
+        hint = "write `timing asynchronous`: a timeout may come at any time"
+        raise refuse("C013", message, found[0].handlers[0][1].span, hint)
+    if timing.kind in ("synchronous", "partial"):
+        rounds.check_links(world, timing)
+    for timer in found:
+        _declare(world, timer)
+    if timing.kind == "partial":
+        world.add(STABLE, BOOL, False, VariableKind.WORLD, "synchronous")
+        if timing.noise is not None:
+            early = IntT(0, max(world.bound(timing.noise), 0))
+            world.add(NOISE, early, 0, VariableKind.WORLD, "early timeouts")
+    if timing.kind == "clocks":
+        drift = MapT(world.proc, IntT(0, max(world.bound(timing.drift), 0)))
+        kept = VariableKind.WORLD if world.recovers else VariableKind.LOCAL
+        world.add(CLOCK, drift, default(drift), kept, "clock ahead by")
+
+
+def _declare(world: World, timer: TimerOf) -> None:
+    if timer.name is None:
+        if kind(world) == "asynchronous":
+            return
+        inner: Type = BOOL
+        title = f"{timer.instance.path}timer over"
+    elif kind(world) == "asynchronous":
+        inner, title = BOOL, f"{timer.instance.path}timer {timer.name} runs"
+    else:
+        inner = OptionT(_durations(world, timer))
+        title = f"{timer.instance.path}timer {timer.name}"
+    type_ = MapT(world.proc, inner)
+    world.add(timer.variable, type_, default(type_), VariableKind.LOCAL, title)
+
+
+def _durations(world: World, timer: TimerOf) -> IntT:
+    """For how long the timer can run: known, or a capacity where it is computed in the run."""
+    longest, known = 1, True
+    for node in nodes(timer.instance.protocol):
+        if isinstance(node, typed.Timer) and node.kind == "start" and node.name == timer.name:
+            if node.duration is not None:
+                try:
+                    longest = max(longest, closed(node.duration, world.sizes.values))
+                except SpecError:
+                    known = False
+    if known:
+        return IntT(0, longest)
+    name = f"duration of {timer.title}"
+    return IntT(0, world.capacity(name, max(longest, 3)), name)
+
+
+def _mine(world: World, timer: TimerOf, process: Expr) -> tuple[Expr, ir.Target]:
+    whole = world.read(timer.variable)
+    assert isinstance(whole.type, MapT)
+    mine = entry(whole, process)
+    return mine, ir.Target(mine.type, timer.variable, True, (ir.Key(process, whole.type.key),))
+
+
+def _over(world: World, timer: TimerOf, process: Expr) -> Expr:
+    """Whether the timer is over at ``process`` (not for asynchronous timers)."""
+    mine, _ = _mine(world, timer, process)
+    if not isinstance(mine.type, OptionT):
+        return mine
+    return equal(mine, ir.Const(mine.type, (0,)))
+
+
+def _runs(world: World, timer: TimerOf, process: Expr) -> Expr:
+    mine, _ = _mine(world, timer, process)
+    if isinstance(mine.type, OptionT):
+        return ir.Apply(BOOL, Op.IS_SOME, (mine,))
+    return mine
+
+
+def nothing_over(world: World) -> Expr:
+    """Whether no timer is over at any process that could handle it."""
+    process = ir.Local(world.proc, fresh("_p"))
+    over = disj(*(_over(world, t, process) for t in timers(world)))
+    up = conj(world.alive(process), world.honest(process))
+    body = disj(negation(up), negation(over))
+    return ir.Quant(ir.Quantifier.FORALL, process.name, ir.Universe(world.proc), body, BOOL)
+
+
+# ---- statements -------------------------------------------------------------------------------
+
+
+def operate(stmt: typed.Timer, env: Env) -> Block:
+    """``start t after d`` or ``cancel t``."""
+    world, self = env.world, env.self
+    assert self is not None
+    path = env.instance.path
+    timer = next(
+        (t for t in timers(world) if t.instance.path == path and t.name == stmt.name), None
+    )
+    if timer is None:
+        return ()
+    mine, target = _mine(world, timer, self)
+    value: Expr
+    if not isinstance(mine.type, OptionT):
+        value = TRUE if stmt.kind == "start" else FALSE
+    elif stmt.kind == "start":
+        duration = build.integer(1) if stmt.duration is None else lower(stmt.duration, env)
+        value = ir.Apply(mine.type, Op.SOME, (duration,), world.place(stmt.span))
+    else:
+        value = ir.Const(mine.type, None)
+    shown = mark(world, MarkKind.TIMER, f"{stmt.kind} {timer.title}", ("self",), self)
+    return (shown, ir.Assign(target, value, world.place(stmt.span)))
+
+
+# ---- timeouts ---------------------------------------------------------------------------------
+
+
+def draft(world: World) -> None:
+    """Drafts the timeouts, and what makes time pass."""
+    found = timers(world)
+    if not found:
+        return
+    for timer in found:
+        _timeout(world, timer)
+    match kind(world):
+        case "synchronous":
+            _round(world, found, TRUE)
+        case "partial":
+            _stabilises(world)
+            _round(world, found, world.read(STABLE))
+        case "clocks":
+            _ticks(world, found)
+        case _:
+            pass
+
+
+def _ways(world: World, timer: TimerOf, self: Expr) -> Expr:
+    """Whether some handler takes the timeout now."""
+    env = Env(world, timer.instance, self)
+    return disj(*(guarded(r, h, env, {}, TRUE)[0] for r, h in timer.handlers))
+
+
+def waiting(world: World, timer: TimerOf) -> frozenset[int]:
+    """The processes that have a handler for the timer."""
+    if timer.instance.above is not None:
+        return world.processes(None)
+    return frozenset(p for role, _ in timer.handlers for p in world.processes(role.name))
+
+
+def _domain(world: World, members: frozenset[int]) -> ir.Domain:
+    if len(members) == len(world.sizes.processes):
+        return ir.Universe(world.proc)
+    return ir.Members(ir.Const(SetT(world.proc), members), world.proc)
+
+
+def _timeout(world: World, timer: TimerOf) -> None:
+    """The action by which ``timer`` is over, or by which that it is over is handled."""
+    self = ir.Local(world.proc, fresh("self"))
+    env = Env(world, timer.instance, self)
+    root = new_root(world, self, timer.instance, [h for _, h in timer.handlers])
+    ways = []
+    for role, handler in timer.handlers:
+        condition, _ = guarded(role, handler, env, {}, TRUE)
+        ways.append((condition, run_handler(handler, env, {}, root)))
+    ready, promised, before = _when(world, timer, self)
+    shown = mark(world, MarkKind.TIMEOUT, timer.title, ("self",), self)
+    body = with_queue(root, (shown, *before, *choose_handler(ways)))
+    where = conj(world.may_step(self), ready)
+    params = (Param(self.name, _domain(world, waiting(world, timer)), where),)
+    called = f"the timer `{timer.title}`" if timer.title else "the timer"
+    fairness = Fairness(
+        f"timeout {timer.title}".rstrip(),
+        (self,),
+        text=f"{called} of {{0}}, while it runs and {{0}} is correct, is over in the end",
+    )
+    name = f"timeout {timer.title}".rstrip()
+    place = world.place(timer.handlers[0][1].span)
+    promised = conj(promised, world.correct(self))
+    action = Action(name, ActionKind.TIMEOUT, params, TRUE, body, promised, place, fairness)
+    world.drafts.append(Draft(action, self))
+
+
+def _when(world: World, timer: TimerOf, self: Expr) -> tuple[Expr, Expr, Block]:
+    """When the timer can be over, whether that is promised, and what is to be done first."""
+    if kind(world) == "asynchronous":
+        if timer.name is None:
+            return _ways(world, timer, self), TRUE, ()
+        mine, target = _mine(world, timer, self)
+        return mine, TRUE, (ir.Assign(target, FALSE),)
+    mine, target = _mine(world, timer, self)
+    over = _over(world, timer, self)
+    stop: Block = (ir.Assign(target, ir.Const(mine.type, default(mine.type))),)
+    if kind(world) != "partial":
+        return over, TRUE, stop
+    stable = world.read(STABLE)
+    early = _ways(world, timer, self) if timer.name is None else _runs(world, timer, self)
+    if NOISE in world.variables:
+        used = world.read(NOISE)
+        assert isinstance(used.type, IntT)
+        early = conj(build.below(used, build.integer(used.type.hi)), early)
+        more = ir.Apply(IntT(1, used.type.hi + 1), Op.ADD, (used, build.integer(1)))
+        count = ir.Assign(ir.Target(used.type, NOISE, True), more)
+        stop = (*stop, ir.If(negation(stable), (count,)))
+    ready = disj(conj(stable, over), conj(negation(stable), early))
+    return ready, stable, stop
+
+
+# ---- rounds and clocks ------------------------------------------------------------------------
+
+
+def _one_less(world: World, timer: TimerOf, process: Expr) -> Block:
+    """The timer of ``process`` after one unit of time."""
+    mine, target = _mine(world, timer, process)
+    if not isinstance(mine.type, OptionT):
+        return (ir.Assign(target, _ways(world, timer, process)),)
+    assert isinstance(mine.type.item, IntT)
+    left = ir.Apply(mine.type.item, Op.GET, (mine,))
+    less = ir.Apply(IntT(-1, mine.type.item.hi - 1), Op.SUB, (left, build.integer(1)))
+    runs = conj(ir.Apply(BOOL, Op.IS_SOME, (mine,)), build.below(build.integer(0), left))
+    return (ir.If(runs, (ir.Assign(target, ir.Apply(mine.type, Op.SOME, (less,))),)),)
+
+
+def _round(world: World, found: list[TimerOf], guard: Expr) -> None:
+    """A round ends and the next one begins; what must be over before is added when all actions
+    are known: see :func:`urgent`."""
+    process = ir.Local(world.proc, fresh("_p"))
+    less = tuple(s for t in found for s in _one_less(world, t, process))
+    up = conj(world.alive(process), world.honest(process))
+    each: Block = less if up == TRUE else (ir.If(up, less),)
+    body = (
+        mark(world, MarkKind.WORLD, "a round ends, the next one begins", ()),
+        *rounds.gone(world),
+        ir.For(process.name, ir.Universe(world.proc), each),
+    )
+    fairness = Fairness(rounds.ROUND, text="time goes on: each round ends")
+    action = Action(rounds.ROUND, ActionKind.WORLD, (), guard, body, TRUE, None, fairness)
+    world.drafts.append(Draft(action, None))
+
+
+def _stabilises(world: World) -> None:
+    stable = ir.Target(BOOL, STABLE, True)
+    body = (
+        mark(world, MarkKind.WORLD, "the system becomes synchronous", ()),
+        ir.Assign(stable, TRUE),
+    )
+    fairness = Fairness("gst", text="the system becomes synchronous in the end")
+    guard = negation(world.read(STABLE))
+    action = Action("gst", ActionKind.WORLD, (), guard, body, TRUE, None, fairness)
+    world.drafts.append(Draft(action, None))
+
+
+def _ticks(world: World, found: list[TimerOf]) -> None:
+    """The clock of a process goes on by one; kept is by how much each is ahead of the slowest."""
+    members = frozenset(p for t in found for p in waiting(world, t))
+    clocks = world.read(CLOCK)
+    assert isinstance(clocks.type, MapT) and isinstance(clocks.type.value, IntT)
+    drift = clocks.type.value.hi
+    if drift == 0:
+        _round(world, found, nothing_over(world))
+        return
+    domain = _domain(world, members)
+    self, other = ir.Local(world.proc, fresh("self")), ir.Local(world.proc, fresh("_q"))
+    ahead, theirs = entry(clocks, self), entry(clocks, other)
+
+    def counts(process: Expr) -> Expr:
+        return TRUE if world.recovers else world.alive(process)
+
+    def some(body: Expr) -> Expr:
+        return ir.Quant(ir.Quantifier.EXISTS, other.name, domain, conj(counts(other), body), BOOL)
+
+    def moved(process: Expr, op: Op) -> ir.Stmt:
+        path = (ir.Key(process, world.proc),)
+        number = IntT(1, drift + 1) if op is Op.ADD else IntT(-1, drift - 1)
+        value = ir.Apply(number, op, (entry(clocks, process), build.integer(1)))
+        return ir.Assign(ir.Target(IntT(0, drift), CLOCK, True, path), value)
+
+    # Whoever is ``drift`` ahead of another waits for it.  A crashed clock holds up nobody.
+    difference = ir.Apply(IntT(-drift, drift), Op.SUB, (ahead, theirs))
+    waits = some(
+        conj(negation(equal(other, self)), build.at_most(build.integer(drift), difference))
+    )
+    over = disj(*(_over(world, t, self) for t in found))
+    where = conj(counts(self), world.honest(self), negation(conj(world.alive(self), over)))
+    where = conj(where, negation(waits))
+    positive = build.below(build.integer(0), theirs)
+    back = ir.For(other.name, domain, (ir.If(positive, (moved(other, Op.SUB),)),))
+    others = ir.If(conj(negation(equal(other, self)), positive), (moved(other, Op.SUB),))
+    none_slowest = negation(some(equal(theirs, build.integer(0))))
+    less = tuple(s for t in found for s in _one_less(world, t, self))
+    body = (
+        mark(world, MarkKind.WORLD, "the clock of {0} ticks", ("process",), self),
+        *((ir.If(world.alive(self), less),) if world.recovers else less),
+        ir.If(
+            build.below(ahead, build.integer(drift)),
+            (moved(self, Op.ADD),),
+            (ir.For(other.name, domain, (others,)),),
+        ),
+        ir.While(none_slowest, (back,), drift + 1),
+    )
+    params = (Param(self.name, domain, where),)
+    fairness = Fairness("clock", (self,), text="the clock of {0} goes on, unless it crashes")
+    action = Action("clock", ActionKind.WORLD, params, TRUE, body, TRUE, None, fairness)
+    world.drafts.append(Draft(action, None))
+
+
+def urgent(world: World, actions: tuple[Action, ...]) -> tuple[Action, ...]:
+    """``actions``, lowered, with a round that ends only when nothing is left of it, and with
+    messages that are received only when the timers of the round have been handled."""
+    if kind(world) not in ("synchronous", "partial") or not timers(world):
+        return actions
+    stable = world.read(STABLE) if kind(world) == "partial" else TRUE
+    return rounds.ordered(world, actions, nothing_over(world), stable)
