@@ -268,7 +268,7 @@ class Ways:
     def _for(self, stmt: ir.For) -> None:
         source_expr = domain_source(stmt.domain)
         if source_expr is not None and isinstance(source_expr.type, t.BagT):
-            if has_set(source_expr.type.item):
+            if has_set(source_expr.type.item) and not stmt.any_order:
                 raise Unsupported("a loop over a bag of items with sets")
         source = lower_source(self.frame, stmt.domain)
         with each(self.fn, stmt.domain, source) as (value, _):
