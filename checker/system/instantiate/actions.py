@@ -1,141 +1,25 @@
-"""Variables and actions of the protocols themselves: state, conditions, client requests, init."""
+"""Actions of the protocols themselves: conditions, and the requests of their clients."""
 
 from __future__ import annotations
 
 from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import conj, equal, fresh
-from checker.system.instantiate import calls, receptions
+from checker.system.instantiate import calls, fairness, receptions
 from checker.system.instantiate.dispatch import guarded, new_root, run_handler
-from checker.system.instantiate.expressions import Env, as_domain, lower
+from checker.system.instantiate.expressions import Env, lower
 from checker.system.instantiate.sizes import refuse
 from checker.system.instantiate.statements import run_call, with_queue
 from checker.system.instantiate.world import (
     CLIENT,
-    CRASHED,
-    NETWORK,
-    PENDING,
     Draft,
     Instance,
     World,
-    bounded,
     enumerable,
     mark,
 )
-from checker.system.ir import TRUE, Action, ActionKind, Block, Expr, MarkKind, Param, VariableKind
+from checker.system.ir import TRUE, Action, ActionKind, Expr, MarkKind, Param, VariableKind
 from checker.system.types import AtomT, IntT, MapT, SetT, Type, default
-
-# ---- state ------------------------------------------------------------------------------------
-
-
-def declare_state(world: World) -> None:
-    """One variable for each state declaration: a map from processes, or the value itself."""
-    for instance in world.instances:
-        for decl in instance.protocol.shared:
-            name = f"{instance.path}{decl.name}"
-            type_ = world.type_of(decl.type, instance, name)
-            world.add(name, type_, default(type_), VariableKind.SHARED, decl.name)
-            world.uses_shared = True
-        for role in instance.protocol.roles:
-            prefix = f"{instance.path}{role.name}." if role.name else instance.path
-            for decl in role.states:
-                name = f"{prefix}{decl.name}"
-                key = world.role_type(role.name)
-                type_ = MapT(key, world.type_of(decl.type, instance, name))
-                title = f"{instance.path}{decl.name}"
-                world.add(name, type_, default(type_), VariableKind.LOCAL, title)
-
-
-def initialise(world: World) -> None:
-    """Statements that give every variable its initial value, free choices last; and what each
-    process does before everything else."""
-    for instance in world.instances:
-        _initial_values(world, instance)
-    for instance in world.instances:
-        _free_choices(world, instance)
-    for process in range(len(world.sizes.processes)):
-        self = ir.Const(world.proc, process)
-        body = tuple(s for i in world.instances for s in _init_handlers(world, i, self))
-        if body:
-            world.starts.append((self, body))
-
-
-def _initial_values(world: World, instance: Instance) -> None:
-    env = Env(world, instance, None)
-    for decl in instance.protocol.shared:
-        if decl.initial is not None:
-            type_ = world.read(f"{instance.path}{decl.name}").type
-            target = ir.Target(type_, f"{instance.path}{decl.name}", True)
-            value = lower(decl.initial, env, type_)
-            world.init.append(ir.Assign(target, value, world.place(decl.span)))
-    for role in instance.protocol.roles:
-        prefix = f"{instance.path}{role.name}." if role.name else instance.path
-        for decl in role.states:
-            if decl.initial is None:
-                continue
-            whole = world.read(f"{prefix}{decl.name}").type
-            assert isinstance(whole, MapT)
-            for process in sorted(world.processes(role.name)):
-                self = ir.Const(world.proc, process)
-                path = (ir.Key(self, whole.key),)
-                target = ir.Target(whole.value, f"{prefix}{decl.name}", True, path)
-                value = lower(decl.initial, Env(world, instance, self), whole.value)
-                world.init.append(ir.Assign(target, value, world.place(decl.span)))
-
-
-def _free_choices(world: World, instance: Instance) -> None:
-    for choice in instance.protocol.choices:
-        name = f"{instance.path}{choice.name}"
-        target = ir.Target(world.read(name).type, name, True)
-        _choose_initial(world, choice, target, Env(world, instance, None))
-    for role in instance.protocol.roles:
-        prefix = f"{instance.path}{role.name}." if role.name else instance.path
-        for choice in role.choices:
-            name = f"{prefix}{choice.name}"
-            whole = world.read(name).type
-            assert isinstance(whole, MapT)
-            for process in sorted(world.processes(role.name)):
-                self = ir.Const(world.proc, process)
-                target = ir.Target(whole.value, name, True, (ir.Key(self, whole.key),))
-                _choose_initial(world, choice, target, Env(world, instance, self))
-
-
-def _choose_initial(world: World, choice: typed.InitChoice, target: ir.Target, env: Env) -> None:
-    if choice.domain is None:
-        if not bounded(target.type):
-            message = f"`{choice.name}` has no bound, so it can't start with just any value"
-            hint = f"`init choose {choice.name} in …`, or a type with a bound"
-            raise refuse("C202", message, choice.span, hint)
-        domain: ir.Domain = ir.Universe(target.type)
-    else:
-        domain = as_domain(choice.domain, env)
-    local = ir.Local(ir.domain_item(domain), fresh(choice.name))
-    where: Expr = TRUE
-    if choice.where is not None:
-        where = lower(choice.where, env.bind(choice.name, local))
-    world.init.append(ir.Choose(local.name, domain, where))
-    stored = build.coerce(local, target.type)
-    world.init.append(ir.Assign(target, stored, world.place(choice.span)))
-
-
-def _init_handlers(world: World, instance: Instance, self: ir.Const) -> Block:
-    """What ``self`` does in the ``upon init`` handlers of ``instance``."""
-    found: list[ir.Stmt] = []
-    for role in instance.protocol.roles:
-        if instance.above is None and self.value not in world.processes(role.name):
-            continue
-        for handler in role.handlers:
-            if not isinstance(handler.event, typed.OnInit):
-                continue
-            root = new_root(world, self, instance, [handler])
-            env = Env(world, instance, self)
-            condition, _ = guarded(role, handler, env, {}, TRUE)
-            body = with_queue(root, run_handler(handler, env, {}, root))
-            found.append(ir.If(condition, body))
-    return tuple(found)
-
-
-# ---- steps of processes -----------------------------------------------------------------------
 
 
 def self_param(world: World, role: typed.Role, instance: Instance) -> tuple[ir.Local, ir.Domain]:
@@ -181,7 +65,8 @@ def _condition(
     body = with_queue(root, run_handler(handler, env, names, root))
     name = unique(world, f"{instance.path}{role.name + '.' if role.name else ''}{handler.label}")
     place = world.place(handler.span)
-    action = Action(name, ActionKind.STEP, tuple(params), guard, body, TRUE, place)
+    kind, promised, owed = ActionKind.STEP, world.reliable(self), fairness.step(self)
+    action = Action(name, kind, tuple(params), guard, body, promised, place, owed)
     world.drafts.append(Draft(action, self))
 
 
@@ -262,7 +147,10 @@ def _request(world: World, op: str, requests: list[tuple[int, int, typed.Client]
     takes = _taken(world, handlers, self, tuple(args))
     where = conj(world.may_step(self), equal(build.entry(clock, self), turn), takes)
     params = (Param(which.name, ir.Universe(which.type), where),)
-    action = Action(unique(world, f"request {op}"), ActionKind.REQUEST, params, TRUE, body, TRUE)
+    name, promised = unique(world, f"request {op}"), world.reliable(self)
+    owed = fairness.client(self)
+    kind = ActionKind.REQUEST
+    action = Action(name, kind, params, TRUE, body, promised, fairness=owed)
     world.drafts.append(Draft(action, self))
 
 
@@ -314,76 +202,3 @@ def _taken(
         match, names = matched_all(handler.event.patterns, args, env)
         ways.append(guarded(role, handler, env, names, match)[0])
     return build.disj(*ways)
-
-
-def crashes(world: World) -> None:
-    """Drafts the crash of a process; see :mod:`checker.system.passes.crash_points`."""
-    if world.crash_bound == 0:
-        return
-    victim = ir.Local(world.proc, fresh("victim"))
-    room = build.below(build.size(world.crashed()), build.integer(world.crash_bound))
-    body = crash_statements(world, victim)
-    where = conj(room, world.alive(victim))
-    if world.check.crash_points == "between_handlers":
-        where = conj(where, world.idle(victim))
-    params = (Param(victim.name, ir.Universe(world.proc), where),)
-    action = Action("crash", ActionKind.CRASH, params, TRUE, body, ir.FALSE)
-    world.drafts.append(Draft(action, None))
-
-
-def crash_statements(world: World, victim: Expr) -> Block:
-    """``victim`` stops for ever: its volatile state and the messages to it are forgotten."""
-    crashed = world.crashed()
-    gone: list[ir.Stmt] = [
-        mark(world, MarkKind.CRASH, "crash", ("process",), victim),
-        ir.Assign(ir.Target(crashed.type, CRASHED, True), build.with_item(crashed, victim)),
-    ]
-    for variable in list(world.variables.values()):
-        kept = variable.kind is not VariableKind.LOCAL or world.fine
-        if (kept and variable.name != PENDING) or variable.name in world.read_by_properties:
-            continue
-        gone.append(_forget(world, variable, victim))
-    if not world.fine:
-        gone.extend(_purge(world, victim))
-    return tuple(gone)
-
-
-def _forget(world: World, variable: ir.Variable, victim: Expr) -> ir.Stmt:
-    assert isinstance(variable.type, MapT)
-    key = variable.type.key
-    path = (ir.Key(victim, key),)
-    target = ir.Target(variable.type.value, variable.name, True, path)
-    clear = ir.Assign(target, ir.Const(variable.type.value, default(variable.type.value)))
-    if key == world.proc:
-        return clear
-    assert isinstance(key, AtomT)
-    members = ir.Const(SetT(world.proc), frozenset(range(key.first, key.first + len(key.labels))))
-    return ir.If(build.member(victim, members), (clear,))
-
-
-def _purge(world: World, victim: Expr) -> Block:
-    """Messages to a crashed process are never delivered: they leave the state."""
-    from checker.system.instantiate.links import is_fifo
-    from checker.system.types import BagT
-
-    if NETWORK not in world.variables or world.check.capacity is not None:
-        return ()
-    network = world.read(NETWORK)
-    if is_fifo(world):
-        assert isinstance(network.type, MapT) and isinstance(network.type.value, MapT)
-        queue = network.type.value.value
-        source = ir.Local(world.proc, fresh("_from"))
-        path = (ir.Key(source, world.proc), ir.Key(victim, world.proc))
-        clear = ir.Assign(ir.Target(queue, NETWORK, True, path), ir.Const(queue, ()))
-        return (ir.For(source.name, ir.Universe(world.proc), (clear,)),)
-    envelope = ir.Local(build.element(network.type), fresh("_e"))
-    to_victim = equal(build.item(envelope, 1), victim)
-    domain = ir.Members(network, envelope.type)
-    target = ir.Target(network.type, NETWORK, True)
-    if not isinstance(network.type, BagT):
-        keep = ir.SetOf(network.type, envelope.name, domain, build.negation(to_victim), envelope)
-        return (ir.Assign(target, keep),)
-    remove = ir.Assign(target, build.without_item(network, envelope))
-    more = build.member(envelope, network)
-    again = ir.While(more, (remove,), 1000)
-    return (ir.For(envelope.name, domain, (ir.If(to_victim, (again,)),)),)

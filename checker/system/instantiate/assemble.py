@@ -7,7 +7,16 @@ from dataclasses import dataclass
 
 from checker.lang import typed
 from checker.system.build import start_numbers
-from checker.system.instantiate import actions, links, receptions, stack, world
+from checker.system.instantiate import (
+    actions,
+    crashes,
+    initial,
+    links,
+    receptions,
+    stack,
+    timing,
+    world,
+)
 from checker.system.instantiate.sizes import Sizes, compute
 from checker.system.instantiate.walk import expressions_of
 from checker.system.instantiate.world import World
@@ -49,17 +58,22 @@ def instantiate(
     formulas = tuple(e for p in check.prove for e in expressions_of(p.formula))
     world.register_handlers(made)
     receptions.find(made, formulas)
-    actions.declare_state(made)
+    initial.declare_state(made)
     links.declare(made)
+    timing.declare(made)
     properties = ask(made, check.prove)
+    crashes.declare(made)
     if fine:
         effects_fine.declare(made)
         properties = effects_fine.between_handlers(made, properties)
-    actions.initialise(made)
+    initial.initialise(made)
+    made.init.extend(crashes.written_at_start(made))
     actions.conditions(made)
     actions.clients(made)
     links.deliveries(made)
-    actions.crashes(made)
+    timing.draft(made)
+    crashes.crashes(made)
+    crashes.recoveries(made)
     if not fine and check.crash_points == "inside":
         crash_points.add(made)
     made.init.extend(stmt for _, body in made.starts for stmt in body)
@@ -69,7 +83,7 @@ def instantiate(
         processes=sizes.processes,
         variables=tuple(made.variables.values()),
         init=system.init,
-        actions=system.actions,
+        actions=timing.urgent(made, system.actions),
         monitor=tuple(made.monitor),
         properties=properties,
         marks=tuple(made.marks),

@@ -6,20 +6,27 @@ kind           in flight
 perfect        a bag of (sender, receiver, message): delivering removes one copy
 fifo           a sequence for each ordered pair; only its head can be delivered
 persistent     a set of (sender, receiver, message) that only grows
+stubborn       the same, and everything in it is delivered again and again
 duplicating    delivering may keep the copy as well
 lossy          any deliverable message may be lost
+fair_loss      the same, but not for ever: what is sent again and again arrives
 bounded k      at most k messages from one process to another; more is an error of the run
+authenticated  a Byzantine process can't send in another's name (see :mod:`.byzantine`)
 =============  ====================================================================
+
+Links between two roles may be of another kind than the others: each kind of link that a check has
+is a :class:`Link` with its own variable and actions.  What else happens to messages under way is
+in :mod:`.losses`.
 """
 
 from __future__ import annotations
 
 from checker.lang import typed
 from checker.system import build, ir
-from checker.system.build import conj, equal, fresh
-from checker.system.instantiate import dispatch
+from checker.system.build import conj, disj, equal, fresh, member, negation
+from checker.system.instantiate import dispatch, fairness, losses
 from checker.system.instantiate.walk import nodes
-from checker.system.instantiate.world import NETWORK, Draft, Instance, World, mark
+from checker.system.instantiate.world import NETWORK, Draft, Instance, Link, World, mark
 from checker.system.ir import (
     FALSE,
     TRUE,
@@ -48,10 +55,20 @@ from checker.system.types import (
     default,
 )
 
+KEEPING = frozenset({"persistent", "stubborn"})
+"""Kinds of links that keep what they deliver."""
+
+Pair = tuple[frozenset[int], frozenset[int]]
+"""Senders and receivers."""
+
 
 def senders(world: World) -> list[Instance]:
-    """The instances whose handlers send messages over the links."""
-    return [i for i in world.instances if any(isinstance(x, typed.Send) for x in nodes(i.protocol))]
+    """The instances whose handlers send messages over the links; where there are Byzantine
+    processes also those that only receive."""
+    kinds: tuple[type, ...] = (typed.Send,)
+    if world.bound(world.check.byzantine):
+        kinds += (typed.OnReceive,)
+    return [i for i in world.instances if any(isinstance(x, kinds) for x in nodes(i.protocol))]
 
 
 def declare(world: World) -> None:
@@ -68,9 +85,47 @@ def declare(world: World) -> None:
             assert instance.messages is not None
             cases.append(Case(instance.path or "top", (("message", instance.messages),)))
         world.network = VariantT("network", tuple(cases))
-    type_ = _network_type(world, world.network)
-    world.add(NETWORK, type_, default(type_), VariableKind.LINK, "in flight")
+    world.links.extend(_links(world))
+    for link in world.links:
+        type_ = _link_type(world, link, world.network)
+        title = f"in flight {link.name}".rstrip()
+        world.add(link.variable, type_, default(type_), VariableKind.LINK, title)
     _send_effect(world)
+
+
+def _links(world: World) -> list[Link]:
+    """The kinds of links of the check: those between some roles first, then all others."""
+    check, special = world.check, []
+    for rule in check.link_rules:
+        pair = (world.processes(rule.sender), world.processes(rule.receiver))
+        name = f"{rule.sender} -> {rule.receiver}"
+        place = world.place(rule.span)
+        kinds = frozenset(rule.kinds)
+        variable = f"{NETWORK} {name}"
+        special.append(Link(name, variable, kinds, rule.capacity, (pair,), (), place))
+    everybody = range(len(world.sizes.processes))
+    rest = {(p, q) for p in everybody for q in everybody}
+    for link in special:
+        rest -= {(p, q) for one, other in link.pairs for p in one for q in other}
+    if not rest:
+        return special
+    others = tuple(pair for link in special for pair in link.pairs)
+    place = world.place(check.span)
+    plain = Link("", NETWORK, frozenset(check.links), check.capacity, (), others, place)
+    return [*special, plain]
+
+
+def between(link: Link, sender: Expr, receiver: Expr) -> Expr:
+    """Whether what ``sender`` sends to ``receiver`` goes over ``link``."""
+
+    def joins(pair: Pair) -> Expr:
+        processes = SetT(sender.type)
+        one, other = ir.Const(processes, pair[0]), ir.Const(processes, pair[1])
+        return conj(member(sender, one), member(receiver, other))
+
+    if link.pairs:
+        return disj(*(joins(pair) for pair in link.pairs))
+    return conj(*(negation(joins(pair)) for pair in link.others))
 
 
 def wrapped(world: World, instance: Instance, message: Expr) -> Expr:
@@ -83,22 +138,22 @@ def wrapped(world: World, instance: Instance, message: Expr) -> Expr:
     return ir.Make(world.network, index, (message,))
 
 
-def is_fifo(world: World) -> bool:
-    return "fifo" in world.check.links
+def is_fifo(link: Link) -> bool:
+    return "fifo" in link.kinds
 
 
-def _network_type(world: World, message: Type) -> Type:
-    kinds, bound = world.check.links, world.check.capacity
-    if is_fifo(world):
-        if bound is not None:
-            queue = SeqT(message, bound)
+def _link_type(world: World, link: Link, message: Type) -> Type:
+    if is_fifo(link):
+        if link.capacity is not None:
+            queue = SeqT(message, link.capacity)
         else:
-            queue = SeqT(message, world.capacity("channel", 2), "channel")
+            name = f"channel {link.name}".rstrip()
+            queue = SeqT(message, world.capacity(name, 2), name)
         return MapT(world.proc, MapT(world.proc, queue))
     envelope = TupleT((world.proc, world.proc, message), ("from", "to", "message"))
-    if "persistent" in kinds:
-        return world.set_of(envelope, NETWORK)
-    return BagT(envelope, world.capacity(NETWORK, 4), NETWORK)
+    if KEEPING & link.kinds:
+        return world.set_of(envelope, link.variable)
+    return BagT(envelope, world.capacity(link.variable, 4), link.variable)
 
 
 def _send_effect(world: World) -> None:
@@ -107,35 +162,46 @@ def _send_effect(world: World) -> None:
     sender, message = ir.Local(world.proc, "_sender"), ir.Local(world.network, "_message")
     receivers = ir.Local(SetT(world.proc), "_receivers")
     to = ir.Local(world.proc, "_to")
-    network = world.read(NETWORK)
-    body: Block
-    if is_fifo(world):
-        assert isinstance(network.type, MapT) and isinstance(network.type.value, MapT)
-        queue = network.type.value.value
-        old = build.entry(build.entry(network, sender), to)
-        path = (ir.Key(sender, world.proc), ir.Key(to, world.proc))
-        new = ir.Apply(queue, Op.APPEND, (old, message))
-        body = (ir.Assign(ir.Target(queue, NETWORK, True, path), new),)
-    else:
-        target = ir.Target(network.type, NETWORK, True)
-        envelope_type = build.element(network.type)
-        envelope = ir.Apply(envelope_type, Op.TUPLE, (sender, to, message))
-        if "persistent" in world.check.links:
-            body = (ir.Assign(target, build.with_item(network, envelope)),)
-        else:
-            added = ir.Apply(network.type, Op.BAG_ADD, (network, envelope))
-            body = (*_within_bound(world, network, sender, to), ir.Assign(target, added))
-    if world.crash_bound and not world.fine and world.check.capacity is None:
-        # A message to a crashed process is never delivered: it need not be in the state.
-        body = (ir.If(world.alive(to), body),)
+    body: Block = ()
+    for link in world.links:
+        way = _onto(world, link, sender, to, message)
+        way = _when(between(link, sender, to), way)
+        if world.crash_bound and not world.fine and not world.recovers and link.capacity is None:
+            # A message to a process that is down for ever need not be in the state.
+            way = _when(world.alive(to), way)
+        body += way
+    body = _when(world.honest(to), body)
     loop = ir.For("_to", ir.Members(receivers, world.proc), body)
     params = (("_sender", world.proc), ("_receivers", receivers.type), ("_message", world.network))
     world.effects["send"] = EffectDef("send", EffectKind.SEND, params, (loop,))
 
 
-def _within_bound(world: World, network: Expr, sender: Expr, to: Expr) -> Block:
-    bound = world.check.capacity
-    if bound is None:
+def _when(condition: Expr, body: Block) -> Block:
+    return body if condition == TRUE else (ir.If(condition, body),)
+
+
+def _onto(world: World, link: Link, sender: Expr, to: Expr, message: Expr) -> Block:
+    """The statements that put one copy on ``link``."""
+    network = world.read(link.variable)
+    if is_fifo(link):
+        assert isinstance(network.type, MapT) and isinstance(network.type.value, MapT)
+        queue = network.type.value.value
+        old = build.entry(build.entry(network, sender), to)
+        path = (ir.Key(sender, world.proc), ir.Key(to, world.proc))
+        place = link.place if link.capacity is not None else None
+        new = ir.Apply(queue, Op.APPEND, (old, message), place)
+        return (ir.Assign(ir.Target(queue, link.variable, True, path), new),)
+    target = ir.Target(network.type, link.variable, True)
+    envelope_type = build.element(network.type)
+    envelope = ir.Apply(envelope_type, Op.TUPLE, (sender, to, message))
+    if KEEPING & link.kinds:
+        return (ir.Assign(target, build.with_item(network, envelope)),)
+    added = ir.Apply(network.type, Op.BAG_ADD, (network, envelope))
+    return (*_within_bound(link, network, sender, to), ir.Assign(target, added))
+
+
+def _within_bound(link: Link, network: Expr, sender: Expr, to: Expr) -> Block:
+    if link.capacity is None:
         return ()
     envelope = ir.Local(build.element(network.type), fresh("_e"))
     mine = conj(equal(build.item(envelope, 0), sender), equal(build.item(envelope, 1), to))
@@ -143,8 +209,8 @@ def _within_bound(world: World, network: Expr, sender: Expr, to: Expr) -> Block:
     assert isinstance(network.type, BagT)
     count_type = IntT(0, network.type.cap)
     count = ir.Quant(ir.Quantifier.COUNT, envelope.name, domain, mine, count_type)
-    full = ir.Fault("R002", f"the channel already holds {bound} messages")
-    return (ir.If(build.at_most(build.integer(bound), count), (full,)),)
+    full = ir.Fault("R002", f"the channel already holds {link.capacity} messages", link.place)
+    return (ir.If(build.at_most(build.integer(link.capacity), count), (full,)),)
 
 
 # ---- deliveries -------------------------------------------------------------------------------
@@ -152,68 +218,67 @@ def _within_bound(world: World, network: Expr, sender: Expr, to: Expr) -> Block:
 
 def deliveries(world: World) -> None:
     """Drafts the actions by which links deliver and lose."""
-    if world.network is None:
-        return
-    if is_fifo(world):
+    for link in world.links:
+        flight = _flight(world, link)
+        _receive(world, link, flight)
+        losses.add(world, link, flight)
+
+
+def _flight(world: World, link: Link) -> losses.Flight:
+    """Any message under way on ``link`` that can be delivered now."""
+    network = world.read(link.variable)
+    assert world.network is not None
+    if is_fifo(link):
         source, to = ir.Local(world.proc, fresh("from")), ir.Local(world.proc, fresh("to"))
-        queue = build.entry(build.entry(world.read(NETWORK), source), to)
+        queue = build.entry(build.entry(network, source), to)
         assert isinstance(queue.type, SeqT)
-        filled = build.negation(equal(build.size(queue), build.integer(0)))
+        filled = negation(equal(build.size(queue), build.integer(0)))
         params = (
             Param(source.name, ir.Universe(world.proc), TRUE),
             Param(to.name, ir.Universe(world.proc), filled),
         )
         message: Expr = ir.Apply(world.network, Op.HEAD, (queue,))
         path = (ir.Key(source, world.proc), ir.Key(to, world.proc))
-        target = ir.Target(queue.type, NETWORK, True, path)
+        target = ir.Target(queue.type, link.variable, True, path)
         removal: Block = (ir.Assign(target, ir.Apply(queue.type, Op.TAIL, (queue,))),)
-        _draft(world, params, source, to, message, removal)
-        return
-    network = world.read(NETWORK)
+        return losses.Flight(params, source, to, message, removal, (queue, target))
     envelope = ir.Local(build.element(network.type), fresh("envelope"))
     param = Param(envelope.name, ir.Members(network, envelope.type), TRUE)
-    target = ir.Target(network.type, NETWORK, True)
+    target = ir.Target(network.type, link.variable, True)
     removal = (ir.Assign(target, build.without_item(network, envelope)),)
     parts = tuple(build.item(envelope, i) for i in range(3))
-    _draft(world, (param,), parts[0], parts[1], parts[2], removal)
+    return losses.Flight((param,), parts[0], parts[1], parts[2], removal)
 
 
-def _draft(
-    world: World,
-    params: tuple[Param, ...],
-    source: Expr,
-    to: Expr,
-    message: Expr,
-    removal: Block,
-) -> None:
-    kinds = world.check.links
-    last = params[-1]
-    receivable = (*params[:-1], Param(last.name, last.domain, conj(last.where, world.may_step(to))))
+def _receive(world: World, link: Link, flight: losses.Flight) -> None:
+    source, to, message = flight.source, flight.to, flight.message
+    last = flight.params[-1]
+    may = conj(last.where, world.may_step(to), negation(world.apart(source, to)))
+    params = (*flight.params[:-1], Param(last.name, last.domain, may))
     held = ir.Local(message.type, fresh("_m"))
-    keep = "persistent" in kinds
-    taken: Block = () if keep else removal
-    if "duplicating" in kinds and not keep:
+    taken: Block = () if KEEPING & link.kinds else flight.removal
+    if "duplicating" in link.kinds and taken:
         again = ir.Local(BOOL, fresh("_again"))
         taken = (
             ir.Choose(again.name, ir.Universe(BOOL), TRUE),
-            ir.If(again, (), removal),
+            ir.If(again, (), flight.removal),
         )
     body = (
         ir.Declare(held.name, held.type, message),
         *taken,
         mark(world, MarkKind.RECEIVE, "receive", ("to", "from", "message"), to, source, held),
-        *_arrival(world, to, source, held),
+        *arrival(world, to, source, held),
     )
-    promised = FALSE if "lossy" in kinds else world.alive(source)
-    action = Action("receive", ActionKind.RECEIVE, receivable, TRUE, body, promised)
+    owed = fairness.receive(world, link, source, to, message)
+    promised = FALSE if owed is None else conj(world.correct(source), world.reliable(to))
+    name = losses.named("receive", link)
+    kind = ActionKind.RECEIVE
+    action = Action(name, kind, params, TRUE, body, promised, fairness=owed)
     world.drafts.append(Draft(action, to))
-    if "lossy" in kinds:
-        lost = mark(world, MarkKind.LOSE, "lose", ("from", "to", "message"), source, to, held)
-        body = (ir.Declare(held.name, held.type, message), *removal, lost)
-        world.drafts.append(Draft(Action("lose", ActionKind.LOSE, params, TRUE, body, FALSE), None))
 
 
-def _arrival(world: World, to: Expr, source: Expr, message: Expr) -> Block:
+def arrival(world: World, to: Expr, source: Expr, message: Expr) -> Block:
+    """What ``to`` does when ``message`` comes, as from ``source``."""
     found = senders(world)
     if len(found) == 1:
         return dispatch.receive(world, found[0], to, source, message)

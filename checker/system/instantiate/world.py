@@ -16,7 +16,6 @@ from checker.system.types import (
     AtomT,
     BagT,
     BoolT,
-    Case,
     IntT,
     MapT,
     OptionT,

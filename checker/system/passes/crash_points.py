@@ -20,7 +20,7 @@ from dataclasses import replace
 
 from checker.system import build, ir
 from checker.system.build import fresh
-from checker.system.instantiate.actions import crash_statements
+from checker.system.instantiate.crashes import crash_statements, room
 from checker.system.instantiate.world import Draft, World
 from checker.system.ir import FALSE, TRUE, Block, EffectKind
 from checker.system.passes.rewrite import emits, replace_emits
@@ -83,22 +83,17 @@ def interrupted(world: World, draft: Draft) -> Draft:
     twin = replace(
         action,
         name=f"{action.name}, crashing inside",
-        guard=build.conj(_room(world), action.guard),
+        guard=build.conj(room(world), action.guard),
         body=_crashing(world, draft.process, action.body, first_effect_matters(world)),
         promised=FALSE,
     )
     return Draft(twin, draft.process)
 
 
-def _room(world: World) -> ir.Expr:
-    """Whether one more process may crash."""
-    return build.below(build.size(world.crashed()), build.integer(world.crash_bound))
-
-
 def _start(world: World, process: ir.Expr, body: Block) -> Block:
     """What ``process`` does before everything else, or as much of it as it lives to do."""
     dies = ir.Local(BOOL, fresh("_dies"))
-    where = build.disj(build.negation(dies), _room(world))
+    where = build.disj(build.negation(dies), room(world))
     crashing = _crashing(world, process, body, True)
     return (
         ir.Choose(dies.name, ir.Universe(BOOL), where),

@@ -1,0 +1,280 @@
+"""Processes that crash, and those that come back.
+
+``crash <= k`` bounds the processes that stop; with ``recover`` it bounds the number of crashes, and
+a process that is down may come back, or may not: nothing promises it.  A crash forgets everything
+but stable variables.  Recovery gives every other variable its initial value again and runs
+``upon recover``; ``upon init`` is not run again.
+
+A write to a stable variable is an effect: the process sees it at once, and a crash before it
+happens takes it back.
+"""
+
+from __future__ import annotations
+
+from checker.lang import typed
+from checker.system import build, ir
+from checker.system.build import conj, equal, fresh
+from checker.system.instantiate.dispatch import guarded, new_root, run_handler
+from checker.system.instantiate.expressions import Env, lower
+from checker.system.instantiate.initial import choose_initial, prefix_of
+from checker.system.instantiate.statements import with_queue
+from checker.system.instantiate.world import (
+    CRASHED,
+    CRASHES,
+    PENDING,
+    WAITING,
+    Draft,
+    Instance,
+    World,
+    mark,
+)
+from checker.system.ir import (
+    TRUE,
+    Action,
+    ActionKind,
+    Block,
+    EffectDef,
+    EffectKind,
+    Expr,
+    MarkKind,
+    Param,
+    VariableKind,
+)
+from checker.system.types import AtomT, BagT, IntT, MapT, SetT, default
+
+STORED = "@stored."
+"""Prefix of the variables that hold what is on disk, where effects are steps of their own."""
+
+
+def declare(world: World) -> None:
+    """Declares the count of crashes, and the effects that write to stable storage.
+
+    Without recovery such a write matters only where a property looks at the variable.
+    """
+    if world.recovers:
+        count = IntT(0, world.crash_bound)
+        world.add(CRASHES, count, 0, VariableKind.WORLD, "crashes")
+    if world.crash_bound == 0:
+        return
+    for instance in world.instances:
+        for role in instance.protocol.roles:
+            for decl in role.states:
+                name = f"{prefix_of(instance, role)}{decl.name}"
+                if decl.stable and (world.recovers or name in world.read_by_properties):
+                    _stable(world, name)
+
+
+def _stable(world: World, name: str) -> None:
+    whole = world.read(name)
+    assert isinstance(whole.type, MapT)
+    world.stable.add(name)
+    value = ir.Local(whole.type.value, "_value")
+    body: Block = ()
+    if world.fine:
+        disk = f"{STORED}{name}"
+        world.add(disk, whole.type, default(whole.type), VariableKind.WORLD, f"stored {name}")
+        path = (ir.Key(ir.Local(world.proc, "_self"), whole.type.key),)
+        body = (ir.Assign(ir.Target(value.type, disk, True, path), value),)
+    params = (("_self", world.proc), ("_value", value.type))
+    effect = f"store.{name}"
+    world.effects[effect] = EffectDef(effect, EffectKind.STORE, params, body)
+
+
+def written_at_start(world: World) -> Block:
+    """The disk holds the initial values of the stable variables."""
+    if not world.fine:
+        return ()
+    return tuple(
+        ir.Assign(ir.Target(world.read(name).type, f"{STORED}{name}", True), world.read(name))
+        for name in sorted(world.stable)
+    )
+
+
+# ---- crashes ----------------------------------------------------------------------------------
+
+
+def room(world: World) -> Expr:
+    """Whether one more crash is possible."""
+    bound = build.integer(world.crash_bound)
+    if world.recovers:
+        return build.below(world.read(CRASHES), bound)
+    return build.below(build.size(world.crashed()), bound)
+
+
+def crashes(world: World) -> None:
+    """Drafts the crash of a process; see :mod:`checker.system.passes.crash_points`."""
+    if world.crash_bound == 0:
+        return
+    victim = ir.Local(world.proc, fresh("victim"))
+    body = crash_statements(world, victim)
+    where = conj(room(world), world.alive(victim), world.honest(victim))
+    if world.check.crash_points == "between_handlers":
+        where = conj(where, world.idle(victim))
+    params = (Param(victim.name, ir.Universe(world.proc), where),)
+    action = Action("crash", ActionKind.CRASH, params, TRUE, body, ir.FALSE)
+    world.drafts.append(Draft(action, None))
+
+
+def crash_statements(world: World, victim: Expr) -> Block:
+    """``victim`` stops: what is volatile is forgotten, and so are messages to it where it can't
+    come back.
+
+    What a property reads of a process is left as it was when it stopped.
+    """
+    crashed = world.crashed()
+    gone: list[ir.Stmt] = [
+        mark(world, MarkKind.CRASH, "crash", ("process",), victim),
+        ir.Assign(ir.Target(crashed.type, CRASHED, True), build.with_item(crashed, victim)),
+    ]
+    if world.recovers:
+        count = world.read(CRASHES)
+        more = ir.Apply(IntT(1, world.crash_bound + 1), ir.Op.ADD, (count, build.integer(1)))
+        gone.append(ir.Assign(ir.Target(count.type, CRASHES, True), more))
+    for variable in list(world.variables.values()):
+        if variable.name in world.stable:
+            if world.fine:
+                gone.append(_taken_back(world, variable, victim))
+        elif _volatile(world, variable):
+            gone.append(_forget(world, variable, victim))
+    if not world.fine and not world.recovers:
+        gone.extend(_purge(world, victim))
+    return tuple(gone)
+
+
+def _volatile(world: World, variable: ir.Variable) -> bool:
+    """Whether a crash makes the variable of a process what it is where nothing was assigned."""
+    if variable.name == PENDING or variable.name.startswith(WAITING):
+        return True
+    local = variable.kind is VariableKind.LOCAL and variable.name not in world.read_by_properties
+    return local and (world.recovers or not world.fine)
+
+
+def on_its_own(world: World, key: AtomT, process: Expr, block: Block) -> Block:
+    """``block``, which uses ``process`` as a ``key``, where it is one."""
+    if key == world.proc:
+        return block
+    members = ir.Const(SetT(world.proc), frozenset(range(key.first, key.first + len(key.labels))))
+    return (ir.If(build.member(process, members), block),)
+
+
+def _entry_of(variable: ir.Variable, process: Expr) -> tuple[AtomT, ir.Target]:
+    assert isinstance(variable.type, MapT) and isinstance(variable.type.key, AtomT)
+    key = variable.type.key
+    path = (ir.Key(process, key),)
+    return key, ir.Target(variable.type.value, variable.name, True, path)
+
+
+def _forget(world: World, variable: ir.Variable, victim: Expr) -> ir.Stmt:
+    key, target = _entry_of(variable, victim)
+    clear = ir.Assign(target, ir.Const(target.type, default(target.type)))
+    (stmt,) = on_its_own(world, key, victim, (clear,))
+    return stmt
+
+
+def _taken_back(world: World, variable: ir.Variable, victim: Expr) -> ir.Stmt:
+    """The stable variable becomes what is on disk."""
+    key, target = _entry_of(variable, victim)
+    disk = build.entry(world.read(f"{STORED}{variable.name}"), victim)
+    (stmt,) = on_its_own(world, key, victim, (ir.Assign(target, disk),))
+    return stmt
+
+
+def _purge(world: World, victim: Expr) -> Block:
+    """Messages to a process that is down for ever are never delivered: they leave the state."""
+    gone: list[ir.Stmt] = []
+    for link in world.links:
+        if link.capacity is None:
+            gone.extend(_purged(world, link.variable, victim))
+    return tuple(gone)
+
+
+def _purged(world: World, name: str, victim: Expr) -> Block:
+    network = world.read(name)
+    if isinstance(network.type, MapT):
+        assert isinstance(network.type.value, MapT)
+        queue = network.type.value.value
+        source = ir.Local(world.proc, fresh("_from"))
+        path = (ir.Key(source, world.proc), ir.Key(victim, world.proc))
+        clear = ir.Assign(ir.Target(queue, name, True, path), ir.Const(queue, ()))
+        return (ir.For(source.name, ir.Universe(world.proc), (clear,)),)
+    envelope = ir.Local(build.element(network.type), fresh("_e"))
+    to_victim = equal(build.item(envelope, 1), victim)
+    domain = ir.Members(network, envelope.type)
+    target = ir.Target(network.type, name, True)
+    if not isinstance(network.type, BagT):
+        keep = ir.SetOf(network.type, envelope.name, domain, build.negation(to_victim), envelope)
+        return (ir.Assign(target, keep),)
+    remove = ir.Assign(target, build.without_item(network, envelope))
+    more = build.member(envelope, network)
+    again = ir.While(more, (remove,), 1000)
+    return (ir.For(envelope.name, domain, (ir.If(to_victim, (again,)),), True),)
+
+
+# ---- recovery ---------------------------------------------------------------------------------
+
+
+def recoveries(world: World) -> None:
+    """Drafts the return of a process that is down."""
+    if not world.recovers:
+        return
+    self = ir.Local(world.proc, fresh("self"))
+    crashed = world.crashed()
+    back = ir.Assign(ir.Target(crashed.type, CRASHED, True), build.without_item(crashed, self))
+    body: list[ir.Stmt] = [mark(world, MarkKind.RECOVER, "recover", ("process",), self), back]
+    for instance in world.instances:
+        body.extend(_as_at_first(world, instance, self))
+    for instance in world.instances:
+        body.extend(_handlers(world, instance, self))
+    params = (Param(self.name, ir.Members(crashed, world.proc), TRUE),)
+    action = Action("recover", ActionKind.RECOVER, params, TRUE, tuple(body), ir.FALSE)
+    world.drafts.append(Draft(action, self))
+
+
+def _as_at_first(world: World, instance: Instance, self: Expr) -> Block:
+    """The volatile variables of ``instance`` at ``self`` get their initial values."""
+    result: list[ir.Stmt] = []
+    env = Env(world, instance, self)
+    for role in instance.protocol.roles:
+        inner: list[ir.Stmt] = []
+        key = world.role_type(role.name)
+        names = {}
+        for decl in role.states:
+            name = f"{prefix_of(instance, role)}{decl.name}"
+            if name in world.stable:
+                continue
+            names[decl.name] = name
+            _, target = _entry_of(world.variables[name], self)
+            if decl.initial is not None:
+                value = lower(decl.initial, env, target.type)
+                inner.append(ir.Assign(target, value, world.place(decl.span)))
+            elif name in world.read_by_properties:
+                inner.append(ir.Assign(target, ir.Const(target.type, default(target.type))))
+        for choice in role.choices:
+            if choice.name in names:
+                _, target = _entry_of(world.variables[names[choice.name]], self)
+                inner.extend(choose_initial(world, choice, target, env))
+        if inner:
+            result.extend(on_its_own(world, key, self, tuple(inner)))
+    result.extend(_received(world, instance, self))
+    return tuple(result)
+
+
+def _received(world: World, instance: Instance, self: Expr) -> Block:
+    """What ``received`` remembers is volatile; a crash leaves it only where properties look."""
+    names = (f"{path}@received.{m}" for path, m in world.received if path == instance.path)
+    read = (name for name in names if name in world.read_by_properties)
+    return tuple(_forget(world, world.variables[name], self) for name in read)
+
+
+def _handlers(world: World, instance: Instance, self: Expr) -> Block:
+    """What ``self`` does in the ``upon recover`` handlers of ``instance``."""
+    found: list[ir.Stmt] = []
+    for role in instance.protocol.roles:
+        for handler in role.handlers:
+            if isinstance(handler.event, typed.OnRecover):
+                root = new_root(world, self, instance, [handler])
+                env = Env(world, instance, self)
+                condition, _ = guarded(role, handler, env, {}, TRUE)
+                body = with_queue(root, run_handler(handler, env, {}, root))
+                found.append(ir.If(condition, body))
+    return tuple(found)

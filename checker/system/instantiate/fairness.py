@@ -1,0 +1,67 @@
+"""What the world promises: one function for each group of constraints.
+
+Nothing is written about fairness in a spec.  Each action that is promised to somebody names the
+constraint that its instances make up; ``text`` says in words what is promised.
+
+========  ======  =====================  =====================================================
+group     kind    key                    whose
+========  ======  =====================  =====================================================
+step      weak    process                its conditions, all together
+client    weak    process                the requests that its clients still make
+effect    weak    process                what it has begun: effects, and what follows a `yield`
+receive   weak    sender, receiver,      links that do not lose what both ends live to see
+                  message
+receive   weak    sender, receiver       the same where messages arrive in order
+receive   strong  sender, receiver,      links that lose, but not for ever
+                  message
+========  ======  =====================  =====================================================
+"""
+
+from __future__ import annotations
+
+from checker.system.instantiate.world import WAITING, Link, World
+from checker.system.ir import Expr, Fairness, FairnessKind
+
+
+def step(process: Expr) -> Fairness:
+    """A process whose conditions hold takes one of them."""
+    text = "{0}, while it is correct, takes a step whenever it can go on doing so"
+    return Fairness("step", (process,), FairnessKind.WEAK, text)
+
+
+def client(process: Expr) -> Fairness:
+    """Requests are made in the end."""
+    text = "the clients of {0}, while it is correct, make their next request in the end"
+    return Fairness("client", (process,), FairnessKind.WEAK, text)
+
+
+def effect(process: Expr) -> Fairness:
+    """A handler that has begun comes to its end."""
+    text = "{0}, unless it crashes, goes on with what it has begun"
+    return Fairness("effect", (process,), FairnessKind.WEAK, text)
+
+
+def receive(
+    world: World, link: Link, sender: Expr, receiver: Expr, message: Expr
+) -> Fairness | None:
+    """A link delivers; ``None`` where nothing is promised.
+
+    A receiver that is in the midst of a handler can't receive: so that this does not excuse the
+    link for ever, the constraint is strong there.  Without such pauses weak and strong are the
+    same on links that lose nothing: what is on its way stays so until it is received.
+    """
+    group = f"receive ({link.name})" if link.name else "receive"
+    pauses = world.fine or WAITING in world.variables
+    kind = FairnessKind.STRONG if pauses else FairnessKind.WEAK
+    both = "while both are correct"
+    if "lossy" in link.kinds:
+        return None
+    if "fair_loss" in link.kinds:
+        text = f"{{2}} from {{0}} to {{1}} is received, {both}, if it is sent again and again"
+        return Fairness(group, (sender, receiver, message), FairnessKind.STRONG, text)
+    if "fifo" in link.kinds:
+        text = f"the next message from {{0}} to {{1}} is received, {both}"
+        return Fairness(group, (sender, receiver), kind, text)
+    again = " again and again" if "stubborn" in link.kinds else ""
+    text = f"{{2}} from {{0}} to {{1}} is received{again}, {both}"
+    return Fairness(group, (sender, receiver, message), kind, text)

@@ -1,0 +1,129 @@
+"""State: its variables, their initial values, and what each process does before everything else."""
+
+from __future__ import annotations
+
+from checker.lang import typed
+from checker.system import build, ir
+from checker.system.build import fresh
+from checker.system.instantiate.dispatch import guarded, new_root, run_handler
+from checker.system.instantiate.expressions import Env, as_domain, lower
+from checker.system.instantiate.sizes import refuse
+from checker.system.instantiate.statements import with_queue
+from checker.system.instantiate.world import Instance, World, bounded
+from checker.system.ir import TRUE, Block, Expr, VariableKind
+from checker.system.types import MapT, default
+
+
+def prefix_of(instance: Instance, role: typed.Role) -> str:
+    """What stands before the names of the variables of ``role`` in ``instance``."""
+    return f"{instance.path}{role.name}." if role.name else instance.path
+
+
+def declare_state(world: World) -> None:
+    """One variable for each state declaration: a map from processes, or the value itself."""
+    for instance in world.instances:
+        for decl in instance.protocol.shared:
+            name = f"{instance.path}{decl.name}"
+            type_ = world.type_of(decl.type, instance, name)
+            world.add(name, type_, default(type_), VariableKind.SHARED, decl.name)
+            world.uses_shared = True
+        for role in instance.protocol.roles:
+            prefix = prefix_of(instance, role)
+            for decl in role.states:
+                name = f"{prefix}{decl.name}"
+                key = world.role_type(role.name)
+                type_ = MapT(key, world.type_of(decl.type, instance, name))
+                title = f"{instance.path}{decl.name}"
+                world.add(name, type_, default(type_), VariableKind.LOCAL, title)
+
+
+def initialise(world: World) -> None:
+    """Statements that give every variable its initial value, free choices last; and what each
+    process does before everything else."""
+    for instance in world.instances:
+        _initial_values(world, instance)
+    for instance in world.instances:
+        _free_choices(world, instance)
+    for process in range(len(world.sizes.processes)):
+        self = ir.Const(world.proc, process)
+        body = tuple(s for i in world.instances for s in _init_handlers(world, i, self))
+        if body and world.honest(self) != TRUE:
+            body = (ir.If(world.honest(self), body),)
+        if body:
+            world.starts.append((self, body))
+
+
+def _initial_values(world: World, instance: Instance) -> None:
+    env = Env(world, instance, None)
+    for decl in instance.protocol.shared:
+        if decl.initial is not None:
+            type_ = world.read(f"{instance.path}{decl.name}").type
+            target = ir.Target(type_, f"{instance.path}{decl.name}", True)
+            value = lower(decl.initial, env, type_)
+            world.init.append(ir.Assign(target, value, world.place(decl.span)))
+    for role in instance.protocol.roles:
+        prefix = prefix_of(instance, role)
+        for decl in role.states:
+            if decl.initial is None:
+                continue
+            whole = world.read(f"{prefix}{decl.name}").type
+            assert isinstance(whole, MapT)
+            for process in sorted(world.processes(role.name)):
+                self = ir.Const(world.proc, process)
+                path = (ir.Key(self, whole.key),)
+                target = ir.Target(whole.value, f"{prefix}{decl.name}", True, path)
+                value = lower(decl.initial, Env(world, instance, self), whole.value)
+                world.init.append(ir.Assign(target, value, world.place(decl.span)))
+
+
+def _free_choices(world: World, instance: Instance) -> None:
+    for choice in instance.protocol.choices:
+        name = f"{instance.path}{choice.name}"
+        target = ir.Target(world.read(name).type, name, True)
+        world.init.extend(choose_initial(world, choice, target, Env(world, instance, None)))
+    for role in instance.protocol.roles:
+        prefix = prefix_of(instance, role)
+        for choice in role.choices:
+            name = f"{prefix}{choice.name}"
+            whole = world.read(name).type
+            assert isinstance(whole, MapT)
+            for process in sorted(world.processes(role.name)):
+                self = ir.Const(world.proc, process)
+                target = ir.Target(whole.value, name, True, (ir.Key(self, whole.key),))
+                world.init.extend(choose_initial(world, choice, target, Env(world, instance, self)))
+
+
+def choose_initial(world: World, choice: typed.InitChoice, target: ir.Target, env: Env) -> Block:
+    """Statements that give ``target`` any value that ``init choose`` allows."""
+    if choice.domain is None:
+        if not bounded(target.type):
+            message = f"`{choice.name}` has no bound, so it can't start with just any value"
+            hint = f"`init choose {choice.name} in …`, or a type with a bound"
+            raise refuse("C202", message, choice.span, hint)
+        domain: ir.Domain = ir.Universe(target.type)
+    else:
+        domain = as_domain(choice.domain, env)
+    local = ir.Local(ir.domain_item(domain), fresh(choice.name))
+    where: Expr = TRUE
+    if choice.where is not None:
+        where = lower(choice.where, env.bind(choice.name, local))
+    stored = build.coerce(local, target.type)
+    assign = ir.Assign(target, stored, world.place(choice.span))
+    return (ir.Choose(local.name, domain, where), assign)
+
+
+def _init_handlers(world: World, instance: Instance, self: ir.Const) -> Block:
+    """What ``self`` does in the ``upon init`` handlers of ``instance``."""
+    found: list[ir.Stmt] = []
+    for role in instance.protocol.roles:
+        if instance.above is None and self.value not in world.processes(role.name):
+            continue
+        for handler in role.handlers:
+            if not isinstance(handler.event, typed.OnInit):
+                continue
+            root = new_root(world, self, instance, [handler])
+            env = Env(world, instance, self)
+            condition, _ = guarded(role, handler, env, {}, TRUE)
+            body = with_queue(root, run_handler(handler, env, {}, root))
+            found.append(ir.If(condition, body))
+    return tuple(found)

@@ -1,0 +1,111 @@
+"""Messages that are under way and never arrive.
+
+* A lossy or fair-loss link loses what it could deliver.
+* Where processes come back after crashes, a message may get lost while one of its ends is down:
+  what was in its buffers is gone.  A stubborn link sends again what its receiver has missed, so
+  there it is the sender that counts.
+* A process that omits to send or to receive a message is faulty from then on.
+
+None of these is ever promised.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from checker.system import build, ir
+from checker.system.build import conj, disj, fresh, member, negation
+from checker.system.instantiate.world import OMITTING, Draft, Link, World, mark
+from checker.system.ir import (
+    FALSE,
+    TRUE,
+    Action,
+    ActionKind,
+    Block,
+    Expr,
+    MarkKind,
+    Op,
+    Param,
+)
+from checker.system.types import IntT, SeqT, SetT
+
+
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """Any message on a link: the parameters that stand for it, its ends, itself, and how it
+    leaves; ``queue``: where it waits behind others, the queue and where that is kept."""
+
+    params: tuple[Param, ...]
+    source: Expr
+    to: Expr
+    message: Expr
+    removal: Block
+    queue: tuple[Expr, ir.Target] | None = None
+
+
+def named(what: str, link: Link) -> str:
+    """The name of an action of ``link``."""
+    return f"{what} ({link.name})" if link.name else what
+
+
+def add(world: World, link: Link, flight: Flight) -> None:
+    """Drafts the actions by which messages on ``link`` get lost."""
+    loses = bool({"lossy", "fair_loss"} & link.kinds)
+    if loses:
+        _draft(world, named("lose", link), flight)
+    elif world.recovers:
+        _while_down(world, link, flight)
+    if world.bound(world.check.omission):
+        _omitted(world, link, flight)
+
+
+def _draft(world: World, name: str, flight: Flight, after: Block = ()) -> None:
+    held = ir.Local(flight.message.type, fresh("_m"))
+    ends = ("from", "to", "message")
+    lost = mark(world, MarkKind.LOSE, "lose", ends, flight.source, flight.to, held)
+    body = (ir.Declare(held.name, held.type, flight.message), *flight.removal, lost, *after)
+    action = Action(name, ActionKind.LOSE, flight.params, TRUE, body, FALSE)
+    world.drafts.append(Draft(action, None))
+
+
+def _narrowed(flight: Flight, where: Expr) -> Flight:
+    last = flight.params[-1]
+    params = (*flight.params[:-1], Param(last.name, last.domain, conj(last.where, where)))
+    return Flight(params, flight.source, flight.to, flight.message, flight.removal, flight.queue)
+
+
+def _while_down(world: World, link: Link, flight: Flight) -> None:
+    """A message is lost while an end is down: of a queue any message, not only the first."""
+    down = negation(world.alive(flight.source))
+    if "stubborn" not in link.kinds:
+        down = disj(down, negation(world.alive(flight.to)))
+    if flight.queue is None:
+        _draft(world, named("lose while down", link), _narrowed(flight, down))
+        return
+    queue, target = flight.queue
+    assert isinstance(queue.type, SeqT)
+    position = ir.Local(IntT(0, queue.type.cap - 1), fresh("position"))
+    there = conj(down, build.below(position, build.size(queue)))
+    params = (*flight.params, Param(position.name, ir.Universe(position.type), there))
+    message = ir.Index(flight.message.type, queue, position)
+    left = ir.Apply(queue.type, Op.DELETE_AT, (queue, position))
+    removal = (ir.Assign(target, left),)
+    anywhere = Flight(params, flight.source, flight.to, message, removal)
+    _draft(world, named("lose while down", link), anywhere)
+
+
+def _omitted(world: World, link: Link, flight: Flight) -> None:
+    """One end of a message omits to send or to receive it, and is faulty from then on."""
+    faulty = world.omitting()
+    who = ir.Local(world.proc, fresh("who"))
+    ends = ir.Apply(SetT(world.proc), Op.SET, (flight.source, flight.to))
+    room = build.below(build.size(faulty), build.integer(world.bound(world.check.omission)))
+    may = conj(world.alive(who), world.honest(who), disj(member(who, faulty), room))
+    params = (*flight.params, Param(who.name, ir.Members(ends, world.proc), may))
+    wide = Flight(params, flight.source, flight.to, flight.message, flight.removal)
+    told = "{0} omits a message and is faulty from now on"
+    new = ir.If(
+        negation(member(who, faulty)), (mark(world, MarkKind.WORLD, told, ("process",), who),)
+    )
+    add_ = ir.Assign(ir.Target(faulty.type, OMITTING, True), build.with_item(faulty, who))
+    _draft(world, named("omit", link), wide, (new, add_))
