@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from checker.lang import typed
 from checker.properties.histories import Histories
+from checker.properties.reader import Reader
 from checker.system import build, ir
 from checker.system.build import conj, fresh, member, negation
 from checker.system.instantiate.expressions import Env, as_domain, bind_domain, lower
@@ -20,7 +21,7 @@ from checker.system.instantiate.sizes import refuse
 from checker.system.instantiate.walk import nodes
 from checker.system.instantiate.world import World
 from checker.system.ir import TRUE, Expr, Property, PropertyKind, Quantifier, VariableKind
-from checker.system.types import BOOL, IntT, MapT, SeqT, TupleT, Type, default
+from checker.system.types import BOOL, TupleT, Type, default
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ def ask(world: World, definitions: tuple[typed.PropertyDef, ...]) -> tuple[Prope
     for definition in definitions:
         histories.need(definition.formula)
     histories.declare()
-    return tuple(_compile(world, histories, definition) for definition in definitions)
+    return tuple(_compile(world, definition) for definition in definitions)
 
 
 def shape(formula: typed.Expr) -> Shape:
@@ -67,9 +68,9 @@ def shape(formula: typed.Expr) -> Shape:
                 return Shape(tuple(binders), temporal, None, formula)
 
 
-def _compile(world: World, histories: Histories, definition: typed.PropertyDef) -> Property:
+def _compile(world: World, definition: typed.PropertyDef) -> Property:
     parts = shape(definition.formula)
-    reader = Reader(world, histories)
+    reader = Reader(world, world.reliable if world.recovers else world.correct)
     env = Env(world, world.instances[0], None, {}, reader.read)
     if parts.temporal == "always":
         _check_polarity(world, definition.formula, True)
@@ -277,73 +278,6 @@ def _exists(locals_: list[ir.Local], body: Expr) -> Expr:
     for local in reversed(locals_):
         body = ir.Quant(Quantifier.EXISTS, local.name, ir.Universe(local.type), body, BOOL)
     return body
-
-
-# ---- expressions that only properties have ----------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """Lowers the expressions that only properties may use."""
-
-    world: World
-    histories: Histories
-
-    def read(self, env: Env, expr: typed.Expr) -> Expr:
-        """``expr`` as an expression over history variables; raises :class:`SpecError` (N210)."""
-        world = self.world
-        match expr:
-            case typed.Correct(_, kind, process, _):
-                alive = world.alive(lower(process, env))
-                return alive if kind == "correct" else negation(alive)
-            case typed.History(_, _, op, owner, _):
-                return self._mine(f"@history.{op}", owner, env)
-            case typed.Operation(_, "in", (item, typed.History() as history), _):
-                mine = self.read(env, history)
-                return member(lower(item, env, build.element(mine.type)), mine)
-            case typed.HistoryOrder(_, _, op, owner, first, second, _):
-                mine = self._mine(f"@history.{op}", owner, env)
-                return _before(mine, first, second, env)
-            case typed.Repeated(_, _, op, owner, item, _):
-                mine = self._mine(f"@repeated.{op}", owner, env)
-                return member(lower(item, env, build.element(mine.type)), mine)
-            case typed.Causes(_, first, second, _):
-                pairs = world.read("@causes")
-                pair = build.element(pairs.type)
-                assert isinstance(pair, TupleT)
-                sides = (lower(first, env, pair.items[0]), lower(second, env, pair.items[1]))
-                return member(ir.Apply(pair, ir.Op.TUPLE, sides), pairs)
-            case _:
-                raise refuse("N210", "this can't be asked here", expr.span)
-
-    def _mine(self, name: str, owner: typed.Expr, env: Env) -> Expr:
-        whole = self.world.read(name)
-        assert isinstance(whole.type, MapT)
-        return build.entry(whole, lower(owner, env))
-
-
-def _before(mine: Expr, first: typed.Expr, second: typed.Expr, env: Env) -> Expr:
-    """In a sequence: the first ``first`` stands before the first ``second``, and both are there."""
-    assert isinstance(mine.type, SeqT)
-    item = mine.type.item
-    x, y = lower(first, env, item), lower(second, env, item)
-    positions = IntT(0, max(mine.type.cap - 1, 0))
-    i, j = ir.Local(positions, fresh("_i")), ir.Local(positions, fresh("_j"))
-    length = build.size(mine)
-
-    def at(position: ir.Local) -> Expr:
-        return ir.Index(item, mine, position)
-
-    earlier = conj(build.below(j, i), build.equal(at(j), y))
-    y_earlier = ir.Quant(Quantifier.EXISTS, j.name, ir.Universe(positions), earlier, BOOL)
-    found = conj(
-        build.below(i, length),
-        build.equal(at(i), x),
-        negation(build.equal(x, y)),
-        negation(y_earlier),
-    )
-    some_x = ir.Quant(Quantifier.EXISTS, i.name, ir.Universe(positions), found, BOOL)
-    return conj(member(y, mine), some_x)
 
 
 def assumptions(world: World) -> tuple[str, ...]:

@@ -8,6 +8,9 @@ variable           kept when a property
 ``@past``          asks ``causes(x, y)``: the causal past of each process (HT94)
 ``@causes``        the same: pairs of broadcasts, the first in the past of the second
 =================  ==========================================================================
+
+What is performed has no owner: ``@performed`` and ``@effects``, sets or sequences by the same rule,
+and ``@repeated.performed`` and ``@repeated.effects`` (see :class:`Acts`).
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from checker.lang import typed
+from checker.properties.acts import Acts
 from checker.system import build, ir
 from checker.system.build import entry, fresh, member
 from checker.system.instantiate.walk import nodes
@@ -35,6 +39,10 @@ class Histories:
     sequences: set[Event] = field(default_factory=set)
     repeated: set[Event] = field(default_factory=set)
     causal: bool = False
+    acts: Acts = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.acts = Acts(self.world)
 
     def need(self, formula: typed.Expr) -> None:
         """Notes what ``formula`` asks for."""
@@ -54,6 +62,7 @@ class Histories:
                     self.causal = True
                 case _:
                     pass
+        self.acts.need(formula)
         for node in nodes(formula):
             if isinstance(node, typed.History):
                 wanted = self.sets if id(node) in plain else self.sequences
@@ -104,6 +113,7 @@ class Histories:
             self.world.add("@causes", pairs, default(pairs), VariableKind.HISTORY, "causes")
         for event, fields in self.operators():
             self._effect(event, fields)
+        self.acts.declare()
 
     def _variable(self, name: str, inner: Type, title: str) -> None:
         type_ = MapT(self.world.proc, inner)

@@ -10,7 +10,7 @@ from checker.diagnostics import SpecError
 from tests.system.tables import WAYS, Case, compare, run
 
 COUNT = """
-protocol P implements Out {
+protocol P {
   state v : 0..2 = 0
   upon condition v < 2 { v += 1 }
   property P1: PROPERTY
