@@ -36,6 +36,7 @@ DENSE = 1024
 CRASHED, CLIENT, NETWORK, PENDING = "@crashed", "@client", "@network", "@pending"
 CRASHES, BYZANTINE, OMITTING = "@crashes", "@byzantine", "@omitting"
 SPLIT, SPLITS, WAITING = "@split", "@splits", "@waiting"
+IMMUNE = "@immune"
 
 
 ORACLE = "oracle"
@@ -177,6 +178,14 @@ class World:
         if self.crash_bound == 0:
             return TRUE
         return negation(member(process, self.crashed()))
+
+    def may_fail(self, process: Expr) -> Expr:
+        """Whether no failure detector has settled on it that ``process`` is correct."""
+        if IMMUNE not in self.variables:
+            return TRUE
+        immune = self.read(IMMUNE)
+        is_it = ir.Apply(immune.type, ir.Op.SOME, (process,))
+        return negation(ir.Apply(BOOL, ir.Op.EQ, (immune, is_it)))
 
     def crashed(self) -> Expr:
         """The processes that are down now."""

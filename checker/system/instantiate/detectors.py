@@ -1,0 +1,288 @@
+"""Failure detectors as oracles: what each may say, and what it must say in the end.
+
+=====================  ================================  ======================================
+detector (CT96)        a process may hear                it must hear in the end
+=====================  ================================  ======================================
+P                      that a crashed one is suspected   of each that has crashed
+eventually P           anything until it settles         the same, and that it was wrong
+S                      suspicions of all but one, which  of each that has crashed
+                       never crashes
+eventually S           anything until it settles; then   of each that has crashed, and that it
+                       as S                              was wrong about that one
+Omega (Chandra,        any leader until it settles       the one leader, which does not crash
+Hadzilacos, Toueg)
+=====================  ================================  ======================================
+
+That a process which has crashed is no longer suspected is never said: the same run with the crash
+a little later has that word too.  With ``noise k`` there is no moment at which the detector
+settles; it says at most k wrong words, whenever it likes.
+
+Source: T. D. Chandra, S. Toueg, Unreliable Failure Detectors for Reliable Distributed Systems,
+JACM 43(2), 1996; CGR 2011, 2.6.
+"""
+
+from __future__ import annotations
+
+from checker.lang import typed
+from checker.system import build, ir
+from checker.system.build import conj, disj, entry, equal, fresh, member, negation
+from checker.system.instantiate import calls
+from checker.system.instantiate.dispatch import new_root
+from checker.system.instantiate.sizes import refuse
+from checker.system.instantiate.statements import run_call, with_queue
+from checker.system.instantiate.world import IMMUNE, ORACLE, Draft, Instance, World, mark
+from checker.system.ir import (
+    FALSE,
+    TRUE,
+    Action,
+    ActionKind,
+    Block,
+    Expr,
+    Fairness,
+    MarkKind,
+    Op,
+    Param,
+    VariableKind,
+)
+from checker.system.types import BOOL, IntT, MapT, OptionT, SetT, Type, default
+
+SETTLED, WRONG = "@settled", "@wrong"
+
+
+def _instances(world: World) -> list[Instance]:
+    return [i for i in world.instances if i.oracle and i.oracle != ORACLE]
+
+
+def _detector(world: World) -> typed.Detector:
+    detector = world.check.detector
+    assert detector is not None
+    return detector
+
+
+def declare(world: World) -> None:
+    """Declares what the detectors have said, and what they still may."""
+    found = _instances(world)
+    if not found:
+        return
+    detector = _detector(world)
+    for instance in found:
+        omega = instance.oracle == "Omega"
+        inner: Type = OptionT(world.proc) if omega else SetT(world.proc)
+        type_ = MapT(world.proc, inner)
+        title = f"{instance.path}{'trusts' if omega else 'suspects'}"
+        world.add(_said(instance), type_, default(type_), VariableKind.LOCAL, title)
+    if detector.noise is not None:
+        bound = world.bound(detector.noise)
+        if bound < 0:
+            raise refuse("C010", f"noise {bound} can't be", detector.span, "0 or more")
+        world.add(WRONG, IntT(0, bound), 0, VariableKind.WORLD, "wrong words of the detector")
+    elif detector.eventually and detector.kind == "P":
+        world.add(SETTLED, BOOL, False, VariableKind.WORLD, "the detector has settled")
+    if detector.kind != "P":
+        chosen = OptionT(world.proc)
+        world.add(IMMUNE, chosen, None, VariableKind.WORLD, "never crashes")
+
+
+def _said(instance: Instance) -> str:
+    return f"{instance.path}@said"
+
+
+def draft(world: World) -> None:
+    """Drafts what the detectors say, and that they settle."""
+    found = _instances(world)
+    if not found:
+        return
+    for instance in found:
+        if instance.oracle == "Omega":
+            _trust(world, instance)
+        else:
+            _suspect(world, instance)
+            _restore(world, instance)
+    detector = _detector(world)
+    if SETTLED in world.variables:
+        _settle(world)
+    elif IMMUNE in world.variables:
+        if detector.eventually and WRONG not in world.variables:
+            _choose_one(world)
+        else:
+            _chosen_at_start(world)
+
+
+# ---- what may be said -------------------------------------------------------------------------
+
+
+def _down(world: World, process: Expr) -> Expr:
+    return negation(world.alive(process))
+
+
+def _is_immune(world: World, process: Expr) -> Expr:
+    immune = world.read(IMMUNE)
+    some = ir.Apply(immune.type, Op.SOME, (process,))
+    return equal(immune, some)
+
+
+def _chosen(world: World) -> Expr:
+    """Whether it is settled who never crashes."""
+    return ir.Apply(BOOL, Op.IS_SOME, (world.read(IMMUNE),))
+
+
+def _noise(world: World) -> Expr:
+    """Whether one more wrong word may be said; ``FALSE`` where words are not counted."""
+    if WRONG not in world.variables:
+        return FALSE
+    used = world.read(WRONG)
+    assert isinstance(used.type, IntT)
+    return build.below(used, build.integer(used.type.hi))
+
+
+def _counted(world: World, right: Expr) -> Block:
+    """Counts a word unless it is right."""
+    if WRONG not in world.variables:
+        return ()
+    used = world.read(WRONG)
+    assert isinstance(used.type, IntT)
+    more = ir.Apply(IntT(1, used.type.hi + 1), Op.ADD, (used, build.integer(1)))
+    count = ir.Assign(ir.Target(used.type, WRONG, True), more)
+    return (ir.If(negation(right), (count,)),)
+
+
+def _suspect(world: World, instance: Instance) -> None:
+    detector = _detector(world)
+    self, other = _pair(world)
+    right = _down(world, other)
+    if WRONG in world.variables:
+        may = disj(right, _noise(world))
+    elif detector.kind == "S":
+        may = negation(_is_immune(world, other))
+    elif detector.eventually:
+        may = disj(right, negation(world.read(SETTLED)))
+    else:
+        may = right
+    mine, target = _mine(world, instance, self)
+    may = conj(negation(equal(self, other)), negation(member(other, mine)), may)
+    note = (ir.Assign(target, build.with_item(mine, other)), *_counted(world, right))
+    _word(world, instance, "suspect", (self, other), may, right, note)
+
+
+def _restore(world: World, instance: Instance) -> None:
+    detector = _detector(world)
+    if detector.kind == "P" and not detector.eventually and not world.recovers:
+        return
+    self, other = _pair(world)
+    mine, target = _mine(world, instance, self)
+    owed = TRUE
+    if detector.kind == "S":
+        owed = _is_immune(world, other) if detector.eventually else FALSE
+    may = conj(member(other, mine), world.alive(other))
+    note = (ir.Assign(target, build.without_item(mine, other)),)
+    _word(world, instance, "restore", (self, other), may, owed, note)
+
+
+def _trust(world: World, instance: Instance) -> None:
+    self, other = _pair(world)
+    right = _is_immune(world, other)
+    wrong = _noise(world) if WRONG in world.variables else negation(_chosen(world))
+    mine, target = _mine(world, instance, self)
+    now = ir.Apply(mine.type, Op.SOME, (other,))
+    may = conj(negation(equal(mine, now)), disj(right, wrong))
+    note = (ir.Assign(target, now), *_counted(world, right))
+    _word(world, instance, "trust", (self, other), may, right, note)
+
+
+def _pair(world: World) -> tuple[ir.Local, ir.Local]:
+    return ir.Local(world.proc, fresh("self")), ir.Local(world.proc, fresh("p"))
+
+
+def _mine(world: World, instance: Instance, self: Expr) -> tuple[Expr, ir.Target]:
+    mine = entry(world.read(_said(instance)), self)
+    return mine, ir.Target(mine.type, _said(instance), True, (ir.Key(self, world.proc),))
+
+
+def _word(
+    world: World,
+    instance: Instance,
+    op: str,
+    pair: tuple[ir.Local, ir.Local],
+    may: Expr,
+    owed: Expr,
+    note: Block,
+) -> None:
+    """The action by which the detector says ``op`` of the second of ``pair`` to the first."""
+    self, other = pair
+    listeners = _listeners(world, instance)
+    if not listeners:
+        return
+    target = (instance.path, "indication", op)
+    at, handlers = calls.handlers_of(world, target)
+    root = new_root(world, self, at, [h for _, h in handlers])
+    text = f"{instance.path}{op}"
+    body = (
+        mark(world, MarkKind.DETECT, text, ("self", "p"), self, other),
+        *note,
+        *with_queue(root, run_call(target, (other,), root)),
+    )
+    domain: ir.Domain = ir.Universe(world.proc)
+    if len(listeners) < len(world.sizes.processes):
+        domain = ir.Members(ir.Const(SetT(world.proc), listeners), world.proc)
+    params = (
+        Param(self.name, domain, world.may_step(self)),
+        Param(other.name, ir.Universe(world.proc), may),
+    )
+    promised = conj(owed, world.correct(self))
+    fairness = Fairness(
+        f"detector {instance.path.rstrip('.')}",
+        (self, other),
+        text="{0}, while it is correct, is told in the end what the detector must say of {1}",
+    )
+    action = Action(text, ActionKind.DETECT, params, TRUE, body, promised, None, fairness)
+    world.drafts.append(Draft(action, self))
+
+
+def _listeners(world: World, instance: Instance) -> frozenset[int]:
+    """The processes that handle something that the detector says."""
+    interface = instance.protocol.implements
+    assert interface is not None
+    found: set[int] = set()
+    for operator in interface.indications:
+        at, handlers = calls.handlers_of(world, (instance.path, "indication", operator.name))
+        for role, _ in handlers:
+            found |= world.processes(role.name if at.above is None else None)
+    return frozenset(found)
+
+
+# ---- settling ---------------------------------------------------------------------------------
+
+
+def _settle(world: World) -> None:
+    stmts = (
+        mark(world, MarkKind.WORLD, "the detector settles", ()),
+        ir.Assign(ir.Target(BOOL, SETTLED, True), TRUE),
+    )
+    _draft_settling(world, (), negation(world.read(SETTLED)), stmts)
+
+
+def _choose_one(world: World) -> None:
+    """The detector settles on one process, which does not crash from then on."""
+    one = ir.Local(world.proc, fresh("p"))
+    immune = world.read(IMMUNE)
+    says = "the detector settles: {0} does not crash any more, and that is known in the end"
+    stmts = (
+        mark(world, MarkKind.WORLD, says, ("p",), one),
+        ir.Assign(ir.Target(immune.type, IMMUNE, True), ir.Apply(immune.type, Op.SOME, (one,))),
+    )
+    params = (Param(one.name, ir.Universe(world.proc), world.correct(one)),)
+    _draft_settling(world, params, negation(_chosen(world)), stmts)
+
+
+def _draft_settling(world: World, params: tuple[Param, ...], guard: Expr, body: Block) -> None:
+    fairness = Fairness("settle", text="the failure detector settles in the end")
+    action = Action("settle", ActionKind.WORLD, params, guard, body, TRUE, None, fairness)
+    world.drafts.append(Draft(action, None))
+
+
+def _chosen_at_start(world: World) -> None:
+    one = ir.Local(world.proc, fresh("p"))
+    immune = world.read(IMMUNE)
+    world.init.append(ir.Choose(one.name, ir.Universe(world.proc), world.correct(one)))
+    some = ir.Apply(immune.type, Op.SOME, (one,))
+    world.init.append(ir.Assign(ir.Target(immune.type, IMMUNE, True), some))
