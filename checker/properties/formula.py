@@ -11,16 +11,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from checker.lang import typed
+from checker.properties.growth import grows
 from checker.properties.histories import Histories
+from checker.properties.liveness import is_temporal, question
+from checker.properties.polarity import check as check_polarity
+from checker.properties.polarity import may_be_correct, mentions_correct
 from checker.properties.reader import Reader
 from checker.system import build, ir
-from checker.system.build import conj, fresh, member, negation
+from checker.system.build import conj, disj, fresh, member, negation
 from checker.system.instantiate.expressions import Env, as_domain, bind_domain, lower
 from checker.system.instantiate.patterns import matched
 from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.walk import nodes
 from checker.system.instantiate.world import World
-from checker.system.ir import TRUE, Expr, Property, PropertyKind, Quantifier, VariableKind
+from checker.system.ir import FALSE, TRUE, Expr, Property, PropertyKind, Quantifier, VariableKind
 from checker.system.types import BOOL, TupleT, Type, default
 
 
@@ -68,28 +71,85 @@ def shape(formula: typed.Expr) -> Shape:
                 return Shape(tuple(binders), temporal, None, formula)
 
 
+def invariants(
+    formula: typed.Expr, binders: tuple[typed.Binder, ...] = (), within: bool = False
+) -> tuple[Shape, ...] | None:
+    """The parts of a formula that speaks of single states only; ``None`` for any other.
+
+    `always` says the same of a conjunction, or for all values, as of each part; ``within``: one
+    stands around ``formula`` already.
+    """
+    match formula:
+        case typed.Temporal(_, "always", (body,), _):
+            return invariants(body, binders, True)
+        case typed.Quantified(_, "forall", inner, body, _):
+            return invariants(body, binders + inner, within)
+        case typed.Operation(_, "and", parts, _) if is_temporal(formula):
+            found = [invariants(part, binders, within) for part in parts]
+            known = [shapes for shapes in found if shapes is not None]
+            return tuple(s for ss in known for s in ss) if len(known) == len(found) else None
+        case _ if is_temporal(formula) or not within:
+            return None
+        case typed.Operation(_, "=>", (premise, goal), _):
+            return (Shape(binders, "always", premise, goal),)
+        case _:
+            return (Shape(binders, "always", None, formula),)
+
+
+DECIDED = False
+"""Whether liveness is decided on cycles, too, and not only at the ends of runs."""
+
+
 def _compile(world: World, definition: typed.PropertyDef) -> Property:
+    safe = invariants(definition.formula)
+    if safe is not None:
+        return _invariant(world, definition, safe)
+    if DECIDED:
+        return _in_the_end(world, definition)
     parts = shape(definition.formula)
-    reader = Reader(world, world.reliable if world.recovers else world.correct)
-    env = Env(world, world.instances[0], None, {}, reader.read)
-    if parts.temporal == "always":
-        _check_polarity(world, definition.formula, True)
+    env = Env(world, world.instances[0], None, {}, Reader(world, may_be_correct(world)).read)
+    if parts.temporal == "~>" and _stable(parts):
         bad, premise = _state_predicates(parts, env)
-        kind = PropertyKind.INVARIANT
     else:
-        kind = PropertyKind.AT_END
-        if parts.temporal == "~>" and _stable(parts):
-            bad, premise = _state_predicates(parts, env)
-        else:
-            bad, premise = _monitored(world, definition.name, parts, env)
+        bad, premise = _monitored(world, definition.name, parts, env)
     return Property(
         name=definition.name,
-        kind=kind,
+        kind=PropertyKind.AT_END,
         bad=bad,
         premise=premise,
         definition=definition.document or definition.text,
-        assumptions=assumptions(world) if kind is PropertyKind.AT_END else (),
+        assumptions=assumptions(world),
         place=world.place(definition.span),
+    )
+
+
+def _invariant(world: World, definition: typed.PropertyDef, parts: tuple[Shape, ...]) -> Property:
+    check_polarity(world, definition.formula, True)
+    env = Env(world, world.instances[0], None, {}, Reader(world, may_be_correct(world)).read)
+    found = [_state_predicates(part, env) for part in parts]
+    return Property(
+        name=definition.name,
+        kind=PropertyKind.INVARIANT,
+        bad=disj(*(bad for bad, _ in found)),
+        premise=disj(*(premise for _, premise in found)),
+        definition=definition.document or definition.text,
+        place=world.place(definition.span),
+    )
+
+
+def _in_the_end(world: World, definition: typed.PropertyDef) -> Property:
+    asked = question(world, definition.formula)
+    return Property(
+        name=definition.name,
+        kind=PropertyKind.LIVENESS,
+        bad=FALSE,
+        premise=asked.premise,
+        definition=definition.document or definition.text,
+        place=world.place(definition.span),
+        params=asked.params,
+        propositions=asked.propositions,
+        formula=asked.formula,
+        automaton=asked.automaton,
     )
 
 
@@ -107,87 +167,9 @@ def _state_predicates(parts: Shape, env: Env) -> tuple[Expr, Expr]:
     return bad, premise
 
 
-# ---- what can only turn true ------------------------------------------------------------------
-
-
 def _stable(parts: Shape) -> bool:
-    domains = all(_grows(b.domain) and (b.where is None or _grows(b.where)) for b in parts.binders)
-    return domains and parts.premise is not None and _grows(parts.premise) and _grows(parts.goal)
-
-
-def _grows(expr: typed.Expr) -> bool:
-    """Whether ``expr``, once true in a run, stays true (sets: only gain members)."""
-    match expr:
-        case typed.Operation(_, "and" | "or", args, _):
-            return all(_grows(a) for a in args)
-        case typed.Operation(_, "in", (item, of), _):
-            return _fixed(item) and _grows(of)
-        case typed.Operation(_, ">" | ">=", (left, right), _):
-            if isinstance(left, typed.Operation) and left.op == "size":
-                return _grows(left.args[0]) and _fixed(right)
-            return _fixed(expr)
-        case typed.Quantified(_, kind, binders, body, _):
-            ranges = _fixed if kind == "forall" else _grows
-            parts = [p for b in binders for p in (b.domain, b.where) if p is not None]
-            return all(ranges(p) for p in parts) and _grows(body)
-        case typed.History():
-            return _fixed(expr.owner)
-        case typed.HistoryOrder() | typed.Repeated() | typed.Causes():
-            return True
-        case _:
-            return _fixed(expr)
-
-
-def _fixed(expr: typed.Expr) -> bool:
-    """Whether ``expr`` means the same in every state of a run."""
-    varying = (
-        typed.StateRef
-        | typed.Received
-        | typed.History
-        | typed.HistoryOrder
-        | typed.Repeated
-        | typed.Causes
-    )
-    for node in nodes(expr):
-        if isinstance(node, varying):
-            return False
-        if isinstance(node, typed.Correct) and node.kind == "crashed":
-            return False
-    return True
-
-
-def _mentions_correct(expr: typed.Expr) -> bool:
-    return any(isinstance(n, typed.Correct) and n.kind == "correct" for n in nodes(expr))
-
-
-def _check_polarity(world: World, expr: typed.Expr, positive: bool) -> None:
-    """In an invariant ``correct`` may only stand in a premise: elsewhere a state can't tell."""
-    if world.crash_bound == 0 or not _mentions_correct(expr):
-        return
-    match expr:
-        case typed.Correct(span=span):
-            if positive:
-                message = "`correct` in an `always` formula may only stand in a premise"
-                raise refuse("N212", message, span, "use `~>`, or `crashed(p)`")
-        case typed.Operation(_, "not", (arg,), _):
-            _check_polarity(world, arg, not positive)
-        case typed.Operation(_, "=>", (left, right), _):
-            _check_polarity(world, left, not positive)
-            _check_polarity(world, right, positive)
-        case typed.Operation(_, "and" | "or", args, _):
-            for arg in args:
-                _check_polarity(world, arg, positive)
-        case typed.Quantified(_, kind, binders, body, _):
-            for binder in binders:
-                if binder.where is not None:
-                    _check_polarity(world, binder.where, positive == (kind == "exists"))
-            _check_polarity(world, body, positive)
-        case typed.Temporal(_, _, args, _):
-            for arg in args:
-                _check_polarity(world, arg, positive)
-        case _:
-            message = "`correct` can't be used in this position of an `always` formula"
-            raise refuse("N212", message, expr.span, "move it to the premise of `=>`")
+    domains = all(grows(b.domain) and (b.where is None or grows(b.where)) for b in parts.binders)
+    return domains and parts.premise is not None and grows(parts.premise) and grows(parts.goal)
 
 
 # ---- monitors ---------------------------------------------------------------------------------
@@ -200,7 +182,7 @@ def _monitored(world: World, name: str, parts: Shape, env: Env) -> tuple[Expr, E
     if premise is not None:
         lasting, premise = _split(premise)
     for part in (parts.goal, *((premise,) if premise is not None else ())):
-        if world.crash_bound and _mentions_correct(part):
+        if world.crash_bound and mentions_correct(part):
             message = "`correct` may only be a conjunct of the premise here"
             raise refuse("N212", message, part.span)
     locals_, inner, inside = _open(parts.binders, env)

@@ -1,0 +1,128 @@
+"""What was done to the outside world: every act, and every effect that an act had.
+
+An idempotent act is recognised when it comes again and then has no effect.  Only acts that are
+performed as idempotent are recognised: the same act performed plainly, before or after, has its
+effect as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from checker.lang import typed
+from checker.system import build, ir
+from checker.system.build import member, negation
+from checker.system.instantiate.sizes import refuse
+from checker.system.instantiate.walk import nodes
+from checker.system.instantiate.world import World
+from checker.system.ir import Block, EffectDef, EffectKind, Expr, VariableKind
+from checker.system.types import SeqT, Type, default
+
+RECOGNISED = "@recognised"
+"""The acts that were performed as idempotent, kept where plain ones are performed as well."""
+
+
+@dataclass
+class Acts:
+    """Which histories of acts the properties of a check need; ``performed`` or ``effects``."""
+
+    world: World
+    sets: set[str] = field(default_factory=set)
+    sequences: set[str] = field(default_factory=set)
+    repeated: set[str] = field(default_factory=set)
+
+    def need(self, formula: typed.Expr) -> None:
+        """Notes what ``formula`` asks for."""
+        plain: set[int] = set()
+        for node in nodes(formula):
+            match node:
+                case typed.Operation(_, "in" | "not in", (_, typed.Acts() as acts), _):
+                    plain.add(id(acts))
+                case typed.Binder(_, typed.Acts() as acts, _):
+                    plain.add(id(acts))
+                case typed.RepeatedAct(_, kind):
+                    self.repeated.add(kind)
+                    self.sets.add(kind)
+                case _:
+                    pass
+        for node in nodes(formula):
+            if isinstance(node, typed.Acts):
+                (self.sets if id(node) in plain else self.sequences).add(node.kind)
+
+    def declare(self) -> None:
+        """Declares the variables, and the effects ``perform`` and ``perform idempotent``."""
+        found = [
+            (instance, node)
+            for instance in self.world.instances
+            for node in nodes(instance.protocol)
+            if isinstance(node, typed.Perform)
+        ]
+        if not found:
+            return
+        item = self._type()
+        for kind in sorted(self.sets | self.sequences):
+            self._variable(f"@{kind}", item, kind in self.sequences, kind)
+        for kind in sorted(self.repeated):
+            self._variable(f"@repeated.{kind}", item, False, f"{kind} twice")
+        mixed = {node.idempotent for _, node in found} == {True, False}
+        wanted = "effects" in self.sets | self.sequences
+        if mixed and wanted:
+            self._variable(RECOGNISED, item, False, "performed as idempotent")
+        for idempotent in (False, True):
+            name = "perform idempotent" if idempotent else "perform"
+            act = ir.Local(item, "_act")
+            body = self._body(act, idempotent, mixed)
+            params = (("_self", self.world.proc), (act.name, item))
+            self.world.effects[name] = EffectDef(name, EffectKind.VISIBLE, params, body)
+
+    def _type(self) -> Type:
+        """The type of all acts; every layer that performs must mean the same by it."""
+        acting = [
+            i
+            for i in self.world.instances
+            if any(isinstance(n, typed.Perform) for n in nodes(i.protocol))
+        ]
+        found = []
+        for instance in acting:
+            acts = instance.protocol.acts or self.world.instances[0].protocol.acts
+            assert acts is not None
+            found.append(self.world.type_of(acts, instance, "@performed.item"))
+        if any(type_ != found[0] for type_ in found):
+            span = acting[-1].protocol.span
+            raise refuse("C202", "layers that perform acts of different types", span)
+        return found[0]
+
+    def _variable(self, name: str, item: Type, ordered: bool, title: str) -> None:
+        if ordered:
+            type_: Type = SeqT(item, self.world.capacity(name, 4), name)
+        else:
+            type_ = self.world.set_of(item, f"{name}.size")
+        self.world.add(name, type_, default(type_), VariableKind.HISTORY, title)
+
+    def _body(self, act: ir.Local, idempotent: bool, mixed: bool) -> Block:
+        result = self._noted("performed", act)
+        effects = self._noted("effects", act)
+        if not effects or not idempotent:
+            return (*result, *effects)
+        known = RECOGNISED if mixed else "@effects"
+        if mixed:
+            effects = (*effects, self._added(RECOGNISED, act))
+        new = negation(member(act, self.world.read(known)))
+        return (*result, ir.If(new, effects))
+
+    def _noted(self, kind: str, act: ir.Local) -> Block:
+        if kind not in self.sets | self.sequences:
+            return ()
+        result: Block = ()
+        if kind in self.repeated:
+            again = member(act, self.world.read(f"@{kind}"))
+            result = (ir.If(again, (self._added(f"@repeated.{kind}", act),)),)
+        return (*result, self._added(f"@{kind}", act))
+
+    def _added(self, name: str, act: ir.Local) -> ir.Stmt:
+        whole: Expr = self.world.read(name)
+        if isinstance(whole.type, SeqT):
+            new: Expr = ir.Apply(whole.type, ir.Op.APPEND, (whole, act))
+        else:
+            new = build.with_item(whole, act)
+        return ir.Assign(ir.Target(whole.type, name, True), new)

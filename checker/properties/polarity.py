@@ -1,0 +1,64 @@
+"""Who is correct, as a single state can tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from checker.diagnostics import SpecError
+from checker.lang import typed
+from checker.system.instantiate.sizes import refuse
+from checker.system.instantiate.walk import nodes
+from checker.system.instantiate.world import World
+from checker.system.ir import Expr
+
+
+def may_be_correct(world: World) -> Callable[[Expr], Expr]:
+    """Whether a process may turn out to be correct, for all that has happened so far."""
+    return world.reliable if world.recovers else world.correct
+
+
+def passes(world: World, expr: typed.Expr) -> bool:
+    """Whether `correct` stands in premises of ``expr`` only; see :func:`check`."""
+    try:
+        check(world, expr, True)
+    except SpecError:
+        return False
+    return True
+
+
+def mentions_correct(expr: typed.Expr) -> bool:
+    """Whether `correct(p)` stands somewhere in ``expr``."""
+    return any(isinstance(n, typed.Correct) and n.kind == "correct" for n in nodes(expr))
+
+
+def check(world: World, expr: typed.Expr, positive: bool) -> None:
+    """In an invariant ``correct`` may only stand in a premise: elsewhere a state can't tell.
+
+    Raises :class:`SpecError` (N212) where it stands elsewhere.
+    """
+    if not (world.crash_bound or world.bound(world.check.omission)) or not mentions_correct(expr):
+        return
+    match expr:
+        case typed.Correct(span=span):
+            if positive:
+                message = "`correct` in an `always` formula may only stand in a premise"
+                raise refuse("N212", message, span, "use `~>`, or `crashed(p)`")
+        case typed.Operation(_, "not", (arg,), _):
+            check(world, arg, not positive)
+        case typed.Operation(_, "=>", (left, right), _):
+            check(world, left, not positive)
+            check(world, right, positive)
+        case typed.Operation(_, "and" | "or", args, _):
+            for arg in args:
+                check(world, arg, positive)
+        case typed.Quantified(_, kind, binders, body, _):
+            for binder in binders:
+                if binder.where is not None:
+                    check(world, binder.where, positive == (kind == "exists"))
+            check(world, body, positive)
+        case typed.Temporal(_, _, args, _):
+            for arg in args:
+                check(world, arg, positive)
+        case _:
+            message = "`correct` can't be used in this position of an `always` formula"
+            raise refuse("N212", message, expr.span, "move it to the premise of `=>`")
