@@ -9,6 +9,12 @@ from checker.lang.check_stack import layers_of, stands_for
 from checker.system.instantiate.assemble import Instantiated
 from checker.system.instantiate.sizes import closed
 from checker.system.instantiate.walk import nodes
+from checker.system.ir import TransitionSystem, VariableKind
+from checker.system.types import BagT
+from checker.witness.answer import Answer
+
+PILE = 16
+"""So many copies of one message under way at once are no accident."""
 
 
 def notes(check: typed.Check, made: Instantiated, fine: bool) -> tuple[str, ...]:
@@ -40,6 +46,23 @@ def not_promised(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
     if check.partitions is not None:
         found.append("a split network need not heal: nothing crosses it, and nothing is promised")
     return (*found, *_noise(check, made))
+
+
+def piles_up(system: TransitionSystem, answer: Answer) -> str:
+    """Why no capacity would be large enough, where copies of one message pile up on a link before
+    the error of the run; otherwise empty."""
+    if answer.fault is None:
+        return ""
+    for variable, value in zip(system.variables, answer.fault.states[-1], strict=True):
+        if variable.kind is VariableKind.LINK and isinstance(variable.type, BagT):
+            assert isinstance(value, tuple)
+            copies = max((value.count(one) for one in set(value)), default=0)
+            if copies >= PILE:
+                return (
+                    f"{copies} copies of one message are under way, and nothing bounds that: it is"
+                    " sent again and again (links that are `stubborn` hold each message once)"
+                )
+    return ""
 
 
 def idle(check: typed.Check) -> str:

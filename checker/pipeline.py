@@ -16,7 +16,7 @@ from importlib.metadata import version as installed_version
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.lang import typed
-from checker.notes import idle, not_promised, notes
+from checker.notes import idle, not_promised, notes, piles_up
 from checker.scout import larger, scouted
 from checker.system import interpreter
 from checker.system.evaluate import RunFault
@@ -156,6 +156,9 @@ def _explored(
             if too_small is None:
                 return made, answer
             undecided = {p.name for p in made.system.properties} - set(answer.violations)
+            piled = piles_up(made.system, answer)
+            if piled:
+                return made, replace(answer, fault=None, stopped=piled)
             if capacities[too_small] >= LARGEST_CAPACITY:
                 why = f"`{too_small}` outgrew {capacities[too_small]:,}: give it a bound"
                 return made, replace(answer, fault=None, stopped=why)
