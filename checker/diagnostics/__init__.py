@@ -20,7 +20,8 @@ class Span:
 class Diagnostic:
     """One thing that is wrong: a stable ``code``, where, what, and what would be right.
 
-    ``expected`` and ``hint`` are empty or a sentence each.
+    ``expected`` and ``hint`` are empty or a sentence each.  ``severity`` is ``error``, or
+    ``warning`` for what is possible and can hardly be meant.
     """
 
     code: str
@@ -28,6 +29,7 @@ class Diagnostic:
     span: Span | None = None
     expected: str = ""
     hint: str = ""
+    severity: str = "error"
 
 
 class SpecError(Exception):

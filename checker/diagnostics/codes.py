@@ -115,7 +115,8 @@ NAMES = {
         "a layer without one protocol",
         "`uses x : I` means the one protocol that implements `I`: of the file and its imports, "
         "otherwise of those that come with the tool. Where there is none, or there are several, "
-        "the protocol is to be named.",
+        "a check says what stands for the layer: `given x as Q`, or `given x as oracle`. The "
+        "protocol can also be named where the layer is declared: `uses x : Q`.",
     ),
     "N015": Entry(
         "a circle of layers or imports",
@@ -138,9 +139,10 @@ NAMES = {
     ),
     "N019": Entry(
         "a property that does not say when",
-        "A property is `always e`, `eventually e` or `e ~> e`, below `forall` binders whose sets "
-        "do not change during a run. Without such an operator it would not be clear at which "
-        "states the formula is to hold.",
+        "A property is built from `always e`, `eventually e` and `e ~> e`. Around and inside of "
+        "these there may be `not`, `and`, `or`, `=>`, and `forall` and `exists` over sets that do "
+        "not change during a run. Without such an operator it would not be clear at which states "
+        "the formula is to hold.",
     ),
     "N020": Entry(
         "not a message of the protocol",
@@ -172,6 +174,29 @@ NAMES = {
         "A protocol with roles has its handlers and its local state in them, as there is no "
         "process outside of all roles.",
     ),
+    "N026": Entry(
+        "a coin that can't be flipped here",
+        "`flip()` is tossed once, when the statement that it stands in is run: in an assignment, a "
+        "`let`, the condition of an `if`, and what is sent, called or performed. A guard may be "
+        "asked any number of times, and a formula does not act, so they can't toss coins.",
+    ),
+    "N027": Entry(
+        "a timer that is not both started and waited for",
+        "A timer has a name, a `start` somewhere and an `upon timeout` for it in the same role. "
+        "Where one of them is missing, the other does nothing. The timer without a name, "
+        "`upon timeout { … }`, is not started: it always runs.",
+    ),
+    "N028": Entry(
+        "a `yield` in a place where it can't split the handler",
+        "What follows a `yield` is a step of its own. It stands between the statements of the "
+        "handler itself, not inside of a branch, a loop or `atomic`, nor in `upon init`.",
+    ),
+    "N029": Entry(
+        "a layer and its index",
+        "`uses x[Nat] : I` declares a family of layers, one for each number from 0 on; every "
+        "request to it and every indication of it says which: `x[k].propose(v)`. A layer that is "
+        "declared without an index is used without one.",
+    ),
     "N210": Entry(
         "a formula that only properties may use",
         "This expression speaks of the history of a run and stands where there is none.",
@@ -194,17 +219,22 @@ CHECKS = {
     "C003": Entry(
         "links that contradict each other",
         "Kinds of links can be combined unless one promises what the other breaks: perfect links "
-        "do not lose or duplicate, a set of persistent messages has no order.",
+        "do not lose or duplicate, a set of persistent messages has no order; and a lossy link "
+        "promises nothing, where a fair-loss link promises that of infinitely many copies "
+        "infinitely many arrive, and a stubborn link that every message does, again and again.",
     ),
     "C004": Entry(
-        "an unknown kind of link or fault",
-        "Links are perfect, fifo, lossy, duplicating, persistent or bounded; faults are `crash`.",
+        "an unknown kind of link, fault, timing or detector",
+        "Links are `perfect`, `fifo`, `lossy`, `fair_loss`, `stubborn`, `duplicating`, "
+        "`persistent`, `authenticated` or `bounded`; faults are `crash`, `recover`, `omission`, "
+        "`byzantine` and `partition`; timing is `asynchronous`, `synchronous`, `partial` or "
+        "`clocks`; detectors are `P`, `S` (or `eventually` one of these) or `Omega`.",
     ),
     "C005": Entry(
-        "an unknown process",
+        "an unknown process or role",
         "Processes are p1, p2, …; those of a role are called by its initial, as c1 of "
         "`coordinator`, or by its whole name where two roles share an initial. `all` is every "
-        "process.",
+        "process. `links a -> b` is about two roles of the protocol.",
     ),
     "C006": Entry(
         "an unknown request of a client",
@@ -232,6 +262,48 @@ CHECKS = {
     "C011": Entry(
         "clients without requests",
         "Clients make the requests of the protocol's interface, and this protocol has none.",
+    ),
+    "C012": Entry(
+        "recovery without crashes",
+        "`recover` lets crashed processes come back. How often a crash may happen is said beside "
+        "it: `faults crash <= 2, recover`. Without that bound nothing could crash.",
+    ),
+    "C013": Entry(
+        "timeouts without time",
+        "The protocol waits for timeouts, and what those mean depends on the world: with "
+        "`timing asynchronous` a timeout may come at any time, also too early; with "
+        "`timing synchronous` it tells that something did not happen. The check has to say which.",
+    ),
+    "C014": Entry(
+        "a failure detector without a class",
+        "A layer `FailureDetector` or `LeaderDetector` is an oracle, and how good it is decides "
+        "what can be solved with it: `detector P`, `detector eventually S`, `detector Omega`. A "
+        "protocol can play it as well: `given fd as Heartbeats`.",
+    ),
+    "C015": Entry(
+        "a detector that nobody asks",
+        "The check declares a failure detector, and no layer of the protocol is one (or a protocol "
+        "is given for each). It would have no effect.",
+    ),
+    "C016": Entry(
+        "`given` for a layer that is not there, or not like that",
+        "`given x as Q` says what stands for a layer: its name, at any depth, or the name of its "
+        "interface. `Q` implements the interface that the layer is declared with; `oracle` "
+        "is whatever keeps the properties of that interface.",
+    ),
+    "C017": Entry(
+        "what only matters to processes that come back",
+        "This is a warning. `stable state` and `upon recover` make a difference to processes that "
+        "crash and come back. In this check a process that crashes is gone for ever, so it "
+        "says nothing about them.",
+    ),
+    "C018": Entry(
+        "at most once, at least once, exactly once: of what?",
+        "There are three questions. Over `deliveries`: does an indication come twice, or not at "
+        "all? Over `processings`: is something performed twice, or not at all? Over `effects`: does "
+        "the world change twice, idempotent acts counting once? A protocol may keep one and break "
+        "the others, so the check says which it asks. The protocol must have what the question is "
+        "about: indications, acts, or one request with one payload.",
     ),
     "C200": Entry(
         "a size without a value",

@@ -13,7 +13,7 @@ def render(found: Diagnostic, source: str | None = None) -> str:
 
     ``source`` is the text of the file that the place is in; without it no lines are shown.
     """
-    head = f"error[{found.code}]: {found.message}"
+    head = f"{found.severity}[{found.code}]: {found.message}"
     if found.span is not None:
         span = found.span
         head = f"{span.file}:{span.line}:{span.column}: {head}"

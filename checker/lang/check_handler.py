@@ -26,6 +26,9 @@ def handler(decl: ast_items.Handler, role: str, home: Home) -> typed.Handler | N
     body = block(decl.body, inner)
     for stmt in decl.body:
         _yields_inside(stmt, scope)
+        if isinstance(stmt, ast.Yield) and isinstance(event, typed.OnInit):
+            message = "`upon init` comes before everything else, so nothing comes in between"
+            scope.report.add("N028", message, stmt.span, hint="leave `yield` out")
     return typed.Handler(decl.label, event, at, when, body, decl.head)
 
 

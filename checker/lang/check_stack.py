@@ -53,7 +53,20 @@ def given_of(
             report.add("C016", f"there is no layer `{one.layer}`", one.span, hint=hint)
         for layer in meant:
             _same_interface(layer, one, report)
-    return given
+    return () if any(_circle(one, given, report) for one in given) else given
+
+
+def _circle(one: typed.Given, given: tuple[typed.Given, ...], report: Reporter) -> bool:
+    """Whether what is given for a layer has that layer below itself, which is reported."""
+    if one.protocol is None:
+        return False
+    for layer in layers_of(one.protocol, given):
+        if given_for(layer, given) == one:
+            message = f"`{one.protocol.name}` has a layer `{one.layer}` itself: a circle"
+            hint = "give that layer another name, or name the protocol in `uses`"
+            report.add("C016", message, one.span, hint=hint)
+            return True
+    return False
 
 
 def _names(layer: typed.Layer) -> set[str]:
@@ -176,7 +189,7 @@ def _never_back(protocol: typed.Protocol, span: Span) -> Iterator[Diagnostic]:
             message = (
                 f"nobody recovers here: that {', '.join(stable)} {where} {one} stable can't matter"
             )
-            yield Diagnostic(code, message, span, hint=hint)
+            yield Diagnostic(code, message, span, hint=hint, severity="warning")
         if any(isinstance(h.event, typed.OnRecover) for h in role.handlers):
             message = f"nobody recovers here: `upon recover` {where} never runs"
-            yield Diagnostic(code, message, span, hint=hint)
+            yield Diagnostic(code, message, span, hint=hint, severity="warning")

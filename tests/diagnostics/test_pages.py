@@ -23,12 +23,15 @@ def blocks(code: str) -> dict[str, str]:
 
 
 def found_in(spec: str) -> tuple[Diagnostic, ...]:
-    """What is wrong with ``spec``, when it is read or when its one check is set up."""
+    """What is wrong with ``spec``, when it is read or when its one check is set up, or what is
+    warned of."""
     from checker.properties import ask
     from checker.system.instantiate.assemble import instantiate
 
     try:
         module = load_text(spec, "example.bcast")
+        if module.checks and module.checks[0].warnings:
+            return module.checks[0].warnings
         instantiate(module.checks[0], {}, ask)
     except SpecError as error:
         return error.diagnostics

@@ -49,12 +49,13 @@ def test_the_library_loads() -> None:
 def test_a_layer_named_by_its_interface_or_its_protocol() -> None:
     for name in ("Channel", "Direct"):
         user = load_text(OWN + USER % name, "a").protocols[-1]
-        assert [layer.protocol.name for layer in user.layers] == ["Direct"]
+        assert [layer.protocol and layer.protocol.name for layer in user.layers] == ["Direct"]
 
 
 def test_shipped_protocols_are_found_and_marked() -> None:
     text = "protocol P implements ReliableBroadcast { uses beb : BestEffortBroadcast message M }"
     (layer,) = load_text(text, "a").protocols[0].layers
+    assert layer.protocol is not None and layer.interface is not None
     assert layer.protocol.name == "BasicBroadcast" and layer.protocol.shipped
     assert not load_text(text, "a").protocols[0].shipped
 
@@ -73,10 +74,15 @@ protocol P implements ReliableBroadcast { uses beb : BestEffortBroadcast message
 
 def test_layers_that_are_unclear() -> None:
     other = OWN.split("\n", 2)[2].replace("Direct", "Other")
-    assert codes(OWN + other + USER % "Channel") == ["N014"]
-    (found,) = diagnostics(OWN + other + USER % "Channel")
-    assert "`Direct`" in found.message and "`Other`" in found.message
-    assert codes(OWN.split("protocol")[0] + USER % "Channel") == ["N014"]
+    check = "check c of User { %s }"
+    assert codes(OWN + other + USER % "Channel") == []
+    assert codes(OWN + other + USER % "Channel" + check % "given c as Other") == []
+    assert codes(OWN + other + USER % "Channel" + check % "given Channel as oracle") == []
+    (found,) = diagnostics(OWN + other + USER % "Channel" + check % "")
+    assert found.code == "N014" and "`Direct`" in found.message and "`Other`" in found.message
+    none = OWN.split("protocol")[0] + USER % "Channel"
+    assert codes(none) == [] and codes(none + check % "") == ["N014"]
+    assert codes(none + check % "given c as oracle") == []
     assert codes(OWN + USER % "Chanel") == ["N013"]
     assert codes("protocol A { }\nprotocol B { uses x : A message M }") == ["N022"]
 
