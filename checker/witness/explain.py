@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from checker.system import ir
 from checker.system.evaluate import Scope, elements, evaluate
-from checker.system.interpreter import State, named
+from checker.system.interpreter import State, holds, named
 from checker.system.ir import Expr, Op, Property, PropertyKind, Quantifier, TransitionSystem
 from checker.system.types import Type, Value
 from checker.witness.rerun import Run
@@ -18,7 +18,7 @@ Binding = tuple[str, Type, Value]
 def sentence(system: TransitionSystem, prop: Property, run: Run) -> str:
     """``agreement is violated with p = p2, q = p3: <definition>`` for a run that violates it."""
     if prop.kind is PropertyKind.LIVENESS:
-        found = _given(prop, run.values)
+        found = lasting(system, prop, run)
     else:
         found = bindings(system, prop.bad, run.last)
     parts = [f"{n} = {show(t, v)}" for n, t, v in found]
@@ -27,10 +27,20 @@ def sentence(system: TransitionSystem, prop: Property, run: Run) -> str:
     return f"{prop.name} is violated{whom}" + (f": {definition}" if definition else "")
 
 
-def _given(prop: Property, values: tuple[Value, ...]) -> tuple[Binding, ...]:
-    """The property's parameters, by the names that the author gave."""
-    pairs = zip(prop.params, values, strict=True)
-    return _authors((p.name, ir.domain_item(p.domain), value) for p, value in pairs)
+def lasting(system: TransitionSystem, prop: Property, run: Run) -> tuple[Binding, ...]:
+    """Who it is that a run which goes on for ever fails: the values of the property's parameters,
+    then the witnesses of each proposition that stays as it is all the time while it goes round."""
+    given = zip(prop.params, run.values, strict=True)
+    known = [(p.name, ir.domain_item(p.domain), value) for p, value in given]
+    names = {name: value for name, _, value in known}
+    states = [moment.state for moment in run.moments[run.loop or 0 :]]
+    found: dict[str, Binding] = {}
+    for proposition in prop.propositions:
+        truths = {holds(system, proposition, state, names) for state in states}
+        if len(truths) == 1:
+            scope = Scope(named(system, states[0]), dict(names))
+            _walk(proposition, scope, truths.pop(), found)
+    return _authors((*known, *found.values()))
 
 
 def bindings(system: TransitionSystem, expr: Expr, state: State) -> tuple[Binding, ...]:

@@ -11,10 +11,11 @@ from checker.system.interpreter import Event
 from checker.system.ir import MarkInfo, MarkKind, VariableKind
 from checker.system.types import BOOL, BagT, Case, MapT, OptionT, SeqT, SetT, TupleT, VariantT
 from checker.witness.events import tell
-from checker.witness.explain import bindings, sentence
+from checker.witness.explain import bindings, lasting, sentence
 from checker.witness.fates import copies_of, in_flight
 from checker.witness.rerun import Moment, Run
 from checker.witness.show import show
+from tests.witness.pingpong import FLIGHT, HAD, lasso, pingpong
 from tests.witness.relay import MSG, PROC, PROCS, WIRE, apply, local, relay
 
 DATA = (0, 0, 0)
@@ -145,3 +146,16 @@ def test_witnesses_through_negations_and_lets() -> None:
     bare = replace(SYSTEM.properties[0], bad=ir.TRUE, definition="")
     run = Run((Moment(state, None, ()),), ends=True)
     assert sentence(SYSTEM, bare, run) == "agreement is violated"
+
+
+def test_who_a_run_that_goes_round_fails() -> None:
+    system = pingpong()
+    run = lasso(system)
+    assert sentence(system, system.properties[0], run).startswith("turns is violated with p = p3:")
+    had = ir.Read(HAD, "had")
+    never = apply(ir.Op.NOT, ir.Index(BOOL, had, local("q.2")))
+    somebody = ir.Quant(ir.Quantifier.EXISTS, "q.2", ir.Universe(PROC), never, BOOL)
+    moving = apply(ir.Op.IN, ir.Const(PROC, 0), ir.Read(FLIGHT, "net"))
+    asked = replace(system.properties[0], params=(), propositions=(moving, somebody))
+    whom = lasting(system, asked, replace(run, values=()))
+    assert whom == (("q", PROC, 2),)
