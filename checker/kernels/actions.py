@@ -2,7 +2,8 @@
 
 ``action_<k>(ptr context, ptr worker, ptr source)`` puts the successors of the state at ``source``
 into the worker's batch, and says in the worker's record whether the state has made progress, has
-itself as a successor, or meets an error of the run.
+itself as a successor, or meets an error of the run.  Where edges are asked for, each successor
+comes with the number of the constraint that the step takes.
 
 ``bad_<p>(ptr source)`` and ``premise_<p>(ptr source)`` give 0, 1, or 2 for an error.
 """
@@ -10,40 +11,33 @@ itself as a successor, or meets an error of the run.
 from __future__ import annotations
 
 from checker.kernels import fields
+from checker.kernels.constraints import Plan
 from checker.kernels.domains import each, member_type
 from checker.kernels.emit import FALSE, TRUE, Fn, Label, Val, Var, const
 from checker.kernels.expressions import lower, lower_source
-from checker.kernels.fields import Worker
+from checker.kernels.fields import Mode, Worker
 from checker.kernels.frame import Frame
 from checker.kernels.layout import Layout
+from checker.kernels.records import address, get, put
 from checker.kernels.statements import Ways, statements
 from checker.system import ir
 from checker.system.ir import Action, Block, Expr, TransitionSystem
 
 
-def field(fn: Fn, record: Val, which: int) -> Val:
-    """The address of a word of a record."""
-    return fn.at(record, int(which))
-
-
-def get(fn: Fn, record: Val, which: int) -> Val:
-    return fn.load(field(fn, record, which), 64)
-
-
-def put(fn: Fn, record: Val, which: int, value: Val) -> None:
-    fn.store(value, field(fn, record, which))
-
-
-def address(fn: Fn, record: Val, which: int) -> Val:
-    """A word of a record that is an address."""
-    return fn.load(field(fn, record, which), 0)
-
-
 class ActionCode:
-    """Emits the function of one action."""
+    """Emits the function of one action.
+
+    ``ends``: whether it matters what is promised; ``plan``: the constraints, where edges with
+    their constraints may be asked for.
+    """
 
     def __init__(
-        self, system: TransitionSystem, layout: Layout, action: Action, ends: bool
+        self,
+        system: TransitionSystem,
+        layout: Layout,
+        action: Action,
+        ends: bool,
+        plan: Plan | None,
     ) -> None:
         self.action, self.layout = action, layout
         self.block: Block = action.body + system.monitor
@@ -57,6 +51,12 @@ class ActionCode:
         self.guard_fault = fn.label()
         self.frame = Frame(fn, layout, self.source, self.guard_fault)
         self.ends = ends and action.promised != ir.FALSE
+        self.plan = plan
+        if plan is not None:
+            self.label = fn.var(const(0, 32))
+            self.labels = address(fn, self.worker, Worker.BATCH_LABELS)
+            self.linking = fn.eq(get(fn, self.worker, Worker.MODE), const(Mode.EDGES))
+            self.key = fn.alloca(64, plan.words)
         self.work = fn.alloca(64, layout.words)
         self.batch = address(fn, self.worker, Worker.BATCH)
         self.pending = fn.var(get(fn, self.worker, Worker.PENDING))
@@ -99,6 +99,8 @@ class ActionCode:
         fn.leave_if(fn.not_(lower(frame, self.action.guard)), following)
         if self.ends:
             self._promise()
+            if self.plan is not None:
+                self._constrain(self.plan)
         ways = Ways(
             frame, self.work, self.way_marks, self._commit, self._note_fault, self._overflow
         )
@@ -113,6 +115,18 @@ class ActionCode:
         fn.place_fresh(fault)
         self.progress.set(TRUE)
         fn.place(known)
+
+    def _constrain(self, plan: Plan) -> None:
+        """The number of the constraint to which the instance belongs, where it is asked for."""
+        fn, fault, known = self.fn, self.fn.label(), self.fn.label()
+        self.label.set(const(0, 32))
+        with fn.if_(fn.and_(self.linking, self.promised.get())):
+            with self.frame.faulting(fault):
+                plan.store(self.frame, self.action, self.key)
+            self.label.set(fn.call("intern", [self.worker, self.key], 32))
+            fn.jump(known)
+            fn.place_fresh(fault)
+            fn.place(known)
 
     def _note_fault(self) -> None:
         self.faulted.set(TRUE)
@@ -148,6 +162,8 @@ class ActionCode:
         place = fn.at(self.batch, fn.mul(count, const(words)))
         for i, word in enumerate(row):
             fn.store(word, fn.at(place, i))
+        if self.plan is not None:
+            fn.store(self.label.get(), fn.at(self.labels, count, 32))
         self.pending.set(fn.add(count, const(1)))
         with fn.if_(fn.eq(count, const(fields.BATCH - 1))):
             put(fn, self.worker, Worker.PENDING, const(fields.BATCH))

@@ -26,10 +26,13 @@ class Context(IntEnum):
     VALS = 3  # address of the numbers of the states by slot (W = 1, only for the cycle question)
     ALIVE = 4  # address of a byte for each state: 0 outside, 1 inside, 2 trimmed
     INDEGREE = 5  # address of 32 bits for each state
-    ROWS = 8  # address of each worker's rows
-    NEXT_START = 8 + MAX_WORKERS  # where the next level starts among each worker's rows
-    PREFIX = 8 + 2 * MAX_WORKERS  # number of each worker's first row
-    FLAGS = 8 + 3 * MAX_WORKERS  # for each property: premise known; then: violation known
+    START = 6  # address of 64 bits for each state: its first edge
+    TARGETS = 7  # address of 32 bits for each edge: the number of the state it leads to
+    LABELS = 8  # address of 32 bits for each edge: the constraint it takes, or 0
+    ROWS = 16  # address of each worker's rows
+    NEXT_START = 16 + MAX_WORKERS  # where the next level starts among each worker's rows
+    PREFIX = 16 + 2 * MAX_WORKERS  # number of each worker's first row
+    FLAGS = 16 + 3 * MAX_WORKERS  # for each property: premise known; then: violation known
 
 
 class Worker(IntEnum):
@@ -60,6 +63,12 @@ class Worker(IntEnum):
     CYCLE = 22  # a state inside has itself as a successor and is no end
     TAPE = 23  # more nested choices than there is room for
     LOST = 24  # a property could not be evaluated
+    BATCH_LABELS = 25  # address of BATCH times 32 bits: constraints of the successors
+    EDGES = 26  # position of the next edge
+    KEYS = 27  # address of the constraints' rows
+    KEY_COUNT = 28
+    KEY_TABLE = 29  # address of 32 bits for each slot
+    KEY_MASK = 30  # slots - 1
     MARKS = 32  # bit set; what follows is placed by Shape
 
 
@@ -71,6 +80,7 @@ class Mode(IntEnum):
     INDEGREE = 2  # count edges inside
     TRIM = 3  # take away the edges of states without edges to them
     NEWCOMERS = 4  # is there a state that is not in the seen set
+    EDGES = 5  # write the edges with their constraints
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,16 @@ import hashlib
 from dataclasses import dataclass
 
 from checker.kernels.actions import ActionCode, question
+from checker.kernels.constraints import Interning, Plan
 from checker.kernels.emit import Fn
 from checker.kernels.fields import Shape
 from checker.kernels.layout import Layout, lay_out
+from checker.kernels.letters import letters, owed, some
 from checker.kernels.runtime import Runtime
 from checker.kernels.seen import SeenSet
-from checker.system.ir import PropertyKind, TransitionSystem
+from checker.kernels.steady import steady_for_some
+from checker.system.ir import Apply, Expr, Op, PropertyKind, TransitionSystem
+from checker.system.types import BOOL
 
 MIN_LEVEL_BITS = 8
 MAX_LEVEL_BITS = 24
@@ -27,7 +31,9 @@ class KernelImage:
     """``text``: LLVM's textual IR; ``digest`` of it; ``layout`` and ``shape`` of rows and records.
 
     ``level_shift`` and ``level_limit``: a key of the seen set holds the level, below the limit,
-    from this bit upwards; the limit is 0 where there is no room or no use for it.
+    from this bit upwards; the limit is 0 where there is no room or no use for it.  ``questions``
+    and ``live``: the numbers of the properties that are asked at ends, of those of liveness, and
+    ``plan``: the constraints of fairness where there are such; ``owes``: whether there is justice.
     """
 
     text: str
@@ -37,6 +43,10 @@ class KernelImage:
     level_shift: int
     level_limit: int
     questions: tuple[int, ...]
+    live: tuple[int, ...]
+    steady: tuple[int, ...]
+    plan: Plan | None
+    owes: bool
 
 
 def build(system: TransitionSystem) -> KernelImage:
@@ -44,30 +54,59 @@ def build(system: TransitionSystem) -> KernelImage:
     layout = lay_out(system)
     shape = Shape(layout.words, len(system.marks), len(system.properties))
     at_end = tuple(i for i, p in enumerate(system.properties) if p.kind is PropertyKind.AT_END)
-    spare = 63 - layout.bits if layout.words == 1 and at_end else 0
+    live = tuple(i for i, p in enumerate(system.properties) if p.kind is PropertyKind.LIVENESS)
+    ends = bool(at_end or live)
+    plan = Plan(system) if live else None
+    spare = 63 - layout.bits if layout.words == 1 and ends else 0
     levels = min(spare, MAX_LEVEL_BITS) if spare >= MIN_LEVEL_BITS else 0
     functions: list[Fn] = []
+    lasting: tuple[int, ...] = ()
     for action in system.actions:
-        functions.append(ActionCode(system, layout, action, bool(at_end)).emit())
+        functions.append(ActionCode(system, layout, action, ends, plan).emit())
     for i, prop in enumerate(system.properties):
         functions.append(question(layout, f"premise_{i}", prop.premise))
-        functions.append(question(layout, f"bad_{i}", prop.bad))
-    seen = SeenSet(layout.words, layout.bits, levels, bool(at_end))
+        bad = steady_for_some(prop) if prop.kind is PropertyKind.LIVENESS else prop.bad
+        if bad is not None:
+            functions.append(question(layout, f"bad_{i}", bad))
+            if prop.kind is PropertyKind.LIVENESS:
+                functions.append(some(layout, i, bad))
+                lasting += (i,)
+    if plan is not None:
+        functions += [letters(layout, i, system.properties[i]) for i in live]
+        functions += Interning(plan).functions()
+    owes = bool(ends and system.justice)
+    if owes:
+        functions.append(question(layout, "just", _all(system)))
+        functions.append(owed(layout, system))
+    seen = SeenSet(layout.words, layout.bits, levels, ends)
     functions += Runtime(system, shape, seen).functions()
-    text = _module(functions)
-    digest = hashlib.sha256(text.encode()).hexdigest()
+    text = module_text(functions)
+    digest = digest_of(text)
     limit = (1 << levels) - 1 if levels else 0
-    return KernelImage(text, digest, layout, shape, layout.bits + 1, limit, at_end)
+    shift = layout.bits + 1
+    return KernelImage(text, digest, layout, shape, shift, limit, at_end, live, lasting, plan, owes)
 
 
-EXPORTED = {"run", "reinsert", "number", "add", "lookup"}
+def _all(system: TransitionSystem) -> Expr:
+    return Apply(BOOL, Op.AND, tuple(justice.holds for justice in system.justice))
 
 
-def _module(functions: list[Fn]) -> str:
+def digest_of(text: str) -> str:
+    """What tells one module from another."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+EXPORTED = {"run", "reinsert", "number", "add", "lookup", "owed", "rekey"}
+EXPORTED_PREFIXES = ("classify_", "letters_", "some_")
+
+
+def module_text(functions: list[Fn], public: bool = False) -> str:
+    """A module in LLVM's textual IR; ``public``: all its functions can be called from outside."""
     body = []
     for fn in functions:
         text = fn.text()
-        if fn.name not in EXPORTED and not fn.name.startswith("classify_"):
+        exported = public or fn.name in EXPORTED or fn.name.startswith(EXPORTED_PREFIXES)
+        if not exported:
             text = text.replace("define ", "define internal ", 1)
         body.append(text)
     intrinsics = sorted({line for fn in functions for line in _intrinsics(fn)})

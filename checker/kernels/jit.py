@@ -11,11 +11,13 @@ import platform
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from checker import resources
-from checker.kernels.image import KernelImage
+from checker.kernels import graphs, spread
+from checker.kernels.image import KernelImage, digest_of, module_text
 
 CACHE, KEPT = "kernels", 500
 """Folder of the cache for machine code, and how many files it keeps."""
@@ -38,7 +40,33 @@ class Kernel:
     add: Callable[..., None]
     lookup: Callable[..., int]
     classify: dict[int, Callable[..., None]]
+    letters: dict[int, Callable[..., int]]
+    some: dict[int, Callable[..., int]]
+    owed: Callable[..., int] | None
+    rekey: Callable[..., None] | None
     cached: bool
+    engine: object
+
+
+@dataclass(frozen=True)
+class GraphKernel:
+    """Compiled functions; see :mod:`checker.kernels.graphs` and :mod:`checker.kernels.spread`.
+
+    ``components``: for plain graphs, and for those with an automaton.
+    """
+
+    components: tuple[Callable[..., None], ...]
+    select: Callable[..., int]
+    compress: Callable[..., int]
+    seed: Callable[..., None]
+    spread: Callable[..., None]
+    parents: Callable[..., int]
+    find_wanted: Callable[..., int]
+    quiet: Callable[..., None]
+    stays: Callable[..., int]
+    chosen: Callable[..., int]
+    reached: Callable[..., int]
+    relabel: Callable[..., None]
     engine: object
 
 
@@ -54,28 +82,65 @@ def compile_image(image: KernelImage, effort: Effort = Effort.FULL, cache: bool 
     kernel = load_image(image, effort) if cache else None
     if kernel is not None:
         return kernel
-    host = _Host(effort)
-    path = host.path(image) if cache else None
-    module = host.llvm.parse_assembly(image.text)
-    module.verify()
-    engine = host.llvm.create_mcjit_compiler(module, host.machine)
-    if effort is Effort.FULL:
-        _optimise(host.llvm, host.machine, module, len(image.text))
-    engine.set_object_cache(lambda _, data: _write(path, data), lambda _: None)
-    engine.finalize_object()
-    return _kernel(image, engine, False)
+    return _kernel(image, _compiled(image.text, image.digest, effort, cache), False)
 
 
 def load_image(image: KernelImage, effort: Effort) -> Kernel | None:
     """The kernel of ``image`` from the machine code of an earlier compilation, if there is any."""
+    engine = _loaded(image.digest, effort)
+    return None if engine is None else _kernel(image, engine, True)
+
+
+@lru_cache(maxsize=1)
+def graph_kernel() -> GraphKernel:
+    """The code for graphs, which is the same for all systems."""
+    text = module_text([*graphs.functions(), *spread.functions()], public=True)
+    digest = digest_of(text)
+    engine = _loaded(digest, Effort.FULL) or _compiled(text, digest, Effort.FULL, True)
+    word = ctypes.c_uint64
+
+    def function(name: str, count: int, result: Any = word) -> Any:
+        return _function(engine, name, result, count)
+
+    return GraphKernel(
+        components=tuple(function(f"components_{k}", 3, None) for k in ("plain", "product")),
+        select=function("select", 3),
+        compress=function("compress", 5),
+        seed=function("seed", 3, None),
+        spread=function("spread", 3, None),
+        parents=function("parents", 4),
+        find_wanted=function("find_wanted", 3),
+        quiet=function("quiet", 3, None),
+        stays=function("stays", 3),
+        chosen=function("chosen", 5),
+        reached=function("reached", 6),
+        relabel=function("relabel", 4, None),
+        engine=engine,
+    )
+
+
+def _compiled(text: str, digest: str, effort: Effort, cache: bool) -> Any:
     host = _Host(effort)
-    code = _read(host.path(image))
+    path = host.path(digest) if cache else None
+    module = host.llvm.parse_assembly(text)
+    module.verify()
+    engine = host.llvm.create_mcjit_compiler(module, host.machine)
+    if effort is Effort.FULL:
+        _optimise(host.llvm, host.machine, module, len(text))
+    engine.set_object_cache(lambda _, data: _write(path, data), lambda _: None)
+    engine.finalize_object()
+    return engine
+
+
+def _loaded(digest: str, effort: Effort) -> Any:
+    host = _Host(effort)
+    code = _read(host.path(digest))
     if code is None:
         return None
     engine = host.llvm.create_mcjit_compiler(host.llvm.parse_assembly(""), host.machine)
     engine.add_object_file(host.llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
-    return _kernel(image, engine, True)
+    return engine
 
 
 class _Host:
@@ -94,12 +159,12 @@ class _Host:
         )
         self._parts = (llvmlite.__version__, platform.machine(), cpu, features, effort.name)
 
-    def path(self, image: KernelImage) -> Path | None:
-        """The file for the machine code of ``image``; ``None`` where nothing can be kept."""
+    def path(self, digest: str) -> Path | None:
+        """The file for the machine code of a module; ``None`` where nothing can be kept."""
         folder = resources.cache_folder(CACHE)
         if folder is None:
             return None
-        parts = (image.digest, *self._parts)
+        parts = (digest, *self._parts)
         name = hashlib.sha256("\0".join(parts).encode()).hexdigest()
         return folder / f"{name}.o"
 
@@ -112,12 +177,17 @@ def _optimise(llvm: Any, machine: Any, module: Any, size: int) -> None:
     builder.getModulePassManager().run(module, builder)
 
 
+def _function(engine: Any, name: str, result: Any, count: int) -> Any:
+    """A function that takes ``count`` words."""
+    kind = ctypes.CFUNCTYPE(result, *[ctypes.c_uint64] * count)
+    return kind(engine.get_function_address(name))
+
+
 def _kernel(image: KernelImage, engine: Any, cached: bool) -> Kernel:
     word = ctypes.c_uint64
 
     def function(name: str, result: Any, count: int) -> Any:
-        kind = ctypes.CFUNCTYPE(result, *[word] * count)
-        return kind(engine.get_function_address(name))
+        return _function(engine, name, result, count)
 
     return Kernel(
         image,
@@ -127,6 +197,10 @@ def _kernel(image: KernelImage, engine: Any, cached: bool) -> Kernel:
         add=function("add", None, 3),
         lookup=function("lookup", word, 2),
         classify={i: function(f"classify_{i}", None, 3) for i in image.questions},
+        letters={i: function(f"letters_{i}", word, 6) for i in image.live},
+        some={i: function(f"some_{i}", word, 5) for i in image.steady},
+        owed=function("owed", word, 5) if image.owes else None,
+        rekey=function("rekey", None, 1) if image.plan is not None else None,
         cached=cached,
         engine=engine,
     )

@@ -5,10 +5,11 @@ A worker's batch holds successors that have not been looked up yet, to give the 
 
 from __future__ import annotations
 
-from checker.kernels.actions import address, field, get, put
 from checker.kernels.emit import Fn, Label, Val, const
 from checker.kernels.fields import Context, Mode, Shape, Worker
+from checker.kernels.records import address, field, get, put
 from checker.kernels.seen import INSIDE, OUTSIDE, SeenSet
+from checker.kernels.steady import steady
 from checker.system.ir import PropertyKind, TransitionSystem
 
 
@@ -17,12 +18,17 @@ class Runtime:
 
     def __init__(self, system: TransitionSystem, shape: Shape, seen: SeenSet) -> None:
         self.system, self.shape, self.seen = system, shape, seen
-        self.ends = any(p.kind is PropertyKind.AT_END for p in system.properties)
+        kinds = {p.kind for p in system.properties}
+        self.at_end = PropertyKind.AT_END in kinds
+        self.live = PropertyKind.LIVENESS in kinds
+        self.ends = self.at_end or self.live
 
     def functions(self) -> list[Fn]:
         """Everything but the actions and the questions."""
         found = [*self.seen.functions(), self.add(), self.flush(), self.absorb(), self.judge()]
         found.append(self.run())
+        if self.live:
+            found.append(self.link())
         for i, prop in enumerate(self.system.properties):
             if prop.kind is PropertyKind.AT_END:
                 found.append(self.classify(i))
@@ -49,6 +55,10 @@ class Runtime:
         with fn.if_(fn.eq(mode, const(Mode.SEARCH))):
             fn.call("absorb", [context, worker, count], None)
             fn.ret()
+        if self.live:
+            with fn.if_(fn.eq(mode, const(Mode.EDGES))):
+                fn.call("link", [context, worker, count], None)
+                fn.ret()
         batch = address(fn, worker, Worker.BATCH)
         with fn.count(count) as i:
             row, following = self.seen.row(fn, batch, i), fn.label()
@@ -77,6 +87,34 @@ class Runtime:
             step = fn.select(fn.eq(mode, const(Mode.TRIM)), const(-1, 32), const(1, 32))
             fn.store(fn.add(fn.load(place, 32), step), place)
 
+    def link(self) -> Fn:
+        """``link(context, worker, count)``: writes edges to the states in the batch."""
+        fn = Fn("link", [("context", 0), ("worker", 0), ("count", 64)], None, OUTSIDE)
+        context, worker, count = fn.args
+        batch, hashes = (address(fn, worker, w) for w in (Worker.BATCH, Worker.HASHES))
+        self._fingerprints(fn, context, batch, hashes, count)
+        given = address(fn, worker, Worker.BATCH_LABELS)
+        targets, labels = (address(fn, context, w) for w in (Context.TARGETS, Context.LABELS))
+        first = get(fn, worker, Worker.EDGES)
+        with fn.count(count) as i:
+            mark = fn.load(fn.at(hashes, i), 64)
+            index = fn.call("find", [context, self.seen.row(fn, batch, i), mark], 64)
+            target = fn.resize(self.seen.number_of(fn, context, index), 32)
+            at = fn.add(first, i)
+            fn.store(target, fn.at(targets, at, 32))
+            fn.store(fn.load(fn.at(given, i, 32), 32), fn.at(labels, at, 32))
+        put(fn, worker, Worker.EDGES, fn.add(first, count))
+        fn.ret()
+        return fn
+
+    def _fingerprints(self, fn: Fn, context: Val, batch: Val, hashes: Val, count: Val) -> None:
+        """Writes the fingerprints of the batch, and asks the memory for their slots."""
+        table, mask = address(fn, context, Context.TABLE), get(fn, context, Context.MASK)
+        with fn.count(count) as i:
+            mark = fn.call("fingerprint", [self.seen.row(fn, batch, i)], 64)
+            fn.store(mark, fn.at(hashes, i))
+            fn.prefetch(fn.at(table, fn.and_(mark, mask)))
+
     def absorb(self) -> Fn:
         """``absorb(context, worker, count)``: the batch goes into the seen set."""
         fn = Fn("absorb", [("context", 0), ("worker", 0), ("count", 64)], None, OUTSIDE)
@@ -84,11 +122,7 @@ class Runtime:
         with fn.if_(fn.ne(get(fn, worker, Worker.OVERFLOW), const(0))):
             fn.ret()
         batch, hashes = (address(fn, worker, w) for w in (Worker.BATCH, Worker.HASHES))
-        table, mask = address(fn, context, Context.TABLE), get(fn, context, Context.MASK)
-        with fn.count(count) as i:
-            mark = fn.call("fingerprint", [self.seen.row(fn, batch, i)], 64)
-            fn.store(mark, fn.at(hashes, i))
-            fn.prefetch(fn.at(table, fn.and_(mark, mask)))
+        self._fingerprints(fn, context, batch, hashes, count)
         with fn.count(count) as i:
             mark = fn.load(fn.at(hashes, i), 64)
             full = fn.call("insert", [context, worker, self.seen.row(fn, batch, i), mark], 64)
@@ -116,8 +150,10 @@ class Runtime:
                 with fn.if_(fn.eq(value, const(1))):
                     put(fn, worker, self.shape.premise + i, const(1))
                 self._lost(fn, worker, source, value)
+            if prop.kind is PropertyKind.LIVENESS and steady(prop) is None:
+                continue
             wanted = fn.eq(get(fn, context, Context.FLAGS + count + i), const(0))
-            if prop.kind is PropertyKind.AT_END:
+            if prop.kind is not PropertyKind.INVARIANT:
                 wanted = fn.and_(wanted, end)
             with fn.if_(wanted):
                 value = fn.call(f"bad_{i}", [source], 64)
@@ -149,19 +185,27 @@ class Runtime:
                 fn.leave_if(fn.ne(self._alive(fn, context, number), const(1, 8)), following)
             with fn.if_(fn.eq(mode, const(Mode.TRIM))):
                 self._trim(fn, context, worker, number, following)
+            if self.live:
+                linking = fn.eq(mode, const(Mode.EDGES))
+                self._open_edges(fn, context, worker, linking, number)
             self._expand(fn, context, worker, source, i)
             at_end = fn.eq(get(fn, worker, Worker.PROGRESS), const(0))
             with fn.if_(judged):
+                ended = self._just(fn, worker, source, at_end)
                 if self.ends:
-                    total = fn.add(get(fn, worker, Worker.ENDS), fn.resize(at_end, 64))
+                    total = fn.add(get(fn, worker, Worker.ENDS), fn.resize(ended, 64))
                     put(fn, worker, Worker.ENDS, total)
-                fn.call("judge", [context, worker, source, at_end], None)
+                fn.call("judge", [context, worker, source, ended], None)
                 with fn.if_(fn.ne(get(fn, worker, Worker.FAULTED), const(0))):
                     fn.call("note", [field(fn, worker, self.shape.fault), source], None)
             with fn.if_(fn.eq(mode, const(Mode.SEARCH))):
                 fn.leave_if(fn.eq(get(fn, worker, Worker.OVERFLOW), const(0)), following)
                 self._give_up(fn, worker)
             fn.call("flush", [context, worker], None)
+            if self.live:
+                with fn.if_(linking):
+                    self._close_edges(fn, context, worker, number, i)
+                    fn.jump(following)
             loop = fn.and_(fn.ne(get(fn, worker, Worker.SELF), const(0)), fn.not_(at_end))
             with fn.if_(loop):
                 put(fn, worker, Worker.CYCLE, const(1))
@@ -173,6 +217,29 @@ class Runtime:
             self._give_up(fn, worker)
         fn.ret(end)
         return fn
+
+    def _just(self, fn: Fn, worker: Val, source: Val, quiet: Val) -> Val:
+        """Whether a state in which nothing is promised is an end: all justice holds there."""
+        if not (self.ends and self.system.justice):
+            return quiet
+        at_end = fn.var(quiet)
+        with fn.if_(quiet):
+            value = fn.call("just", [source], 64)
+            self._lost(fn, worker, source, value)
+            at_end.set(fn.eq(value, const(1)))
+        return at_end.get()
+
+    def _open_edges(self, fn: Fn, context: Val, worker: Val, linking: Val, number: Val) -> None:
+        with fn.if_(linking):
+            place = fn.at(address(fn, context, Context.START), number)
+            fn.store(get(fn, worker, Worker.EDGES), place)
+
+    def _close_edges(self, fn: Fn, context: Val, worker: Val, number: Val, i: Val) -> None:
+        """Takes the state's edges back where there was no room for a constraint."""
+        with fn.if_(fn.ne(get(fn, worker, Worker.OVERFLOW), const(0))):
+            place = fn.at(address(fn, context, Context.START), number)
+            put(fn, worker, Worker.EDGES, fn.load(place, 64))
+            fn.ret(i)
 
     def _safe(self, fn: Fn, worker: Val, begin: Val) -> None:
         put(fn, worker, Worker.SAFE, begin)
@@ -193,7 +260,7 @@ class Runtime:
             put(fn, worker, which, const(0))
         for k in range(len(self.system.actions)):
             fn.call(f"action_{k}", [context, worker, source], None)
-        if self.ends and (self.seen.words > 1 or self.seen.level_bits):
+        if self.at_end and (self.seen.words > 1 or self.seen.level_bits):
             loop = fn.ne(get(fn, worker, Worker.SELF), const(0))
             with fn.if_(fn.and_(loop, fn.ne(get(fn, worker, Worker.PROGRESS), const(0)))):
                 put(fn, worker, Worker.BACK, const(1))

@@ -11,9 +11,9 @@ are claimed by compare and swap, so that any number of workers may insert.
 from __future__ import annotations
 
 from checker.kernels import fields
-from checker.kernels.actions import address, field, get, put
 from checker.kernels.emit import FALSE, Fn, Val, const
 from checker.kernels.fields import Context, Worker
+from checker.kernels.records import address, field, get, put
 
 FACTOR = 0xD6E8FEB86659FD93
 AHEAD = 16
@@ -23,17 +23,24 @@ OUTSIDE = "noinline"
 
 
 class Rows:
-    """Rows of ``words`` words: addresses, equality, fingerprints, the smallest one."""
+    """Rows of ``words`` words: addresses, equality, fingerprints, the smallest one.
 
-    def __init__(self, words: int) -> None:
-        self.words = words
+    ``prefix``: of the names of its functions.
+    """
+
+    def __init__(self, words: int, prefix: str = "") -> None:
+        self.words, self._prefix = words, prefix
+
+    def name(self, function: str) -> str:
+        """How one of its functions is called."""
+        return self._prefix + function
 
     def functions(self) -> list[Fn]:
         return [self.fingerprint(), self.note()]
 
     def fingerprint(self) -> Fn:
         """``fingerprint(row)``: 64 well mixed bits; a bijection for one word."""
-        fn = Fn("fingerprint", [("row", 0)], 64, INSIDE)
+        fn = Fn(self.name("fingerprint"), [("row", 0)], 64, INSIDE)
         total = const(0)
         for i in range(self.words):
             word = fn.load(fn.at(fn.args[0], i), 64)
@@ -96,7 +103,8 @@ class SeenSet(Rows):
         self.bits, self.level_bits, self.tracks = bits, level_bits, tracks
 
     def functions(self) -> list[Fn]:
-        return [*super().functions(), self.insert(), self.lookup(), self.reinsert(), self.number()]
+        mine = [self.insert(), self.find(), self.lookup(), self.reinsert(), self.number()]
+        return [*super().functions(), *mine]
 
     def _key(self, fn: Fn, row: Val, level: Val) -> Val:
         return fn.or_(fn.or_(fn.load(row, 64), const(1 << self.bits)), level)
@@ -179,6 +187,13 @@ class SeenSet(Rows):
         fn = Fn("lookup", [("context", 0), ("row", 0)], 64, OUTSIDE)
         context, row = fn.args
         mark = fn.call("fingerprint", [row], 64)
+        fn.ret(fn.call("find", [context, row, mark], 64))
+        return fn
+
+    def find(self) -> Fn:
+        """``find(context, row, mark)``: the slot of a state whose fingerprint is known, or -1."""
+        fn = Fn("find", [("context", 0), ("row", 0), ("mark", 64)], 64, INSIDE)
+        context, row, mark = fn.args
         table, mask = address(fn, context, Context.TABLE), get(fn, context, Context.MASK)
         index = fn.var(fn.and_(mark, mask))
         with fn.forever():

@@ -9,7 +9,9 @@ import os
 from typing import NoReturn
 
 from checker.engines.native.cycles import LostProperty, Unfinished, cyclic
+from checker.engines.native.liveness import decide
 from checker.engines.native.search import Search
+from checker.engines.native.states import Lost
 from checker.engines.native.traces import path_to
 from checker.engines.native.upgrade import Upgrade, first_kernel
 from checker.kernels.fields import MAX_WORKERS, Worker
@@ -52,6 +54,7 @@ def explore(
 
 def _answer(search: Search, marks: set[int]) -> Answer:
     store = search.store
+    used = store.used
     transitions, ends = store.total(Worker.TRANSITIONS), store.total(Worker.ENDS)
     marks |= _reached(search)
     if search.lost is not None:
@@ -61,6 +64,10 @@ def _answer(search: Search, marks: set[int]) -> Answer:
     if stopped is None and search.faulty is None:
         on_cycles, stopped = _on_cycles(search)
     exhaustive = stopped is None and search.faulty is None
+    try:
+        live = decide(search, exhaustive)
+    except Lost as lost:
+        _raise_lost(search, lost.words)
     fault = search.faulty
     return Answer(
         engine=NAME,
@@ -70,15 +77,22 @@ def _answer(search: Search, marks: set[int]) -> Answer:
         seconds=search.seconds,
         transitions=transitions,
         violations={
-            name: path_to(search, depth, best) for name, (depth, best) in search.violating.items()
-        },
+            name: live.violations.get(name) or path_to(search, depth, best)
+            for name, (depth, best) in search.violating.items()
+        }
+        | live.violations,
         fault=path_to(search, *fault, then_fault=True) if fault else None,
         cyclic=on_cycles,
         reached_marks=frozenset(marks),
         premises=frozenset(search.premises),
         ends=ends,
         stopped=stopped,
-        bytes_per_state=store.used / max(1, store.states),
+        bytes_per_state=used / max(1, store.states),
+        fair=live.fair,
+        undecided=live.undecided,
+        edges=live.edges,
+        bytes_per_edge=live.bytes_per_edge,
+        liveness_seconds=live.seconds,
     )
 
 
@@ -113,8 +127,14 @@ def _reached(search: Search) -> set[int]:
 
 def _raise_lost(search: Search, words: tuple[int, ...]) -> NoReturn:
     """Lets the interpreter say what is wrong with a property in a state."""
-    state = search.kernel.image.layout.unpack(words)
-    for prop in search.system.properties:
-        interpreter.holds(search.system, prop.premise, state)
-        interpreter.holds(search.system, prop.bad, state)
+    system, state = search.system, search.kernel.image.layout.unpack(words)
+    for justice in system.justice:
+        interpreter.holds(system, justice.holds, state)
+    for prop in system.properties:
+        interpreter.holds(system, prop.premise, state)
+        interpreter.holds(system, prop.bad, state)
+        for values in interpreter.assignments(prop.params):
+            names = dict(zip((p.name for p in prop.params), values, strict=True))
+            for proposition in prop.propositions:
+                interpreter.holds(system, proposition, state, names)
     raise AssertionError("a property had an error of the run in native code only")

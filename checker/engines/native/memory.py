@@ -33,6 +33,14 @@ class Buffer:
         """The bytes as unsigned 64-bit words."""
         return memoryview(self._pages).cast("Q")
 
+    def halves(self) -> memoryview:
+        """The bytes as unsigned 32-bit words."""
+        return memoryview(self._pages).cast("I")
+
+    def find(self, what: bytes, begin: int, end: int) -> int:
+        """The first position from ``begin`` on, before ``end``, of ``what``; -1 for none."""
+        return self._pages.find(what, begin, end)
+
     def bytes(self) -> memoryview:
         """The bytes themselves."""
         return memoryview(self._pages)

@@ -49,10 +49,9 @@ class Search:
         self.faulty: tuple[int, Best] | None = None
         self.lost: Best | None = None
         self.stopped: str | None = None
-        at_end = any(p.kind is PropertyKind.AT_END for p in system.properties)
+        tracked = any(p.kind is not PropertyKind.INVARIANT for p in system.properties)
         untracked = kernel.image.shape.words == 1 and not kernel.image.level_limit
-        self.maybe_cyclic = at_end and untracked
-        self.at_end = at_end
+        self.maybe_cyclic = tracked and untracked
         self.halt = False
         self._pool: ThreadPoolExecutor | None = None
         self._grain = 256
@@ -82,7 +81,8 @@ class Search:
         """Waits for all workers."""
         self.halt = True
         if self.upgrade is not None:
-            self.upgrade.close()
+            self.store.kernel = self.upgrade.close() or self.store.kernel
+            self.upgrade = None
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None

@@ -34,6 +34,7 @@ class Crew:
     rows: Buffer
     batch: Buffer
     hashes: Buffer
+    labels: Buffer
     starts: list[int] = field(default_factory=lambda: [0])
 
     def get(self, which: int) -> int:
@@ -70,10 +71,12 @@ class Store:
             Buffer(int(self.slots * LOAD) * width),
             Buffer(BATCH * width),
             Buffer(BATCH * 8),
+            Buffer(BATCH * 4),
         )
         crew.put(Worker.ID, number)
         crew.put(Worker.BATCH, crew.batch.address)
         crew.put(Worker.HASHES, crew.hashes.address)
+        crew.put(Worker.BATCH_LABELS, crew.labels.address)
         return crew
 
     def _addresses(self) -> None:

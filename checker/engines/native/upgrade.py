@@ -48,9 +48,11 @@ class Upgrade:
         self._over = True
         return self._made.result()
 
-    def close(self) -> None:
-        """Waits for the compiler, which can't be interrupted."""
-        self._over = True
+    def close(self) -> Kernel | None:
+        """Waits for the compiler, which can't be interrupted; gives what it made meanwhile."""
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
+        made = None if self._over or self._made is None else self._made.result()
+        self._over = True
+        return made

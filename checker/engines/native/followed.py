@@ -1,0 +1,173 @@
+"""Properties whose automaton has to be followed from where runs start.
+
+Breadth first over pairs of a state and a state of the automaton.  Levels are kept, so that a
+shortest run to any pair can be rebuilt backwards.  An automaton that may wait as long as it likes
+is followed only from where it stops waiting.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+from checker.engines.native.automata import Reader
+from checker.engines.native.graph import check_time
+from checker.engines.native.lasso import Lasso
+from checker.engines.native.memory import Buffer
+from checker.engines.native.question import Nodes, Question
+from checker.engines.native.states import Core, States
+from checker.engines.native.traces import path_to
+from checker.kernels.graph_fields import Task
+from checker.system import interpreter
+from checker.system.ir import Property
+from checker.system.types import Value
+from checker.witness.answer import Path, State
+
+Assignment = tuple[Value, ...]
+
+
+class Followed:
+    """One property, number ``number``; ``core``: of the graph, where it has one."""
+
+    def __init__(
+        self, states: States, core: Core | None, number: int, prop: Property, reader: Reader
+    ) -> None:
+        self.states, self.core, self.number, self.prop = states, core, number, prop
+        self.reader, self.numbers = reader, states.numbers
+        self.key = states.key(range(self.numbers.count))
+        self.ends: Buffer | None = None
+
+    def violation(self) -> Path | None:
+        """A run that violates it: the shortest one to a bad end, or else a lasso."""
+        best: Path | None = None
+        for values in interpreter.assignments(self.prop.params):
+            check_time(self.states.search)
+            found = self._for(values, best)
+            if found is not None:
+                best = found
+        return best
+
+    def _for(self, values: Assignment, best: Path | None) -> Path | None:
+        """A run that is better than ``best``, for one assignment."""
+        states, ended = self.states, best is not None and best.loop == len(best.states) - 1
+        letters = states.letters(self.number, None, self.prop, values)
+        product = self.reader.whole(letters.bytes().cast("H")[: self.numbers.count])
+        question = Question(states.graph, product, letters, states.owed, states.full)
+        self._mark_ends(question)
+        run = _Run(states, question, self.reader)
+        limit = len(best.states) - 1 if best is not None and ended else None
+        end = run.to_end(limit)
+        if end is not None:
+            nodes = run.states_to(end)
+            return Path(nodes, loop=len(nodes) - 1, values=values)
+        if best is None and self.core is not None and self.reader.accepting:
+            return self._lasso(self.core, run, values)
+        return None
+
+    def _mark_ends(self, question: Question) -> None:
+        """Tells native code in which states a run may stay."""
+        if self.ends is None:
+            self.ends = Buffer(self.numbers.count)
+            question.put(Task.ENDS, self.ends.address)
+            for begin, end in self.states.graph.stretches:
+                question.code.quiet(question.task, begin, end)
+        question.put(Task.ENDS, self.ends.address)
+
+    def _lasso(self, core: Core, run: _Run, values: Assignment) -> Path | None:
+        """A lasso through what ``run`` has reached."""
+        states, count = self.states, len(core.states)
+        letters = states.letters(self.number, core.states, self.prop, values)
+        shift = len(states.search.system.justice)
+        product = self.reader.cycles(letters.bytes().cast("H")[:count], shift)
+        sets = (1 << len(self.reader.automaton.accepting)) - 1
+        full = states.full | sets << shift
+        question = Question(core.graph, product, letters, core.owed, full)
+        if not question.fair(run.reached(core, self.reader.accepting)):
+            return None
+        whole = {
+            self.reader.accepting[node // count] * self.numbers.count
+            + core.states[node % count]: node
+            for node in question.fair_nodes(0, question.size)
+        }
+        found = run.first_of(whole)
+        stem = run.states_to(found)
+        loop = Lasso(question, whole[found], states.key(core.states)).loop()
+        more = tuple(states.state(core.states[node % count]) for node in loop[1:])
+        return Path((*stem, *more), loop=len(stem) - 1, values=values)
+
+
+class _Run:
+    """The pairs that runs reach, level by level; ``levels``: where each starts in the queue."""
+
+    def __init__(self, states: States, question: Question, reader: Reader) -> None:
+        self.states, self.question, self.reader = states, question, reader
+        self.numbers = states.numbers
+        self.key = states.key(range(self.numbers.count))
+        self.levels = [0]
+
+    def to_end(self, limit: int | None) -> int | None:
+        """The nearest pair where the run may stay for ever, and is accepted.
+
+        Only those fewer than ``limit`` steps away; everything is reached where there is none.
+        """
+        question, levels = self.question, self.levels
+        question.begin_spreading(0)
+        deepest = self.states.search.depth if self.reader.waits else 0
+        depth = 0
+        while limit is None or depth < limit:
+            if depth:
+                levels.append(question.spread(levels[-1]))
+            if depth <= deepest:
+                for begin, end in self.numbers.level(depth):
+                    question.seed(begin, end)
+            elif question.get(Task.QUEUED) == levels[-1]:
+                return None
+            count = question.code.stays(question.task, levels[-1], question.get(Task.QUEUED))
+            if count:
+                return min(question.found(count), key=self.key)
+            depth += 1
+        return None
+
+    def reached(self, core: Core, accepting: list[int]) -> Nodes:
+        """Of the product of the core with these states of the automaton, what was reached."""
+        question, count = self.question, len(core.states)
+        found = Buffer(4 * count * len(accepting))
+        where, total = core.states.buffer_info()[0], 0
+        for i, state in enumerate(accepting):
+            first = state * self.numbers.count
+            given = (question.task, first, where, count, i * count)
+            total += question.code.reached(*given, found.address + 4 * total)
+        return Nodes(found, total)
+
+    def first_of(self, nodes: dict[int, int]) -> int:
+        """The nearest of ``nodes``, which were all reached."""
+        queue = array("I", self.question.queue())
+        for begin, end in zip(self.levels, [*self.levels[1:], len(queue)], strict=True):
+            found = [node for node in queue[begin:end] if node in nodes]
+            if found:
+                return min(found, key=self.key)
+        raise AssertionError("a node that was reached is in the queue")
+
+    def states_to(self, node: int) -> tuple[State, ...]:
+        """The states of a shortest run to a pair that was reached."""
+        question, after = self.question, list[int]()
+        depth = self._depth(node)
+        while depth and not self._seeded(node, depth):
+            begin, end = self.levels[depth - 1 : depth + 1]
+            count = question.code.parents(question.task, begin, end, node)
+            after.append(question.split(node)[1])
+            node = min(question.found(count), key=self.key)
+            depth -= 1
+        number = question.split(node)[1]
+        stem = path_to(self.states.search, depth, (0, self.numbers.words(number)))
+        return (*stem.states, *(self.states.state(n) for n in reversed(after)))
+
+    def _depth(self, node: int) -> int:
+        at = self.question.position(node)
+        return next(d for d in reversed(range(len(self.levels))) if self.levels[d] <= at)
+
+    def _seeded(self, node: int, depth: int) -> bool:
+        """Whether the automaton may have waited until the state of ``node``."""
+        copy, number = self.question.split(node)
+        if not self.reader.waits or self.numbers.depth(number) != depth:
+            return False
+        return copy in self.question.copies_after(0, number)

@@ -1,0 +1,226 @@
+"""The graph of a finished search: every state's steps, each with the constraint that it takes.
+
+States are numbered worker by worker.  After the states of each worker comes one number that stands
+for no state, where that worker's edges end.
+"""
+
+from __future__ import annotations
+
+import time
+from array import array
+from bisect import bisect_right
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from checker.engines.native.memory import Buffer, available
+from checker.engines.native.search import Search
+from checker.engines.native.store import Crew
+from checker.kernels.fields import Context, Mode, Worker
+from checker.kernels.graphs import STRONG, WEAK
+from checker.kernels.jit import graph_kernel
+from checker.system.ir import FairnessKind
+
+ROWS = 1 << 14
+"""States between two looks at the clock."""
+FIRST_KEYS = 1 << 10
+
+
+class Unfinished(Exception):
+    """A question about cycles is not decided; the message says why."""
+
+
+class Numbers:
+    """The states of a search by number."""
+
+    def __init__(self, search: Search) -> None:
+        self.search = search
+        self.firsts: list[int] = []
+        self.count = 0
+        for crew in search.store.crew:
+            self.firsts.append(self.count)
+            self.count += crew.count + 1
+        if self.count >= 1 << 32:
+            raise Unfinished("there are more than 2^32 states")
+
+    def place(self, number: int) -> tuple[Crew, int]:
+        """Whose row it is, and which."""
+        who = bisect_right(self.firsts, number) - 1
+        return self.search.store.crew[who], number - self.firsts[who]
+
+    def words(self, number: int) -> tuple[int, ...]:
+        """The words of a state."""
+        crew, row = self.place(number)
+        width = self.search.store.shape.words
+        return tuple(crew.rows.words()[row * width : (row + 1) * width])
+
+    def depth(self, number: int) -> int:
+        """The level of a state."""
+        crew, row = self.place(number)
+        return bisect_right(crew.starts, row) - 1
+
+    def level(self, depth: int) -> list[tuple[int, int]]:
+        """The ranges of the numbers of the states of a level."""
+        found = []
+        for first, crew in zip(self.firsts, self.search.store.crew, strict=True):
+            if depth < len(crew.starts):
+                begin, end = self.search.store.range_of(crew, depth)
+                if begin < end:
+                    found.append((first + begin, first + end))
+        return found
+
+    def publish(self) -> None:
+        """Makes the numbers known to native code."""
+        store, kernel = self.search.store, self.search.kernel
+        for i, first in enumerate(self.firsts):
+            store.context[Context.PREFIX + i] = first
+        if store.shape.words > 1:
+            return
+        store.numbers = Buffer(4 * store.slots)
+        store.context[Context.VALS] = store.numbers.address
+
+        def number(crew: Crew) -> None:
+            kernel.number(store.context_address, crew.address)
+
+        with ThreadPoolExecutor(len(store.crew)) as pool:
+            list(pool.map(number, store.crew))
+
+
+@dataclass
+class Graph:
+    """Edges in compressed rows (see :mod:`checker.kernels.graph_fields`).
+
+    ``kinds``: a byte for each constraint, none for number 0.  ``stretches``: the ranges of numbers
+    that stand for states.
+    """
+
+    states: int
+    start: Buffer
+    targets: Buffer
+    labels: Buffer
+    edges: int
+    kinds: bytes
+    stretches: list[tuple[int, int]]
+
+    @property
+    def bytes(self) -> int:
+        """Bytes in use."""
+        return 8 * self.edges + 8 * self.states
+
+
+def build(search: Search, numbers: Numbers) -> Graph:
+    """The graph of an exhaustive search; raises :class:`Unfinished` where it has no room."""
+    store = search.store
+    most = store.total(Worker.TRANSITIONS)
+    needed = 8 * most + 40 * numbers.count
+    limit = search.limits.memory
+    if limit is not None and store.used + needed > limit:
+        why = f"the graph of steps does not fit into the memory limit of {limit:,} bytes"
+        raise Unfinished(why)
+    if needed > available():
+        raise Unfinished("there is no memory for the graph of steps")
+    alone = 8 * most * len(store.crew) > available()
+    rooms = 1 if alone else len(store.crew)
+    numbers.publish()
+    start = Buffer(8 * (numbers.count + 1))
+    targets, labels = Buffer(4 * most * rooms), Buffer(4 * most * rooms)
+    store.context[Context.START] = start.address
+    store.context[Context.TARGETS] = targets.address
+    store.context[Context.LABELS] = labels.address
+    writers = [_Writer(search, crew, start, i * most) for i, crew in enumerate(store.crew[:rooms])]
+    if rooms == 1:
+        for crew, first in zip(store.crew, numbers.firsts, strict=True):
+            writers[0].write(crew, first)
+    else:
+        _together(search, writers, numbers)
+    kinds, edges = _join(search, writers, labels)
+    stretches = [(f, f + c.count) for f, c in zip(numbers.firsts, store.crew, strict=True)]
+    return Graph(numbers.count, start, targets, labels, edges, kinds, stretches)
+
+
+def _together(search: Search, writers: list[_Writer], numbers: Numbers) -> None:
+    with ThreadPoolExecutor(len(writers)) as pool:
+        work = zip(writers, search.store.crew, numbers.firsts, strict=True)
+        tasks = [pool.submit(writer.write, crew, first) for writer, crew, first in work]
+        try:
+            for task in tasks:
+                task.result()
+        except BaseException:
+            for writer in writers:
+                writer.halt = True
+            raise
+
+
+class _Writer:
+    """Writes edges, from position ``begin`` on, with the record of a worker."""
+
+    def __init__(self, search: Search, crew: Crew, start: Buffer, begin: int) -> None:
+        self.search, self.crew, self.start, self.begin = search, crew, start, begin
+        self.halt = False
+        self.width = search.kernel.image.plan.words if search.kernel.image.plan else 1
+        self.keys, self.table = Buffer(8 * self.width * FIRST_KEYS), Buffer(8 * FIRST_KEYS)
+        self.slots = 2 * FIRST_KEYS
+        crew.put(Worker.MODE, Mode.EDGES)
+        crew.put(Worker.OVERFLOW, 0)
+        crew.put(Worker.EDGES, begin)
+        crew.put(Worker.KEY_COUNT, 0)
+        self._publish()
+
+    def _publish(self) -> None:
+        self.crew.put(Worker.KEYS, self.keys.address)
+        self.crew.put(Worker.KEY_TABLE, self.table.address)
+        self.crew.put(Worker.KEY_MASK, self.slots - 1)
+
+    def write(self, owner: Crew, first: int) -> None:
+        """The edges of all states of ``owner``, whose first one has number ``first``."""
+        search, at = self.search, 0
+        while at < owner.count:
+            if self.halt:
+                return
+            check_time(search)
+            stop = min(owner.count, at + ROWS)
+            context, rows = search.store.context_address, owner.rows.address
+            at = search.kernel.run(context, self.crew.address, rows, at, stop, first)
+            if self.crew.get(Worker.OVERFLOW):
+                self._grow()
+        self.start.words()[first + owner.count] = self.crew.get(Worker.EDGES)
+
+    def _grow(self) -> None:
+        used = 8 * self.width * self.crew.get(Worker.KEY_COUNT)
+        self.slots *= 4
+        self.keys = self.keys.larger(4 * self.width * self.slots, used)
+        self.table = Buffer(4 * self.slots)
+        self._publish()
+        self.crew.put(Worker.OVERFLOW, 0)
+        rekey = self.search.kernel.rekey
+        assert rekey is not None
+        rekey(self.crew.address)
+
+    def constraints(self) -> list[tuple[int, ...]]:
+        """The rows of the constraints it has met, in the order of their numbers."""
+        words, width = self.keys.words(), self.width
+        count = self.crew.get(Worker.KEY_COUNT)
+        return [tuple(words[i * width : (i + 1) * width]) for i in range(count)]
+
+
+def _join(search: Search, writers: list[_Writer], labels: Buffer) -> tuple[bytes, int]:
+    """Gives each constraint one number; gives the kinds, and the number of edges."""
+    plan = search.kernel.image.plan
+    assert plan is not None
+    known: dict[tuple[int, ...], int] = {}
+    edges = 0
+    for writer in writers:
+        names = array("I", [0])
+        names.extend(known.setdefault(row, len(known) + 1) for row in writer.constraints())
+        end = writer.crew.get(Worker.EDGES)
+        edges += end - writer.begin
+        if any(i != name for i, name in enumerate(names)):
+            graph_kernel().relabel(labels.address, writer.begin, end, names.buffer_info()[0])
+    kinds = {FairnessKind.WEAK: WEAK, FairnessKind.STRONG: STRONG}
+    return bytes([0, *(kinds[plan.groups[row[0]].kind] for row in known)]), edges
+
+
+def check_time(search: Search) -> None:
+    """Raises :class:`Unfinished` where the time limit is reached."""
+    timeout = search.limits.timeout
+    if timeout is not None and time.monotonic() - search.started > timeout:
+        raise Unfinished(f"the time limit of {timeout:g} s was reached")

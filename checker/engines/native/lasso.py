@@ -1,0 +1,127 @@
+"""Lassos: a way round a fair component that owes nothing, as short as going for the nearest is.
+
+Everything is chosen by the contents of states, so that it is the same for any number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from checker.engines.native.question import Question
+from checker.kernels.graph_fields import Task
+from checker.kernels.graphs import STRONG, WEAK
+
+Key = Callable[[int], tuple[tuple[int, ...], int]]
+"""What tells nodes apart whatever their numbers are."""
+
+
+class Lasso:
+    """A loop from ``node`` through its fair component, in the making."""
+
+    def __init__(self, question: Question, node: int, key: Key) -> None:
+        self.question, self.home, self.key = question, node, key
+        self.component = question.component(node)
+        self.path = [node]
+        self.taken: set[int] = set()
+        self.lasting = self._enabled(node, WEAK)
+        self.strong = self._enabled(node, STRONG)
+        self.has = question.owes(node)
+
+    def loop(self) -> list[int]:
+        """The nodes of the loop, the first one once."""
+        while True:
+            maybe = self.lasting - self.taken
+            must = self.strong - self.taken
+            missing = self.question.full & ~self.has
+            here = self.path[-1]
+            if maybe or must or missing:
+                self._go(self._nearest(maybe, must, missing))
+                left = (maybe & self.lasting) - self.taken, must - self.taken, missing & ~self.has
+                if left == (maybe, must, missing):
+                    self._take(maybe | must)
+            elif here != self.home:
+                self._go(self._route(self._at_home))
+            elif len(self.path) == 1:
+                self._move(min(self._inside(here), key=self.key))
+            else:
+                return self.path[:-1]
+
+    def _enabled(self, node: int, kind: int) -> set[int]:
+        kinds = self.question.graph.kinds
+        return {label for _, label in self.question.edges(node) if kinds[label] == kind}
+
+    def _inside(self, node: int) -> list[int]:
+        steps = {after for after, _ in self.question.steps(node)}
+        return [n for n in steps if self.question.is_inside(n, self.component)]
+
+    def _move(self, node: int) -> None:
+        """One step to ``node``."""
+        question, here = self.question, self.path[-1]
+        state = question.split(node)[1]
+        self.taken |= {label for target, label in question.edges(here) if target == state}
+        self.path.append(node)
+        self.lasting &= self._enabled(node, WEAK)
+        self.strong |= self._enabled(node, STRONG)
+        self.has |= question.owes(node)
+
+    def _go(self, route: Sequence[int]) -> None:
+        for node in route:
+            self._move(node)
+
+    def _take(self, wanted: set[int]) -> None:
+        """A step that takes one of the constraints, which has to be possible here."""
+        found = [
+            node
+            for node, label in self.question.steps(self.path[-1])
+            if label in wanted and self.question.is_inside(node, self.component)
+        ]
+        self._move(min(found, key=self.key))
+
+    def _nearest(self, maybe: set[int], must: set[int], missing: int) -> Sequence[int]:
+        """The way to the nearest node where something that is wanted can be had."""
+        question, wanted = self.question, self.question.wanted.bytes()
+        for label in maybe:
+            wanted[label] = 2
+        for label in must:
+            wanted[label] = 1
+        question.put(Task.WANTED_COUNT, len(maybe))
+        question.put(Task.WANTED_OWED, missing)
+        try:
+            return self._route(self._wanted)
+        finally:
+            for label in maybe | must:
+                wanted[label] = 0
+
+    def _wanted(self, begin: int, end: int) -> list[int]:
+        question = self.question
+        return question.found(question.code.find_wanted(question.task, begin, end))
+
+    def _at_home(self, begin: int, end: int) -> list[int]:
+        return [self.home] if self.question.is_reached(self.home) else []
+
+    def _route(self, goals: Callable[[int, int], list[int]]) -> Sequence[int]:
+        """A shortest way from the end of the path to a node that ``goals`` finds."""
+        question = self.question
+        question.begin_spreading(self.component)
+        question.push(self.path[-1])
+        levels = [0]
+        while True:
+            end = question.get(Task.QUEUED)
+            assert end > levels[-1], "a fair component has all that it needs"
+            found = goals(levels[-1], end)
+            if found:
+                return way_to(question, [*levels, end], min(found, key=self.key), self.key)
+            levels.append(question.spread(levels[-1]))
+
+
+def way_to(question: Question, levels: Sequence[int], node: int, key: Key) -> list[int]:
+    """The nodes after the first level on a shortest way to ``node``, which is in the last one.
+
+    ``levels``: where each level of the queue starts, and where the last one ends.
+    """
+    way = [node]
+    for depth in reversed(range(len(levels) - 2)):
+        begin, end = levels[depth : depth + 2]
+        count = question.code.parents(question.task, begin, end, way[-1])
+        way.append(min(question.found(count), key=key))
+    return way[-2::-1]

@@ -1,0 +1,173 @@
+"""Liveness: which properties some fair run violates, and such a run for each.
+
+The cheap part comes first: bad ends of steady properties are found by the search itself.  A system
+whose steps all lead on to the next level has no cycles.  Otherwise the graph of its steps is kept,
+and reduced to its *core*: the states of fair components.  Whatever a fair run does for ever, it
+does there, so that most properties are decided by looking at a few states or at none.
+
+An automaton other than that of a steady property is followed through the whole graph, from where
+runs start to where they end or go round.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from checker.engines.native.automata import Reader
+from checker.engines.native.followed import Followed
+from checker.engines.native.graph import Numbers, Unfinished, build, check_time
+from checker.engines.native.lasso import Lasso
+from checker.engines.native.question import Nodes, Question
+from checker.engines.native.search import Search
+from checker.engines.native.states import Core, States, core_of
+from checker.engines.native.traces import path_to
+from checker.kernels.fields import Worker
+from checker.kernels.letters import MAX_LETTER, MAX_OWED
+from checker.kernels.steady import steady
+from checker.system import interpreter
+from checker.system.ir import Property, PropertyKind
+from checker.system.types import Value
+from checker.witness.answer import Path
+
+
+@dataclass
+class Verdicts:
+    """What is known of liveness; the fields are those of ``Answer``."""
+
+    violations: dict[str, Path] = field(default_factory=dict)
+    undecided: dict[str, str] = field(default_factory=dict)
+    fair: bool | None = None
+    edges: int = 0
+    bytes_per_edge: float = 0.0
+    seconds: float = 0.0
+
+
+def decide(search: Search, exhaustive: bool) -> Verdicts:
+    """The verdicts on the ``LIVENESS`` properties of a search that is over.
+
+    Where it is not ``exhaustive`` only bad ends that it came across are reported.  Raises
+    :class:`Lost` where a property can't be evaluated.
+    """
+    started, found = time.monotonic(), Verdicts()
+    props = [
+        (i, p) for i, p in enumerate(search.system.properties) if p.kind is PropertyKind.LIVENESS
+    ]
+    for _, prop in props:
+        if prop.name in search.violating:
+            found.violations[prop.name] = _bad_end(search, prop)
+    if props and exhaustive:
+        _Decision(search, found, [(i, p) for i, p in props if p.name not in found.violations]).run()
+    found.seconds = time.monotonic() - started
+    return found
+
+
+def _bad_end(search: Search, prop: Property) -> Path:
+    """The run to a bad end that the search has found, for the first assignment that it fits."""
+    path = path_to(search, *search.violating[prop.name])
+    condition = steady(prop)
+    assert condition is not None, "the search looks at the ends of steady properties only"
+    for values in interpreter.assignments(prop.params):
+        names = dict(zip((p.name for p in prop.params), values, strict=True))
+        if interpreter.holds(search.system, condition, path.states[-1], names):
+            return Path(path.states, loop=len(path.states) - 1, values=values)
+    raise AssertionError("native code has found an assignment")
+
+
+class _Decision:
+    """The properties ``left`` after the search, and what is made to decide them."""
+
+    def __init__(self, search: Search, found: Verdicts, left: list[tuple[int, Property]]) -> None:
+        self.search, self.found, self.left = search, found, left
+        self.justice = len(search.system.justice)
+        self.ends = search.store.total(Worker.ENDS)
+        self.core: Core | None = None
+
+    def run(self) -> None:
+        """Fills in the verdicts."""
+        odd = any(steady(prop) is None for _, prop in self.left)
+        cyclic = self.search.maybe_cyclic and bool(self.left or not self.ends)
+        if not odd and not cyclic:
+            self.found.fair = self.ends > 0
+            return
+        try:
+            self._prepare()
+        except (Unfinished, MemoryError, KeyboardInterrupt) as error:
+            self._give_up(self.left, error)
+            self.found.fair = True if self.ends else None
+            return
+        for at, (number, prop) in enumerate(self.left):
+            try:
+                path = self._violation(number, prop)
+            except KeyboardInterrupt as error:
+                self._give_up(self.left[at:], error)
+                return
+            except (Unfinished, MemoryError) as error:
+                self._give_up([(number, prop)], error)
+                continue
+            if path is not None:
+                self.found.violations[prop.name] = path
+
+    def _give_up(self, props: list[tuple[int, Property]], error: BaseException) -> None:
+        why = str(error) or "there is no memory left"
+        if isinstance(error, KeyboardInterrupt):
+            why = "interrupted"
+        for _, prop in props:
+            self.found.undecided[prop.name] = why
+
+    def _prepare(self) -> None:
+        """The whole graph and its core."""
+        if self.justice > MAX_OWED:
+            raise Unfinished("there are too many expressions of justice")
+        numbers = Numbers(self.search)
+        graph = build(self.search, numbers)
+        self.found.edges = graph.edges
+        self.found.bytes_per_edge = graph.bytes / max(1, graph.edges)
+        self.states = States(self.search, numbers, graph)
+        if self.search.maybe_cyclic:
+            self.core = core_of(self.states)
+        self.found.fair = self.ends > 0 or self.core is not None
+
+    def _violation(self, number: int, prop: Property) -> Path | None:
+        automaton = prop.automaton
+        assert automaton is not None
+        if len(prop.propositions) > MAX_LETTER:
+            raise Unfinished(f"it has more than {MAX_LETTER} propositions")
+        if len(automaton.accepting) + self.justice > MAX_OWED:
+            raise Unfinished("its automaton has too many accepting sets")
+        reader = Reader(automaton, len(prop.propositions))
+        if steady(prop) is None:
+            return Followed(self.states, self.core, number, prop, reader).violation()
+        return None if self.core is None else self._steady(self.core, number, prop, reader)
+
+    def _steady(self, core: Core, number: int, prop: Property, reader: Reader) -> Path | None:
+        """A lasso through states in which the condition of a steady property lasts."""
+        states, assignments = self.states, interpreter.assignments(prop.params)
+        question = Question(core.graph, owed=core.owed, full=states.full)
+        good = bytes(reader.lasts(letter) for letter in range(reader.alphabet))
+        left = core.nodes()
+        if len(assignments) > 1:
+            letters = states.some(number, core.numbers_of(left))
+            if not question.fair(left.chosen(letters, b"\0\1")):
+                return None
+            left = Nodes.of(question.fair_nodes(0, question.size))
+        whole = core.numbers_of(left)
+        for values in assignments:
+            check_time(self.search)
+            roots = left.chosen(states.letters(number, whole, prop, values), good)
+            question.forget()
+            if question.fair(roots):
+                return self._lasso(core, question, values)
+        return None
+
+    def _lasso(self, core: Core, question: Question, values: tuple[Value, ...]) -> Path:
+        """The run to the nearest fair state, and round from there."""
+        numbers = self.states.numbers
+        nearest = core.nearest(question, numbers)
+        key = self.states.key(core.states)
+        entry = min(nearest, key=key)
+        number = core.states[entry]
+        stem = path_to(self.search, numbers.depth(number), (0, numbers.words(number)))
+        loop = Lasso(question, entry, key).loop()
+        more = tuple(self.states.state(core.states[node]) for node in loop[1:])
+        return Path((*stem.states, *more), loop=len(stem.states) - 1, values=values)

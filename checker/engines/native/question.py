@@ -1,0 +1,250 @@
+"""A question about a graph: Python's side of :mod:`checker.kernels.graph_fields`."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from checker.engines.native.automata import TRIVIAL, Product
+from checker.engines.native.graph import Graph
+from checker.engines.native.memory import Buffer
+from checker.kernels.graph_fields import NONE, Member, Task
+from checker.kernels.jit import graph_kernel
+
+FULL = (1 << 64) - 1
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """A list of nodes that native code reads: ``count`` times 32 bits."""
+
+    buffer: Buffer
+    count: int
+
+    @staticmethod
+    def of(nodes: Iterable[int]) -> Nodes:
+        """These nodes."""
+        found = array("I", nodes)
+        buffer = Buffer(4 * len(found))
+        ctypes.memmove(buffer.address, found.buffer_info()[0], 4 * len(found))
+        return Nodes(buffer, len(found))
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.buffer.halves()[: self.count])
+
+    def chosen(self, letters: Buffer, good: bytes) -> Nodes:
+        """Those whose letters, given for one after the other, are ``good``: 1 and not 0."""
+        out, table = Buffer(4 * self.count), ctypes.create_string_buffer(good, len(good))
+        given = (self.buffer.address, letters.address, self.count)
+        count = graph_kernel().chosen(*given, ctypes.addressof(table), out.address)
+        return Nodes(out, count)
+
+
+class Question:
+    """A graph, what an automaton reads in it, and what a run through it owes.
+
+    ``letters``: 16 bits for each state; ``owed``: 64 bits for each state, where there is justice;
+    ``full``: all bits that a fair component has to have.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        product: Product = TRIVIAL,
+        letters: Buffer | None = None,
+        owed: Buffer | None = None,
+        full: int = 0,
+    ) -> None:
+        self.graph, self.product, self.owed, self.full = graph, product, owed, full
+        self.size = graph.states * product.copies
+        if self.size >= NONE:
+            raise MemoryError("the product has more than 2^32 nodes")
+        self.code = graph_kernel()
+        self._record = (ctypes.c_uint64 * Task.WORDS)()
+        self.task = ctypes.addressof(self._record)
+        self._kept: list[object] = []
+        self.letters = letters or Buffer(2 * graph.states)
+        self._graph()
+        self._product()
+        self.member = self._array(Task.MEMBER, self.size)
+        self.index = self._array(Task.INDEX, 4 * self.size)
+        self._constraints()
+        self._searches = self._spreads = False
+
+    # -- the record -----------------------------------------------------------------------------
+
+    def get(self, which: Task) -> int:
+        return int(self._record[which])
+
+    def put(self, which: Task, value: int) -> None:
+        self._record[which] = value
+
+    def _array(self, which: Task, size: int) -> Buffer:
+        buffer = Buffer(size)
+        self._kept.append(buffer)
+        self.put(which, buffer.address)
+        return buffer
+
+    def _given(self, which: Task, values: array[int]) -> None:
+        self._kept.append(values)
+        self.put(which, values.buffer_info()[0])
+
+    def _graph(self) -> None:
+        graph = self.graph
+        self.put(Task.STATES, graph.states)
+        self.put(Task.START, graph.start.address)
+        self.put(Task.TARGETS, graph.targets.address)
+        self.put(Task.LABELS, graph.labels.address)
+        self.put(Task.OWED, self.full)
+        self.put(Task.OWED_STATES, self.owed.address if self.owed is not None else 0)
+
+    def _product(self) -> None:
+        product = self.product
+        self.put(Task.COPIES, product.copies)
+        self.put(Task.ALPHABET, product.alphabet)
+        self.put(Task.LETTERS, self.letters.address)
+        self._given(Task.WAYS, product.ways)
+        self._given(Task.NEXT, product.following)
+        self._given(Task.OWED_COPIES, product.owed)
+        self._given(Task.STAYS, array("B", product.stays))
+
+    def _constraints(self) -> None:
+        kinds = self.graph.kinds
+        self._given(Task.KINDS, array("B", kinds))
+        for which in (Task.TAKEN, Task.COUNTED, Task.COUNT, Task.TOUCHED):
+            self._array(which, 4 * len(kinds))
+        self._array(Task.LAST, 8 * len(kinds))
+        self.wanted = self._array(Task.WANTED, len(kinds))
+
+    # -- fair components ------------------------------------------------------------------------
+
+    def fair(self, roots: Nodes | None = None) -> int:
+        """The number of fair components among ``roots`` (all nodes that are marked candidates).
+
+        Their nodes are marked afterwards.
+        """
+        if not self._searches:
+            self._searches = True
+            for which in (Task.STACK, Task.FRAME_NODE, Task.FRAME_LOW, Task.FRAME_WAY, Task.LEFT):
+                self._array(which, 4 * self.size)
+            self._array(Task.FRAME_EDGE, 8 * self.size)
+        self.put(Task.FAIR, 0)
+        code = self.code.components[self.product is not TRIVIAL]
+        code(self.task, roots.buffer.address if roots else 0, roots.count if roots else self.size)
+        while count := self.get(Task.LEFT_COUNT):
+            again = Buffer(4 * count)
+            ctypes.memmove(again.address, self.get(Task.LEFT), 4 * count)
+            code(self.task, again.address, count)
+        return self.get(Task.FAIR)
+
+    def forget(self) -> None:
+        """No node is a candidate, and none is fair."""
+        ctypes.memset(self.member.address, 0, self.size)
+
+    def every(self) -> None:
+        """All nodes that stand for states are candidates."""
+        for copy in range(self.product.copies):
+            for begin, end in self.graph.stretches:
+                at = self.member.address + copy * self.graph.states + begin
+                ctypes.memset(at, Member.CANDIDATE, end - begin)
+
+    def fair_nodes(self, begin: int, end: int) -> Iterator[int]:
+        """The fair nodes from ``begin`` up to, not including, ``end``, ascending."""
+        mark = bytes([Member.FAIR])
+        while (begin := self.member.find(mark, begin, end)) >= 0:
+            yield begin
+            begin += 1
+
+    # -- breadth first --------------------------------------------------------------------------
+
+    def begin_spreading(self, inside: int) -> None:
+        """Empties the queue; ``inside``: the component to stay in, or 0."""
+        if not self._spreads:
+            self._spreads = True
+            self._queue = self._array(Task.QUEUE, 4 * self.size)
+            self._seen = self._array(Task.SEEN, 4 * self.size)
+            self._out = self._array(Task.OUT, 4 * self.size)
+        self.put(Task.SPREADING, self.get(Task.SPREADING) + 1)
+        self.put(Task.INSIDE, inside)
+        self.put(Task.QUEUED, 0)
+
+    def push(self, node: int) -> None:
+        """Makes ``node`` the first of the queue."""
+        self._queue.halves()[0] = node
+        self._seen.halves()[node] = self.get(Task.SPREADING)
+        self.put(Task.QUEUED, 1)
+
+    def is_reached(self, node: int) -> bool:
+        """Whether ``node`` has been in the queue since it was emptied."""
+        return bool(self._seen.halves()[node] == self.get(Task.SPREADING))
+
+    def seed(self, begin: int, end: int) -> None:
+        """Runs start in these states."""
+        self.code.seed(self.task, begin, end)
+
+    def spread(self, begin: int) -> int:
+        """One step from the queue's nodes from ``begin`` on; where those reached start."""
+        end = self.get(Task.QUEUED)
+        self.code.spread(self.task, begin, end)
+        return end
+
+    def queue(self) -> memoryview:
+        """The nodes in the queue."""
+        return self._queue.halves()[: self.get(Task.QUEUED)]
+
+    def position(self, node: int) -> int:
+        """Where in the queue a node is."""
+        mark, at = node.to_bytes(4, sys.byteorder), -1
+        while True:
+            at = self._queue.find(mark, at + 1, 4 * self.get(Task.QUEUED))
+            if at % 4 == 0:
+                return at // 4
+
+    def found(self, count: int) -> list[int]:
+        """The nodes that native code reported."""
+        return list(self._out.halves()[:count])
+
+    # -- single nodes ---------------------------------------------------------------------------
+
+    def split(self, node: int) -> tuple[int, int]:
+        """Copy and state of a node."""
+        return divmod(node, self.graph.states)
+
+    def edges(self, node: int) -> Iterator[tuple[int, int]]:
+        """Target (or NONE) and constraint of each edge of the state of a node."""
+        state = node % self.graph.states
+        begin, end = self.graph.start.words()[state : state + 2]
+        targets, labels = self.graph.targets.halves(), self.graph.labels.halves()
+        return zip(targets[begin:end], labels[begin:end], strict=True)
+
+    def copies_after(self, copy: int, state: int) -> list[int]:
+        """Where the automaton goes from ``copy`` by reading ``state``."""
+        product = self.product
+        letter = ctypes.c_uint16.from_address(self.letters.address + 2 * state).value
+        row = copy * product.alphabet + letter
+        return list(product.following[product.ways[row] : product.ways[row + 1]])
+
+    def steps(self, node: int) -> Iterator[tuple[int, int]]:
+        """Each node that an edge leads to, with the constraint."""
+        copy, _ = self.split(node)
+        for target, label in self.edges(node):
+            if target != NONE:
+                for after in self.copies_after(copy, target):
+                    yield after * self.graph.states + target, label
+
+    def owes(self, node: int) -> int:
+        """What a node has of what is owed."""
+        copy, state = self.split(node)
+        held = self.owed.words()[state] if self.owed is not None else 0
+        return int(held) | self.product.owed[copy]
+
+    def component(self, node: int) -> int:
+        """The component of a fair node."""
+        return int(self.index.halves()[node])
+
+    def is_inside(self, node: int, component: int) -> bool:
+        """Whether a node is one of a fair component."""
+        return self.member.bytes()[node] == Member.FAIR and self.component(node) == component

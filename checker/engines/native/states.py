@@ -1,0 +1,142 @@
+"""The states of a search as the question of liveness sees them, and the core of their graph."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from checker.engines.native.graph import Graph, Numbers, check_time
+from checker.engines.native.lasso import Key
+from checker.engines.native.memory import Buffer
+from checker.engines.native.question import Nodes, Question
+from checker.engines.native.search import Search
+from checker.kernels.letters import pack_params
+from checker.system.ir import Property
+from checker.system.types import Value
+from checker.witness.answer import State
+
+
+class Lost(Exception):
+    """A property can't be evaluated in the state with these words."""
+
+    def __init__(self, words: tuple[int, ...]) -> None:
+        super().__init__()
+        self.words = words
+
+
+class States:
+    """The states of ``search``, their graph, and what holds in them.
+
+    ``owed``: 64 bits for each, the justice that holds there (``None`` where there is none);
+    ``full``: all of these bits.
+    """
+
+    def __init__(self, search: Search, numbers: Numbers, graph: Graph) -> None:
+        self.search, self.numbers, self.graph = search, numbers, graph
+        self.full = (1 << len(search.system.justice)) - 1
+        self.owed = self.justice(None)
+
+    def justice(self, states: array[int] | None) -> Buffer | None:
+        """64 bits for each of ``states`` (``None``: all)."""
+        code = self.search.kernel.owed
+        return None if code is None else self._ask(code, 8, states)
+
+    def letters(
+        self, number: int, states: array[int] | None, prop: Property, values: tuple[Value, ...]
+    ) -> Buffer:
+        """16 bits for each of ``states`` (``None``: all): which propositions hold."""
+        params = array("Q", [*pack_params(prop, values), 0])
+        code = self.search.kernel.letters[number]
+        return self._ask(code, 2, states, params.buffer_info()[0])
+
+    def some(self, number: int, states: array[int]) -> Buffer:
+        """16 bits for each of ``states``: 1 where a steady property is bad for some assignment."""
+        return self._ask(self.search.kernel.some[number], 2, states)
+
+    def _ask(
+        self, code: Callable[..., int], size: int, states: array[int] | None, *more: int
+    ) -> Buffer:
+        count = self.numbers.count if states is None else len(states)
+        out, at = Buffer(size * count), 0
+        stretches = zip(self.graph.stretches, self.search.store.crew, strict=True)
+        for (begin, end), crew in stretches:
+            rows = crew.rows.address
+            if states is None:
+                chosen, at, stop = 0, begin, end
+            else:
+                chosen = states.buffer_info()[0] + 4 * at
+                stop = bisect_left(states, end)
+            lost = code(rows, chosen, stop - at, begin, out.address + size * at, *more)
+            if lost:
+                where = at + lost - 1
+                raise Lost(self.numbers.words(where if states is None else states[where]))
+            at = stop
+        return out
+
+    def state(self, number: int) -> State:
+        """A state's values."""
+        return self.search.kernel.image.layout.unpack(self.numbers.words(number))
+
+    def key(self, states: Sequence[int]) -> Key:
+        """What tells the nodes of a product over ``states`` apart whatever their numbers are."""
+        count, words = len(states), self.numbers.words
+
+        def key(node: int) -> tuple[tuple[int, ...], int]:
+            return words(states[node % count]), node // count
+
+        return key
+
+
+@dataclass(frozen=True)
+class Core:
+    """The graph of the states of fair components; ``states``: their numbers in the whole one."""
+
+    graph: Graph
+    states: array[int]
+    owed: Buffer | None
+
+    def nodes(self) -> Nodes:
+        """All of them."""
+        return Nodes.of(range(len(self.states)))
+
+    def numbers_of(self, nodes: Nodes) -> array[int]:
+        """The numbers in the whole graph."""
+        return array("I", (self.states[node] for node in nodes))
+
+    def nearest(self, question: Question, numbers: Numbers) -> list[int]:
+        """The fair nodes, of a question without an automaton, of the smallest depth."""
+        best, found = -1, list[int]()
+        for first, crew in zip(numbers.firsts, numbers.search.store.crew, strict=True):
+            begin = bisect_left(self.states, first)
+            end = bisect_left(self.states, first + crew.count)
+            for node in question.fair_nodes(begin, end):
+                depth = numbers.depth(self.states[node])
+                if best < 0 or depth < best:
+                    best, found = depth, []
+                if depth > best:
+                    break
+                found.append(node)
+        return found
+
+
+def core_of(states: States) -> Core | None:
+    """The core of the graph; ``None`` where there is no fair component."""
+    whole = states.graph
+    question = Question(whole, owed=states.owed, full=states.full)
+    question.every()
+    if not question.fair():
+        return None
+    check_time(states.search)
+    code, chosen = question.code, array("I")
+    local, core = Buffer(4 * whole.states), Buffer(4 * whole.states)
+    count = code.select(question.task, local.address, core.address)
+    chosen.frombytes(core.bytes()[: 4 * count])
+    start = Buffer(8 * (count + 1))
+    edges = code.compress(question.task, local.address, start.address, 0, 0)
+    targets, labels = Buffer(4 * edges), Buffer(4 * edges)
+    given = (local.address, start.address, targets.address, labels.address)
+    code.compress(question.task, *given)
+    graph = Graph(count, start, targets, labels, edges, whole.kinds, [(0, count)])
+    return Core(graph, chosen, states.justice(chosen))

@@ -1,0 +1,72 @@
+"""The record of a question about a graph, shared by native code and Python: 64-bit words.
+
+A graph has states, numbered from 0, and edges in compressed rows: the edges of state ``s`` are
+those from ``START[s]`` up to ``START[s + 1]``.  Each leads to a state (or out of the graph: to
+``NONE``) and takes a constraint (0: none).
+
+An automaton reads the letters of states.  Number ``copy * STATES + state`` is a *node*: the
+automaton is in state ``copy`` when it has read ``state``.  One that does nothing has one copy.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+NONE = 0xFFFFFFFF
+
+
+class Task(IntEnum):
+    """Words of the record: numbers, or addresses (*)."""
+
+    STATES = 0
+    START = 1  # * 64 bits for each state, and one more
+    TARGETS = 2  # * 32 bits for each edge
+    LABELS = 3  # * 32 bits for each edge
+    COPIES = 4
+    LETTERS = 5  # * 16 bits for each state
+    ALPHABET = 6  # how many letters there are
+    WAYS = 7  # * 32 bits for copy * ALPHABET + letter, and one more: begin in NEXT
+    NEXT = 8  # * 32 bits: copies that the automaton goes to
+    MEMBER = 9  # * a byte for each node: see Member
+    INDEX = 10  # * 32 bits for each node: order of visits; of a FAIR node: its component
+    STACK = 11  # * 32 bits for each node
+    FRAME_NODE = 12  # * 32 bits for each node
+    FRAME_LOW = 13  # * 32 bits for each node
+    FRAME_EDGE = 14  # * 64 bits for each node
+    FRAME_WAY = 15  # * 32 bits for each node
+    KINDS = 16  # * a byte for each constraint: 1 weak, 2 strong
+    TAKEN = 17  # * 32 bits for each constraint: the component in which an edge takes it
+    COUNTED = 18  # * 32 bits for each constraint: the component that COUNT is about
+    COUNT = 19  # * 32 bits for each constraint: nodes in which it is enabled
+    LAST = 20  # * 64 bits for each constraint: the last visit that saw it enabled
+    TOUCHED = 21  # * 32 bits for each constraint: those that the component knows
+    OWED_STATES = 22  # * 64 bits for each state: justice that holds there
+    OWED_COPIES = 23  # * 64 bits for each copy: accepting sets it is in
+    OWED = 24  # what a component has to have, of both
+    LEFT = 25  # * 32 bits for each node: those to look at again
+    LEFT_COUNT = 26
+    COMPONENT = 27  # number of the last component
+    VISIT = 28  # number of the last visit
+    FAIR = 29  # fair components found
+    QUEUE = 30  # * 32 bits for each node
+    QUEUED = 31
+    SEEN = 32  # * 32 bits for each node: the last spreading that reached it
+    SPREADING = 33
+    INSIDE = 34  # only nodes of this component are reached (0: all)
+    OUT = 35  # * 32 bits for each node: results
+    ENDS = 36  # * a byte for each state: 1 where a run may stay for ever
+    STAYS = 37  # * a byte for copy * ALPHABET + letter: 1 where the automaton accepts a stay
+    WANTED = 38  # * a byte for each constraint: 1 to take it, 2 to take or be without it
+    WANTED_COUNT = 39  # how many of WANTED are 2
+    WANTED_OWED = 40  # bits, any of which is wanted
+    WORDS = 41
+
+
+class Member(IntEnum):
+    """What a node is to the search for fair components."""
+
+    OUTSIDE = 0
+    CANDIDATE = 1
+    FAIR = 2
+    AGAIN = 3
+    HERE = 4  # in the component that is being judged
