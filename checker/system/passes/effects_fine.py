@@ -1,7 +1,8 @@
 """Every effect, and every copy of a multicast, is a step of its own.
 
 A handler leaves its effects in a queue of its process (``pending``); the process does nothing else
-until the queue is empty.  A crash empties it.  Handlers that touch shared state stay atomic.
+until the queue is empty.  A crash empties it.  Handlers that touch shared state stay atomic.  What
+follows an ``atomic`` mark and is glued to it happens in one step.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from dataclasses import replace
 
 from checker.system import build, ir
 from checker.system.build import conj, equal, fresh
-from checker.system.instantiate.world import PENDING, Draft, World, mark
+from checker.system.instantiate import fairness
+from checker.system.instantiate.world import ATOMIC, PENDING, Draft, World, mark
 from checker.system.ir import (
     TRUE,
     Action,
@@ -24,6 +26,7 @@ from checker.system.ir import (
     Property,
     VariableKind,
 )
+from checker.system.passes.blind import blind
 from checker.system.passes.effects_coarse import carried_out
 from checker.system.passes.rewrite import Lowered, replace_emits
 from checker.system.passes.substitute import substitute
@@ -34,7 +37,8 @@ def declare(world: World) -> None:
     """Declares the queues; every effect must be known by now."""
     if not world.effects:
         return
-    cases = tuple(Case(e.name, e.params[1:]) for e in world.effects.values())
+    glued = (("glued", BOOL),) if ATOMIC in world.effects else ()
+    cases = tuple(Case(e.name, e.params[1:] + glued) for e in world.effects.values())
     item = VariantT("effect", cases)
     queue = SeqT(item, world.capacity("effects of one handler", 4), "effects of one handler")
     type_ = MapT(world.proc, queue)
@@ -47,8 +51,9 @@ def lowered(world: World) -> Lowered:
     def by(emit: ir.Emit) -> Block:
         return carried_out(world, emit) if emit.atomic else _queued(world, emit)
 
-    for effect in list(world.effects.values()):
-        world.drafts.append(_play(world, effect))
+    if PENDING in world.variables:
+        for effect in list(world.effects.values()):
+            world.drafts.append(_play(world, effect))
     actions = []
     for draft in world.drafts:
         actions.append(replace(draft.action, body=replace_emits(draft.action.body, by)))
@@ -69,7 +74,7 @@ def between_handlers(world: World, properties: tuple[Property, ...]) -> tuple[Pr
     )
     if world.monitor:
         world.monitor[:] = [ir.If(idle, tuple(world.monitor))]
-    return tuple(replace(p, bad=conj(idle, p.bad)) for p in properties)
+    return tuple(blind(p, idle) for p in properties)
 
 
 def _queue(world: World, process: Expr) -> tuple[Expr, ir.Target]:
@@ -86,10 +91,12 @@ def _queued(world: World, emit: ir.Emit) -> Block:
     index = list(world.effects).index(emit.effect)
     types = (t for _, t in effect.params[1:])
     fields = tuple(build.coerce(a, t) for a, t in zip(args, types, strict=True))
+    if ATOMIC in world.effects:
+        fields += (ir.Const(BOOL, emit.glued),)
     made = ir.Make(mine.type.item, index, fields)
     append = ir.Assign(target, ir.Apply(mine.type, Op.APPEND, (mine, made)), emit.place)
     if effect.kind is EffectKind.SEND:
-        shown = mark(world, MarkKind.SEND, "send", ("from", "to", "message"), process, *fields)
+        shown = mark(world, MarkKind.SEND, "send", ("from", "to", "message"), process, *fields[:2])
         some = build.negation(equal(build.size(fields[0]), build.integer(0)))
         return (shown, ir.If(some, (append,)))
     return (append,)
@@ -110,18 +117,50 @@ def _play(world: World, effect: ir.EffectDef) -> Draft:
     args = tuple(ir.CaseField(t, held, index, i) for i, (_, t) in enumerate(effect.params[1:]))
     pop = ir.Assign(target, ir.Apply(mine.type, Op.TAIL, (mine,)))
     steps: Block
-    if effect.kind is EffectKind.SEND:
+    if effect.name == ATOMIC:
+        steps = (pop, _together(world, process, mine, pop))
+    elif effect.kind is EffectKind.SEND:
         steps = _one_copy(world, effect, index, process, args, mine, target, pop)
     else:
-        steps = (pop, *_indication(world, effect, process, args))
+        steps = (pop, *_at_once(world, effect, process, args))
     body = (ir.Declare(held.name, held.type, head), *steps)
     name = f"effect {effect.name}"
     params = (Param(process.name, ir.Universe(world.proc), ready),)
-    return Draft(Action(name, ActionKind.EFFECT, params, TRUE, body, TRUE), process)
+    kind, owed = ActionKind.EFFECT, fairness.effect(process)
+    return Draft(Action(name, kind, params, TRUE, body, TRUE, fairness=owed), process)
 
 
-def _indication(world: World, effect: ir.EffectDef, process: Expr, args: tuple[Expr, ...]) -> Block:
+def _at_once(world: World, effect: ir.EffectDef, process: Expr, args: tuple[Expr, ...]) -> Block:
     return carried_out(world, ir.Emit(effect.name, (process, *args)))
+
+
+def _together(world: World, process: Expr, mine: Expr, pop: ir.Stmt) -> ir.Stmt:
+    """Plays what is glued to the effect that has just left the queue."""
+    assert isinstance(mine.type, SeqT)
+    item = mine.type.item
+    assert isinstance(item, VariantT)
+    head = ir.Apply(item, Op.HEAD, (mine,))
+    held = ir.Local(item, fresh("_effect"))
+    stuck: list[Expr] = []
+    plays: list[ir.Stmt] = []
+    for index, effect in enumerate(world.effects.values()):
+        last = len(effect.params) - 1
+        stuck.append(conj(ir.IsCase(head, index), ir.CaseField(BOOL, head, index, last)))
+        types = enumerate(t for _, t in effect.params[1:])
+        args = tuple(ir.CaseField(t, held, index, i) for i, t in types)
+        if effect.kind is EffectKind.SEND:
+            names = [n for n, _ in effect.params]
+            locals_ = [ir.Local(a.type, fresh("_arg")) for a in args]
+            given = zip(locals_, args, strict=True)
+            declared = tuple(ir.Declare(x.name, x.type, a) for x, a in given)
+            meaning: dict[str, Expr] = dict(zip(names, (process, *locals_), strict=True))
+            play = (*declared, *substitute(effect.body, meaning))
+        else:
+            play = _at_once(world, effect, process, args)
+        plays.append(ir.If(ir.IsCase(held, index), play))
+    some = build.negation(equal(build.size(mine), build.integer(0)))
+    body = (ir.Declare(held.name, item, head), pop, *plays)
+    return ir.While(conj(some, build.disj(*stuck)), body, 1000)
 
 
 def _one_copy(
@@ -139,7 +178,10 @@ def _one_copy(
     rest = build.without_item(receivers, to)
     assert isinstance(mine.type, SeqT)
     first = replace(target, type=mine.type.item, path=(*target.path, ir.Key(build.integer(0))))
-    left = ir.Assign(first, ir.Make(mine.type.item, index, (rest, message)))
+    fields: tuple[Expr, ...] = (rest, message)
+    if ATOMIC in world.effects:
+        fields += (ir.FALSE,)
+    left = ir.Assign(first, ir.Make(mine.type.item, index, fields))
     last = equal(rest, ir.Const(rest.type, frozenset()))
     copy = ir.Apply(SetT(world.proc), Op.SET, (to,))
     one = ir.Local(copy.type, fresh("_copy"))
