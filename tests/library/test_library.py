@@ -21,6 +21,8 @@ NATIVE_ONLY = {
     "broadcast/eager_reliable-crash_two": "`crash_one` is asked of both",
     "broadcast/gossip-two_rounds_crash_two": "`two_rounds_crash_one` is asked of both engines",
     "broadcast/uniform_majority_ack-majority_may_crash": "`half_may_crash` is asked of both",
+    "consensus/flood_set-two_crashes_three_rounds": "`two_rounds` is asked of both",
+    "consensus/flood_set-without_rounds": "`one_round` is asked of both",
     "consensus/paxos-anything_goes": "three acceptors are the fewest of which two are a majority",
     "consensus/paxos-crash_and_loss": "two proposers, two acceptors, and any of them may crash",
     "consensus/paxos-quorums_that_miss_each_other": "two proposers, two acceptors",
