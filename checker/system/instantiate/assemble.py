@@ -9,9 +9,14 @@ from checker.lang import typed
 from checker.system.build import start_numbers
 from checker.system.instantiate import (
     actions,
+    byzantine,
     crashes,
+    detectors,
     initial,
+    landmarks,
     links,
+    oracles,
+    partitions,
     receptions,
     stack,
     timing,
@@ -45,22 +50,29 @@ def instantiate(
     *,
     capacities: Mapping[str, int] | None = None,
     fine: bool = False,
+    coverage: bool = False,
 ) -> Instantiated:
     """The finite system of ``check``.
 
     ``overrides`` replace the check's settings; ``capacities`` are those that earlier attempts
-    found too small; ``fine`` makes every effect a step of its own.  Raises :class:`SpecError` for
-    parameters that make no sense.
+    found too small; ``fine`` makes every effect a step of its own; ``coverage`` marks branches and
+    crash points.  Raises :class:`SpecError` for parameters that make no sense.
     """
     start_numbers()
     sizes = compute(check, overrides)
     made = stack.start(check, sizes, capacities or {}, fine)
+    made.coverage = coverage
     formulas = tuple(e for p in check.prove for e in expressions_of(p.formula))
     world.register_handlers(made)
+    landmarks.register_messages(made)
     receptions.find(made, formulas)
     initial.declare_state(made)
+    byzantine.declare(made)
+    partitions.declare(made)
     links.declare(made)
     timing.declare(made)
+    detectors.declare(made)
+    oracles.declare(made)
     properties = ask(made, check.prove)
     crashes.declare(made)
     if fine:
@@ -71,7 +83,11 @@ def instantiate(
     actions.conditions(made)
     actions.clients(made)
     links.deliveries(made)
+    byzantine.forgeries(made)
+    partitions.splits(made)
     timing.draft(made)
+    detectors.draft(made)
+    oracles.draft(made)
     crashes.crashes(made)
     crashes.recoveries(made)
     if not fine and check.crash_points == "inside":
@@ -87,6 +103,7 @@ def instantiate(
         monitor=tuple(made.monitor),
         properties=properties,
         marks=tuple(made.marks),
+        justice=oracles.justice(made),
     )
     verify(finished)
     return Instantiated(finished, sizes, dict(made.grown), made.uses_shared)

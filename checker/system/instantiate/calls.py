@@ -9,6 +9,7 @@ touch the caller's state).
 from __future__ import annotations
 
 from checker.lang import typed
+from checker.system.instantiate.expressions import state_name
 from checker.system.instantiate.stack import family
 from checker.system.instantiate.statements import CallKey
 from checker.system.instantiate.walk import nodes
@@ -172,16 +173,28 @@ def atomic(world: World, at: Instance, handler: typed.Handler) -> bool:
 
 
 def has_effect(world: World, at: Instance, stmt: typed.Stmt) -> bool:
-    """Whether ``stmt`` may send, indicate to the application, or ask an oracle (calls to other
-    layers don't count)."""
+    """Whether ``stmt`` may send, perform, store, indicate to the application, or ask an oracle
+    (calls to other layers don't count)."""
     for node in nodes(stmt):
-        if isinstance(node, typed.Send):
+        if isinstance(node, typed.Send | typed.Perform):
+            return True
+        if isinstance(node, typed.Assign) and stores(world, at, node):
             return True
         if isinstance(node, typed.Call):
             target = callee(world, at, node)
             if target is None or to_oracle(world, target):
                 return True
     return False
+
+
+def stores(world: World, at: Instance, stmt: typed.Assign) -> bool:
+    """Whether ``stmt`` is a write to stable storage that is an effect of its own."""
+    target = stmt.target
+    while isinstance(target, typed.Part | typed.Entry):
+        target = target.base
+    if not isinstance(target, typed.StateRef):
+        return False
+    return state_name(target, at) in world.stable
 
 
 def _inner_blocks(stmt: typed.Stmt) -> list[tuple[typed.Block, bool]]:
@@ -192,6 +205,8 @@ def _inner_blocks(stmt: typed.Stmt) -> list[tuple[typed.Block, bool]]:
             return [(body, True)]
         case typed.Either(alternatives, _):
             return [(body, False) for _, body in alternatives]
+        case typed.Atomic(body, _):
+            return [(body, False)]
         case _:
             return []
 

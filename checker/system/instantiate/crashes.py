@@ -18,7 +18,9 @@ from checker.system.instantiate.dispatch import guarded, new_root, run_handler
 from checker.system.instantiate.expressions import Env, lower
 from checker.system.instantiate.initial import choose_initial, prefix_of
 from checker.system.instantiate.statements import with_queue
+from checker.system.instantiate.walk import nodes
 from checker.system.instantiate.world import (
+    ATOMIC,
     CRASHED,
     CRASHES,
     PENDING,
@@ -56,6 +58,9 @@ def declare(world: World) -> None:
         world.add(CRASHES, count, 0, VariableKind.WORLD, "crashes")
     if world.crash_bound == 0:
         return
+    if any(isinstance(n, typed.Atomic) for i in world.instances for n in nodes(i.protocol)):
+        params = (("_self", world.proc),)
+        world.effects[ATOMIC] = EffectDef(ATOMIC, EffectKind.VISIBLE, params, ())
     for instance in world.instances:
         for role in instance.protocol.roles:
             for decl in role.states:
@@ -93,12 +98,11 @@ def written_at_start(world: World) -> Block:
 # ---- crashes ----------------------------------------------------------------------------------
 
 
-def room(world: World) -> Expr:
-    """Whether one more crash is possible."""
+def room(world: World, victim: Expr) -> Expr:
+    """Whether one more crash is possible, and one of ``victim``."""
     bound = build.integer(world.crash_bound)
-    if world.recovers:
-        return build.below(world.read(CRASHES), bound)
-    return build.below(build.size(world.crashed()), bound)
+    so_far = world.read(CRASHES) if world.recovers else build.size(world.crashed())
+    return conj(build.below(so_far, bound), world.may_fail(victim))
 
 
 def crashes(world: World) -> None:
@@ -107,7 +111,7 @@ def crashes(world: World) -> None:
         return
     victim = ir.Local(world.proc, fresh("victim"))
     body = crash_statements(world, victim)
-    where = conj(room(world), world.alive(victim), world.honest(victim))
+    where = conj(room(world, victim), world.alive(victim), world.honest(victim))
     if world.check.crash_points == "between_handlers":
         where = conj(where, world.idle(victim))
     params = (Param(victim.name, ir.Universe(world.proc), where),)

@@ -101,6 +101,7 @@ def _omitted(world: World, link: Link, flight: Flight) -> None:
     ends = ir.Apply(SetT(world.proc), Op.SET, (flight.source, flight.to))
     room = build.below(build.size(faulty), build.integer(world.bound(world.check.omission)))
     may = conj(world.alive(who), world.honest(who), disj(member(who, faulty), room))
+    may = conj(may, world.may_fail(who))
     params = (*flight.params, Param(who.name, ir.Members(ends, world.proc), may))
     wide = Flight(params, flight.source, flight.to, flight.message, flight.removal)
     told = "{0} omits a message and is faulty from now on"

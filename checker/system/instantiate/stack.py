@@ -26,7 +26,10 @@ def start(check: typed.Check, sizes: Sizes, capacities: Mapping[str, int], fine:
     world = World(check, sizes, capacities, fine, AtomT("Proc", sizes.processes))
     if world.crash_bound:
         world.crashed()
-    payload = AtomT("Msg", payloads(check) or ("m",))
+    named = payloads(check) or ("m",)
+    if world.bound(check.byzantine):  # what nobody was asked to send, a Byzantine process sends
+        named += ("forged" if "forged" not in named else "forged by nobody",)
+    payload = AtomT("Msg", named)
     _add(world, check.protocol, "", None, "", payload)
     _all_given(world)
     return world

@@ -10,15 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
+from checker.diagnostics import Span
 from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import conj, fresh
-from checker.system.instantiate import walk
+from checker.system.instantiate import landmarks, walk
 from checker.system.instantiate.expressions import Env, as_domain, bind_domain, lower, state_name
 from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.world import Instance, World
+from checker.system.instantiate.world import ATOMIC, Instance, World
 from checker.system.ir import TRUE, Block, Expr, Target
-from checker.system.passes.rewrite import replace_emits
+from checker.system.passes.rewrite import emits, replace_emits
 from checker.system.types import BOOL, IntT, MapT, SeqT, SetT, TupleT, Type, VariantT
 
 ROUNDS = 1000
@@ -34,6 +35,7 @@ class Root:
 
     ``targets`` are the calls that may be queued, in the order of the queue's variant.  ``atomic``:
     some handler touches shared state, and which one runs is known only when the queue is served.
+    ``together``: inside of an ``atomic`` block.
     """
 
     world: World
@@ -42,15 +44,21 @@ class Root:
     targets: list[CallKey] = field(default_factory=list)
     variant: VariantT | None = None
     atomic: bool = False
+    together: bool = False
 
 
 def lower_block(block: typed.Block, env: Env, root: Root) -> Block:
     """The statements of ``block``; names introduced by one are visible to those behind it."""
+    return lower_on(block, env, root)[0]
+
+
+def lower_on(block: typed.Block, env: Env, root: Root) -> tuple[Block, Env]:
+    """The statements of ``block``, and what the names mean that are visible behind it."""
     result: list[ir.Stmt] = []
     for stmt in block:
         stmts, env = _statement(stmt, env, root)
         result.extend(stmts)
-    return tuple(result)
+    return tuple(result), env
 
 
 def _statement(stmt: typed.Stmt, env: Env, root: Root) -> tuple[Block, Env]:
@@ -59,17 +67,22 @@ def _statement(stmt: typed.Stmt, env: Env, root: Root) -> tuple[Block, Env]:
         case typed.Assign(target, value, span):
             place = _target(target, env)
             stored = lower(value, env, place.type)
-            return (ir.Assign(place, stored, world.place(span)),), env
+            assign = ir.Assign(place, stored, world.place(span))
+            return (assign, *_written(place, env, span)), env
         case typed.Send():
-            return (_send(stmt, env),), env
+            return (*landmarks.sent(env, stmt.message), _send(stmt, env)), env
         case typed.Call():
-            return _call(stmt, env, root), env
+            told = [] if stmt.layer is None else [landmarks.sent(env, arg) for arg in stmt.args]
+            return (*(m for marks in told for m in marks), *_call(stmt, env, root)), env
         case typed.If(condition, then, otherwise, _):
-            branches = (lower_block(then, env, root), lower_block(otherwise, env, root))
-            return (ir.If(lower(condition, env), *branches),), env
+            yes = (*landmarks.branch(world, "then", stmt.span), *lower_block(then, env, root))
+            no = lower_block(otherwise, env, root)
+            no = (*landmarks.branch(world, "else", stmt.span), *no)
+            return (ir.If(lower(condition, env), yes, no),), env
         case typed.For(pattern, domain, where, body, _):
             name, members, fits, inner = bind_domain(pattern, domain, where, env)
             stmts = lower_block(body, inner, root)
+            stmts = (*landmarks.branch(world, "for", stmt.span), *stmts)
             if fits != TRUE:
                 stmts = (ir.If(fits, stmts),)
             return (ir.For(name, members, stmts),), env
@@ -82,7 +95,7 @@ def _statement(stmt: typed.Stmt, env: Env, root: Root) -> tuple[Block, Env]:
             wanted = TRUE if where is None else lower(where, inner)
             return (ir.Choose(local.name, members, wanted),), inner
         case typed.Either(alternatives, _):
-            return _either(alternatives, env, root), env
+            return _either(alternatives, env, root, stmt.span), env
         case typed.Require(condition, _):
             return (ir.Assume(lower(condition, env)),), env
         case typed.LetIn(name, value, _):
@@ -92,9 +105,11 @@ def _statement(stmt: typed.Stmt, env: Env, root: Root) -> tuple[Block, Env]:
         case typed.Perform():
             return (_perform(stmt, env),), env
         case typed.Atomic(body, _):
-            return together(lower_block(body, env, root)), env
-        case typed.Timer(_, _, _, span):
-            raise refuse("C202", "timers can't be used yet", span)
+            return _together(body, env, root), env
+        case typed.Timer():
+            from checker.system.instantiate.timing import operate
+
+            return operate(stmt, env), env
         case typed.Yield(span):
             message = "`yield` can only stand at the top level of a handler"
             raise refuse("C202", message, span, "not in a branch, a loop or `atomic`")
@@ -155,24 +170,53 @@ def _perform(stmt: typed.Perform, env: Env) -> ir.Stmt:
     return ir.Emit(effect, (env.self, value), world.place(stmt.span))
 
 
-def together(body: Block) -> Block:
-    """``body`` of whose effects all happen or none."""
-    return replace_emits(body, lambda emit: (replace(emit, glued=True),))
+def _together(block: typed.Block, env: Env, root: Root) -> Block:
+    """``block``, of whose effects all happen or none: a crash falls before the first, if at all."""
+    world, self = env.world, env.self
+    body = lower_block(block, env, replace(root, together=True))
+    body = replace_emits(body, lambda emit: (replace(emit, glued=True),))
+    if world.crash_bound == 0 or not emits(body):
+        return body
+    assert self is not None
+    return (ir.Emit(ATOMIC, (self,)), *body)
+
+
+def _written(target: Target, env: Env, span: Span) -> Block:
+    """The effect by which an assignment to a stable variable reaches the disk."""
+    world, self = env.world, env.self
+    if target.name not in world.stable:
+        return ()
+    assert self is not None
+    value = build.entry(world.read(target.name), self)
+    return (ir.Emit(f"store.{target.name}", (self, value), world.place(span)),)
 
 
 def _while(stmt: typed.While, env: Env, root: Root) -> ir.Stmt:
     """``while some``: as long as there is a member, take any."""
     name, members, condition, inner = bind_domain(stmt.pattern, stmt.domain, stmt.where, env)
     some = ir.Quant(ir.Quantifier.EXISTS, name, members, condition, BOOL)
-    body = (ir.Choose(name, members, condition), *lower_block(stmt.body, inner, root))
+    body = (
+        ir.Choose(name, members, condition),
+        *landmarks.branch(env.world, "while", stmt.span),
+        *lower_block(stmt.body, inner, root),
+    )
     return ir.While(some, body, ROUNDS, env.world.place(stmt.span))
 
 
 def _either(
-    alternatives: tuple[tuple[typed.Expr | None, typed.Block], ...], env: Env, root: Root
+    alternatives: tuple[tuple[typed.Expr | None, typed.Block], ...],
+    env: Env,
+    root: Root,
+    span: Span,
 ) -> Block:
     guards = [TRUE if g is None else lower(g, env) for g, _ in alternatives]
-    bodies = [lower_block(b, env, root) for _, b in alternatives]
+    bodies = [
+        (
+            *landmarks.branch(env.world, f"alternative {number}", span),
+            *lower_block(body, env, root),
+        )
+        for number, (_, body) in enumerate(alternatives, start=1)
+    ]
     return pick(tuple(zip(guards, bodies, strict=True)), "_either")
 
 
@@ -224,6 +268,10 @@ def _one_call(
     if root.queue is None:
         held, names = _held(args)
         return (*held, *run_call(target, names, root))
+    if root.together:
+        message = "what is called here runs after the handler, so not within `atomic`"
+        hint = "let the call be the last statement of the handler"
+        raise refuse("C202", message, stmt.span, hint)
     assert root.variant is not None
     queue = _queue_type(root)
     made = ir.Make(root.variant, root.targets.index(target), args)

@@ -36,6 +36,8 @@ DENSE = 1024
 CRASHED, CLIENT, NETWORK, PENDING = "@crashed", "@client", "@network", "@pending"
 CRASHES, BYZANTINE, OMITTING = "@crashes", "@byzantine", "@omitting"
 SPLIT, SPLITS, WAITING = "@split", "@splits", "@waiting"
+ATOMIC = "atomic"
+"""The effect that stands before those which happen together or not at all."""
 IMMUNE = "@immune"
 
 

@@ -8,7 +8,7 @@ from checker.system import build, ir
 from checker.system.instantiate.world import World, mark
 from checker.system.ir import Block, EffectKind, Expr, MarkKind
 from checker.system.passes.rewrite import Lowered, replace_emits
-from checker.system.passes.substitute import substitute
+from checker.system.passes.substitute import at_place, substitute
 
 
 def lowered(world: World) -> Lowered:
@@ -34,18 +34,20 @@ def carried_out(world: World, emit: ir.Emit) -> Block:
             held.append(ir.Declare(local.name, type_, arg))
             meaning[name] = local
     values = tuple(meaning[name] for name, _ in effect.params)
-    shown: tuple[ir.Stmt, ...]
+    body = at_place(substitute(effect.body, meaning), emit.place)
+    return (*held, *shown(world, effect, values), *body)
+
+
+def shown(world: World, effect: ir.EffectDef, values: tuple[Expr, ...]) -> Block:
+    """The mark by which a trace shows an effect with these arguments, the process first."""
+    kind, _, op = effect.name.partition(".")
     if effect.kind is EffectKind.SEND:
-        shown = (mark(world, MarkKind.SEND, "send", ("from", "to", "message"), *values),)
-    else:
-        shown = _shown(world, emit.effect, effect, values)
-    return (*held, *shown, *substitute(effect.body, meaning))
-
-
-def _shown(
-    world: World, name: str, effect: ir.EffectDef, values: tuple[Expr, ...]
-) -> tuple[ir.Stmt, ...]:
-    kind, _, op = name.partition(".")
+        return (mark(world, MarkKind.SEND, "send", ("from", "to", "message"), *values),)
+    if effect.kind is EffectKind.STORE:
+        title = world.variables[op].title
+        return (mark(world, MarkKind.STORE, title, ("self", "value"), *values),)
+    if effect.name in ("perform", "perform idempotent"):
+        return (mark(world, MarkKind.PERFORM, effect.name, ("self", "act"), *values),)
     if kind != "indicate":
         return ()
     names = ("self", *(n.split(".")[0] for n, _ in effect.params[1:]))

@@ -57,3 +57,17 @@ def _replaced(node: Any, meaning: dict[str, Expr]) -> Any:
         if is_local and isinstance(local, ir.Local):
             changes["name"] = local.name
     return replace(node, **changes)
+
+
+def at_place(node: Any, place: ir.Place | None) -> Any:
+    """``node`` in which errors are told to be at ``place``, where that is known."""
+    if place is None or (not isinstance(node, tuple) and not is_dataclass(node)):
+        return node
+    if isinstance(node, tuple):
+        return tuple(at_place(part, place) for part in node)
+    if isinstance(node, type | ir.Place):
+        return node
+    changes = {f.name: at_place(getattr(node, f.name), place) for f in fields(node)}
+    if isinstance(node, ir.Fault | ir.Apply) and node.place is not None:
+        changes["place"] = place
+    return replace(node, **changes)

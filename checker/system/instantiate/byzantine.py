@@ -1,0 +1,186 @@
+"""Byzantine processes: an adversary in the place of some processes, chosen at the start.
+
+Such a process runs none of its handlers, makes no request and receives nothing.  At any time it
+can make a process that follows its protocol receive any well-typed message, another one for each
+receiver.  On authenticated links it speaks in its own name, elsewhere in anybody's.  What it sends
+need not be on a link first: whenever it could arrive, it could have been sent just before.
+"""
+
+from __future__ import annotations
+
+from checker.lang import typed
+from checker.system import build, ir
+from checker.system.build import at_most, conj, disj, fresh, member, negation
+from checker.system.instantiate import links
+from checker.system.instantiate.sizes import refuse
+from checker.system.instantiate.world import BYZANTINE, Draft, Instance, World, bounded, mark
+from checker.system.ir import (
+    FALSE,
+    TRUE,
+    Action,
+    ActionKind,
+    Expr,
+    MarkKind,
+    Param,
+    Quantifier,
+)
+from checker.system.types import (
+    BOOL,
+    BagT,
+    IntT,
+    MapT,
+    OptionT,
+    SeqT,
+    SetT,
+    TupleT,
+    Type,
+    VariantT,
+    cardinality,
+)
+
+LARGEST = 1 << 16
+"""Messages at most that a Byzantine process can make up."""
+
+
+def declare(world: World) -> None:
+    """Any set of at most so many processes is Byzantine from the start."""
+    bound = world.bound(world.check.byzantine)
+    if not bound:
+        return
+    faulty = world.byzantine()
+    everybody = ir.Const(faulty.type, frozenset(range(len(world.sizes.processes))))
+    chosen = ir.Local(faulty.type, fresh("byzantine"))
+    few = at_most(build.size(chosen), build.integer(bound))
+    world.init.append(ir.Choose(chosen.name, ir.Subsets(everybody, faulty.type), few))
+    world.init.append(ir.Assign(ir.Target(faulty.type, BYZANTINE, True), chosen))
+
+
+def forgeries(world: World) -> None:
+    """Drafts what Byzantine processes send: it is received in the same step."""
+    if not world.bound(world.check.byzantine) or world.network is None:
+        return
+    _countable(world)
+    faulty = world.byzantine()
+    who, to = ir.Local(world.proc, fresh("who")), ir.Local(world.proc, fresh("to"))
+    message = ir.Local(world.network, fresh("message"))
+    able = conj(world.may_step(to), negation(world.apart(who, to)))
+    params = [Param(who.name, ir.Members(faulty, world.proc), TRUE)]
+    ends = ("from", "to", "message")
+    if all("authenticated" in link.kinds for link in world.links):
+        claimed = who
+        params.append(Param(to.name, ir.Universe(world.proc), able))
+        shown = mark(world, MarkKind.FORGE, "forge", ends, who, to, message)
+    else:
+        claimed = ir.Local(world.proc, fresh("claimed"))
+        params.append(Param(claimed.name, ir.Universe(world.proc), TRUE))
+        able = conj(able, _possible(world, who, claimed, to))
+        params.append(Param(to.name, ir.Universe(world.proc), able))
+        shown = mark(world, MarkKind.FORGE, "forge", (*ends, "as"), who, to, message, claimed)
+    params.append(Param(message.name, ir.Universe(world.network), TRUE))
+    body = (shown, *links.arrival(world, to, claimed, message))
+    action = Action("forge", ActionKind.FORGE, tuple(params), TRUE, body, FALSE)
+    world.drafts.append(Draft(action, to))
+
+
+def _possible(world: World, who: Expr, claimed: Expr, to: Expr) -> Expr:
+    """Whether ``who`` can send to ``to`` in the name of ``claimed``.
+
+    In another's name the first Byzantine process on this side of the network speaks for all.
+    """
+    other = ir.Local(world.proc, fresh("_other"))
+    earlier = build.below(_rank(world, other), _rank(world, who))
+    together = negation(world.apart(other, to))
+    before = ir.Quant(
+        Quantifier.EXISTS,
+        other.name,
+        ir.Members(world.byzantine(), world.proc),
+        conj(earlier, together),
+        BOOL,
+    )
+    open_ = [
+        links.between(link, claimed, to)
+        for link in world.links
+        if "authenticated" not in link.kinds
+    ]
+    foreign = conj(disj(*open_), negation(member(claimed, world.byzantine())), negation(before))
+    return disj(build.equal(claimed, who), foreign)
+
+
+def _rank(world: World, process: Expr) -> Expr:
+    return ir.Apply(IntT(1, cardinality(world.proc)), ir.Op.RANK, (process,))
+
+
+# ---- how many messages there are --------------------------------------------------------------
+
+
+def _countable(world: World) -> None:
+    """Refuses (C202) messages that can't all be tried one by one."""
+    assert world.network is not None
+    found = links.senders(world)
+    hint = "make the field's type smaller, or give it a bound"
+    for instance in found:
+        for decl in instance.protocol.messages:
+            for name, type_ in _fields(instance, decl):
+                if not bounded(type_):
+                    message = (
+                        f"a Byzantine process can send any message, but `{decl.name}` has no end: "
+                        f"its field `{name}` has no bound"
+                    )
+                    raise refuse("C202", message, decl.span, hint)
+    total = _up_to(world.network, 1 << 64)
+    if total <= LARGEST:
+        return
+    sizes = [
+        (_up_to(type_, 1 << 64), name, decl)
+        for instance in found
+        for decl in instance.protocol.messages
+        for name, type_ in _fields(instance, decl)
+    ]
+    largest, name, decl = max(sizes, key=lambda size: size[0])
+    message = (
+        f"a Byzantine process can send any of {_said(total)} messages; at most {LARGEST:,} can be "
+        f"tried: the field `{name}` of `{decl.name}` alone has {_said(largest)} values"
+    )
+    raise refuse("C202", message, decl.span, hint)
+
+
+def _said(number: int) -> str:
+    return f"{number:,}" if number < 1 << 64 else "more than 2^64"
+
+
+def _fields(instance: Instance, decl: typed.MessageDecl) -> tuple[tuple[str, Type], ...]:
+    assert instance.messages is not None
+    return next(case.fields for case in instance.messages.cases if case.name == decl.name)
+
+
+def _up_to(type_: Type, limit: int) -> int:
+    """The number of values of ``type_``, or ``limit`` where there are more."""
+    match type_:
+        case TupleT(items):
+            return _product([_up_to(t, limit) for t in items], limit)
+        case OptionT(item):
+            return min(1 + _up_to(item, limit), limit)
+        case SetT(item):
+            return min(1 << min(_up_to(item, 64), 64), limit)
+        case MapT(key, value):
+            values = _up_to(value, limit)
+            return 1 if values == 1 else _product([values] * min(_up_to(key, 64), 64), limit)
+        case SeqT(item, cap):
+            one = _up_to(item, limit)
+            longest = min(cap, 64)
+            return min(sum(_product([one] * k, limit) for k in range(longest + 1)), limit)
+        case VariantT(_, cases):
+            return min(
+                sum(_product([_up_to(t, limit) for _, t in c.fields], limit) for c in cases), limit
+            )
+        case BagT():
+            return limit
+        case _:
+            return min(cardinality(type_), limit)
+
+
+def _product(sizes: list[int], limit: int) -> int:
+    total = 1
+    for size in sizes:
+        total = min(total * size, limit)
+    return total

@@ -1,0 +1,79 @@
+"""Marks by which a search tells what it has been to: messages, branches and crash points."""
+
+from __future__ import annotations
+
+from checker.diagnostics import Span
+from checker.lang import typed
+from checker.system import ir
+from checker.system.instantiate.expressions import Env, lower
+from checker.system.instantiate.world import Instance, World
+from checker.system.ir import TRUE, Block, MarkInfo, MarkKind, Place
+from checker.system.types import VariantT
+
+
+def register_messages(world: World) -> None:
+    """Notes every message type: that none of a type is ever sent is told."""
+    for instance in world.instances:
+        for decl in instance.protocol.messages:
+            _message(world, instance, decl.name)
+
+
+def _message(world: World, instance: Instance, name: str) -> ir.Mark:
+    decl = next(d for d in instance.protocol.messages if d.name == name)
+    info = MarkInfo(
+        MarkKind.MESSAGE,
+        f"{instance.path}{name}",
+        required=not instance.protocol.shipped,
+        place=world.place(decl.span),
+    )
+    return ir.Mark(world.mark(info))
+
+
+def sent(env: Env, message: typed.Expr) -> Block:
+    """The mark of the type of a message that is given to a link or to a layer below."""
+    world, instance = env.world, env.instance
+    if isinstance(message, typed.Construct):
+        return (_message(world, instance, message.message),)
+    if not isinstance(message.type, typed.Message):
+        return ()
+    value = lower(message, env)
+    assert isinstance(value.type, VariantT)
+    result: list[ir.Stmt] = []
+    for index, case in enumerate(value.type.cases):
+        tag = TRUE if len(value.type.cases) == 1 else ir.IsCase(value, index)
+        this = _message(world, instance, case.name)
+        result.append(this if tag == TRUE else ir.If(tag, (this,)))
+    return tuple(result)
+
+
+def branch(world: World, which: str, span: Span) -> Block:
+    """The mark of one branch of the statement at ``span``, where coverage is asked for."""
+    if not world.coverage:
+        return ()
+    place = world.place(span)
+    return (ir.Mark(world.mark(MarkInfo(MarkKind.BRANCH, which, place=place))),)
+
+
+def point(world: World, text: str, place: Place | None) -> Block:
+    """The mark of a crash point, where coverage is asked for."""
+    if not world.coverage:
+        return ()
+    within = _handler(world, place)
+    info = MarkInfo(MarkKind.POINT, text + within, place=place)
+    return (ir.Mark(world.mark(info)),)
+
+
+def _handler(world: World, place: Place | None) -> str:
+    """In which handler ``place`` is."""
+    if place is None:
+        return ""
+    best: tuple[Span, str] | None = None
+    for instance in world.instances:
+        for role in instance.protocol.roles:
+            for handler in role.handlers:
+                span = handler.span
+                begins = (span.line, span.column) <= (place.line, place.column)
+                if span.file == place.file and begins:
+                    if best is None or (span.line, span.column) > (best[0].line, best[0].column):
+                        best = (span, handler.label)
+    return "" if best is None else f", inside `{best[1]}`"
