@@ -1,0 +1,130 @@
+"""Typed checks: questions about protocols; see :mod:`checker.lang.typed`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from checker.diagnostics import Diagnostic, Span
+from checker.lang.typed_code import Interface, PropertyDef, Protocol
+from checker.lang.typed_expr import Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """``process`` makes ``requests`` in order: each an operator's name and its argument texts.
+
+    Arguments are closed expressions; payloads of type ``Msg`` are :class:`Named`.
+    """
+
+    process: str
+    op: str
+    args: tuple[Expr, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """``what``: a property, ``states`` or ``trace``; ``value``: a verdict's word or a number."""
+
+    what: str
+    value: str | int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    name: str
+    value: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRule:
+    """Links from one role to another that are not like the others: ``links a -> b lossy``."""
+
+    sender: str
+    receiver: str
+    kinds: tuple[str, ...]
+    capacity: int | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """``kind``: ``asynchronous``, ``synchronous``, ``partial`` or ``clocks``; ``drift``: ticks by
+    which two clocks may differ; ``noise``: timeouts that may come too early before a ``partial``
+    system becomes synchronous (``None``: any number)."""
+
+    kind: str
+    drift: Expr | None
+    noise: Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Detector:
+    """``kind``: ``P``, ``S`` or ``Omega``; ``noise``: wrong words it may say before it settles
+    (``None``: any number)."""
+
+    kind: str
+    eventually: bool
+    noise: Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """``given layer as oracle`` (``protocol`` ``None``) or ``given layer as Q``; ``layer`` is the
+    name of a layer at any depth, or of the interface that it has."""
+
+    layer: str
+    protocol: Protocol | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One question.
+
+    ``crash``: the bound of ``faults crash <= e`` or ``None``, and ``recover`` whether crashed
+    processes may come back (then the bound is of crashes, not of processes); ``omission``,
+    ``byzantine``: bounds of processes; ``partitions``: how often the network may split; ``links``:
+    the kinds as written, ``("perfect",)`` where none is; ``capacity``: of ``bounded k``;
+    ``prove``: the properties asked, each resolved (the protocol's own, its interface's, or by name
+    from a shipped interface, or made, as ``exactly_once over effects``);
+    ``crash_points``: ``inside`` or ``between_handlers``; ``allow_unused``: handlers that never run
+    do not make a verdict vacuous.  Properties that only ``expect`` names are in ``prove`` too.
+    ``warnings``: what is possible, but can't be meant.
+    """
+
+    name: str
+    protocol: Protocol
+    settings: tuple[Setting, ...]
+    crash: Expr | None
+    links: tuple[str, ...]
+    capacity: int | None
+    clients: tuple[Client, ...]
+    prove: tuple[PropertyDef, ...]
+    expect: tuple[Expectation, ...]
+    span: Span
+    crash_points: str = "inside"
+    allow_unused: bool = False
+    recover: bool = False
+    omission: Expr | None = None
+    byzantine: Expr | None = None
+    partitions: Expr | None = None
+    link_rules: tuple[LinkRule, ...] = ()
+    timing: Timing | None = None
+    detector: Detector | None = None
+    given: tuple[Given, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A file: its own protocols and checks, in order."""
+
+    file: str
+    interfaces: tuple[Interface, ...] = field(default=())
+    protocols: tuple[Protocol, ...] = field(default=())
+    checks: tuple[Check, ...] = field(default=())

@@ -1,0 +1,340 @@
+"""Typed statements, handlers and protocols; see :mod:`checker.lang.typed`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from checker.diagnostics import Span
+from checker.lang.typed_expr import Expr
+from checker.lang.typed_types import Pattern, Type
+
+# ---- statements -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """``target := value``; ``+=`` and ``-=`` are already spelled out in ``value``.
+
+    ``target`` is a :class:`StateRef` (of self or shared) under :class:`Part` and :class:`Entry`.
+    """
+
+    target: Expr
+    value: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """``receivers`` is a process or a set of processes."""
+
+    message: Expr
+    receivers: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """``layer`` ``None``: an indication to above; otherwise a request to the layer below.
+
+    ``index``: which instance of an indexed layer.
+    """
+
+    layer: str | None
+    op: str
+    args: tuple[Expr, ...]
+    span: Span
+    index: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    condition: Expr
+    then: Block
+    otherwise: Block
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    pattern: Pattern
+    domain: Expr
+    where: Expr | None
+    body: Block
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    """``while some pattern in domain when where``."""
+
+    pattern: Pattern
+    domain: Expr
+    where: Expr | None
+    body: Block
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    name: str
+    domain: Expr
+    where: Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """Alternatives: a guard (or ``None``) and a body each."""
+
+    alternatives: tuple[tuple[Expr | None, Block], ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Require:
+    condition: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class LetIn:
+    name: str
+    value: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Perform:
+    """An act on the outside world; ``idempotent``: the world recognises it when it comes again."""
+
+    value: Expr
+    idempotent: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """``start name after duration`` or ``cancel name``; ``kind`` is ``start`` or ``cancel``.
+
+    ``duration`` ``None``: one unit.  Starting a timer that runs starts it anew.
+    """
+
+    kind: str
+    name: str
+    duration: Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Atomic:
+    """``atomic { … }``: of its effects all happen or none, also when the process crashes."""
+
+    body: Block
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Yield:
+    """What follows is a step of its own."""
+
+    span: Span
+
+
+Stmt = (
+    Assign
+    | Send
+    | Call
+    | If
+    | For
+    | While
+    | Choose
+    | Either
+    | Require
+    | LetIn
+    | Perform
+    | Timer
+    | Atomic
+    | Yield
+)
+Block = tuple[Stmt, ...]
+
+
+# ---- declarations -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """A request or an indication with its named, typed arguments."""
+
+    name: str
+    fields: tuple[tuple[str, Type], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyDef:
+    """``document``: the textbook's definition, or empty; ``text``: the formula as written."""
+
+    name: str
+    document: str
+    text: str
+    formula: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    name: str
+    requests: tuple[Operator, ...]
+    indications: tuple[Operator, ...]
+    properties: tuple[PropertyDef, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class OnRequest:
+    op: str
+    patterns: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OnReceive:
+    message: str
+    patterns: tuple[Pattern, ...]
+    sender: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class OnIndication:
+    """``index``: of an indexed layer, which instance it comes from."""
+
+    layer: str
+    op: str
+    patterns: tuple[Pattern, ...]
+    index: Pattern | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OnCondition:
+    """``free``: names that ``received`` patterns bind existentially, with their types."""
+
+    condition: Expr
+    free: tuple[tuple[str, Type], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OnInit:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class OnTimeout:
+    """``timer`` ``None``: the timer without a name, which every process has and which always runs:
+    it is over at the end of each round, of each unit of time, or (asynchronous) at any time."""
+
+    timer: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class OnRecover:
+    pass
+
+
+Event = OnRequest | OnReceive | OnIndication | OnCondition | OnInit | OnTimeout | OnRecover
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """``label`` is the event as written, e.g. ``upon receive COMMIT``; ``at``: at which process."""
+
+    label: str
+    event: Event
+    at: Expr | None
+    when: Expr | None
+    body: Block
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class StateDecl:
+    """``initial`` ``None``: the type's default (false, the least, the first, empty, none).
+    ``stable``: it survives a crash."""
+
+    name: str
+    type: Type
+    initial: Expr | None
+    span: Span
+    stable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class InitChoice:
+    """``name`` starts as any member of ``domain`` (``None``: of its type) that satisfies ``where``
+    (which sees it as a local of that name)."""
+
+    name: str
+    domain: Expr | None
+    where: Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """``size`` ``None``: ``n``.  The one role of a protocol without roles is called ``""``."""
+
+    name: str
+    size: Expr | None
+    states: tuple[StateDecl, ...]
+    choices: tuple[InitChoice, ...]
+    handlers: tuple[Handler, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class MessageDecl:
+    name: str
+    fields: tuple[tuple[str, Type], ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A layer below: what implements it unless the check gives something else.
+
+    ``protocol`` ``None``: no protocol, or more than one, implements it; or the interface is a
+    failure detector's.  Then the check gives it, or says which detector there is.
+    ``index``: the type of the indices of a family of instances, made on first use.
+    """
+
+    name: str
+    protocol: Protocol | None
+    span: Span
+    interface: Interface | None = None
+    index: Type | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    name: str
+    type: Type
+    default: Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """``shipped``: it comes with the tool's interfaces rather than from the user's files.
+    ``acts``: the type of what it, or a layer below it, performs; ``None``: it performs nothing."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    implements: Interface | None
+    requires: Expr | None
+    roles: tuple[Role, ...]
+    shared: tuple[StateDecl, ...]
+    choices: tuple[InitChoice, ...]
+    messages: tuple[MessageDecl, ...]
+    layers: tuple[Layer, ...]
+    properties: tuple[PropertyDef, ...]
+    span: Span
+    shipped: bool = False
+    acts: Type | None = None

@@ -1,0 +1,359 @@
+"""Typed expressions: every one has a ``type`` and a ``span``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from checker.diagnostics import Span
+from checker.lang.typed_types import Pattern, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """``value``: a bool, an int, or the index of an enum's label."""
+
+    type: Type
+    value: bool | int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """``none``; ``type`` is an :class:`Option`."""
+
+    type: Type
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """A name bound by a pattern, a quantifier, ``let``, ``choose`` or ``for``."""
+
+    type: Type
+    name: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """``n``, ``f`` or a parameter of the protocol."""
+
+    type: Type
+    name: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Self:
+    type: Type
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A process written by its name, such as ``p1`` (only in checks, properties, parameters)."""
+
+    type: Type
+    name: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class StateRef:
+    """A state variable; ``role`` ``None``: shared state; ``owner`` ``None``: self's."""
+
+    type: Type
+    name: str
+    role: str | None
+    owner: Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Processes:
+    """All members of a role (``None``: of every role), a set of processes."""
+
+    type: Type
+    role: str | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """Every value of ``item``, as a set: ``bool``, the name of a type."""
+
+    type: Type
+    item: Type
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The set of integers ``lo..hi``."""
+
+    type: Type
+    lo: Expr
+    hi: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """``received(M(...))``: the distinct senders of matching messages; ``owner`` ``None``: self.
+
+    Names that were free in the pattern are bound by the handler (see :class:`OnCondition`) and
+    appear here as ``Equals(Local)``.
+    """
+
+    type: Type
+    message: str
+    patterns: tuple[Pattern, ...]
+    owner: Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Construct:
+    """One of the protocol's own messages."""
+
+    type: Type
+    message: str
+    args: tuple[Expr, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Display:
+    """A tuple, record, set, seq or bag written out; ``type`` tells which."""
+
+    type: Type
+    items: tuple[Expr, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Component of a tuple or record."""
+
+    type: Type
+    base: Expr
+    position: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """``base[key]`` of a map, or of a seq (from 0)."""
+
+    type: Type
+    base: Expr
+    key: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """``op`` applied to ``args``, by the types of the arguments:
+
+    ``not and or => == != < <= > >= + - * div mod neg`` (``+ -`` also: set or bag and item,
+    seq ``++`` seq, seq ``+`` item), ``in`` ``subset`` ``union`` ``intersect`` ``minus``,
+    ``size`` (of set, seq, bag, or a ``Received``), ``if`` (condition, then, else), and the
+    functions ``some get is_some head last tail subsets min max rank count``.
+    ``> >= != not-in`` are kept as written; lowering rewrites them.
+    """
+
+    type: Type
+    op: str
+    args: tuple[Expr, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Binder:
+    """``pattern in domain when where``; names of the pattern are visible to the right."""
+
+    pattern: Pattern
+    domain: Expr
+    where: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class Quantified:
+    """``kind`` is ``forall`` or ``exists``."""
+
+    type: Type
+    kind: str
+    binders: tuple[Binder, ...]
+    body: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Comprehension:
+    """``{ item for binders }``: a set."""
+
+    type: Type
+    item: Expr
+    binders: tuple[Binder, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class MapDisplay:
+    """``{ k -> value for k in K }``; ``key`` is the name bound; ``K`` is all of the key type."""
+
+    type: Type
+    key: str
+    value: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """One value for every entry of a map (``state v : map<K, V> = e``); ``type`` is the map's."""
+
+    type: Type
+    value: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """``delivered(p)``, ``broadcast(p)``, ``decided(p)``, …: a seq of what happened at ``owner``.
+
+    ``kind`` is ``request`` or ``indication`` of the interface, ``op`` its name there.  An entry is
+    the tuple of the arguments, or the one argument itself.
+    """
+
+    type: Type
+    kind: str
+    op: str
+    owner: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryOrder:
+    """``before(p, x, y)``: at ``owner`` the first ``x`` came before the first ``y`` (both came).
+
+    ``broadcast_before(p, x, y)`` is the same with kind ``request``.
+    """
+
+    type: Type
+    kind: str
+    op: str
+    owner: Expr
+    first: Expr
+    second: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """``repeated(p, x)``: ``x`` was indicated to ``owner`` more than once."""
+
+    type: Type
+    kind: str
+    op: str
+    owner: Expr
+    item: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Causes:
+    """``causes(x, y)``: the broadcast ``x`` is in the causal past of the broadcast ``y`` (HT94).
+
+    Both are pairs of broadcaster and payload.
+    """
+
+    type: Type
+    first: Expr
+    second: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Correct:
+    """``correct(p)`` (kind ``correct``: in this run), ``crashed(p)`` (by now), or ``faulty(p)``: by
+    now it has crashed, or it is Byzantine, or has omitted to send or receive something."""
+
+    type: Type
+    kind: str
+    process: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Acts:
+    """``performed``: what was performed, in order, each time; ``effects`` (kind ``effects``): the
+    same without idempotent acts that were performed before.  ``type`` is a :class:`Seq`."""
+
+    type: Type
+    kind: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedAct:
+    """``repeated(performed, x)`` or ``repeated(effects, x)``: ``x`` is there more than once."""
+
+    type: Type
+    kind: str
+    item: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """``suspected(p)``: the processes that the detector at ``owner`` suspects now, or
+    ``trusted(p)`` (kind ``trusted``): the one that it trusts now, or none.  ``type`` is a set."""
+
+    type: Type
+    kind: str
+    owner: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Temporal:
+    """``always e``, ``eventually e`` (one argument), ``e ~> e`` (two); only in properties, where
+    they nest, stand under Boolean operators and under quantifiers over fixed domains."""
+
+    type: Type
+    op: str
+    args: tuple[Expr, ...]
+    span: Span
+
+
+Expr = (
+    Literal
+    | Nothing
+    | Local
+    | Param
+    | Self
+    | Named
+    | StateRef
+    | Processes
+    | All
+    | Range
+    | Received
+    | Construct
+    | Display
+    | Part
+    | Entry
+    | Operation
+    | Quantified
+    | Comprehension
+    | MapDisplay
+    | Fill
+    | History
+    | HistoryOrder
+    | Repeated
+    | Causes
+    | Correct
+    | Acts
+    | RepeatedAct
+    | Opinion
+    | Temporal
+)
