@@ -205,7 +205,7 @@ def random_model(seed: int) -> Model:
     states = draw.randint(1, 5)
     groups = ["weak", "strong", "wide"][: draw.randint(1, 3)]
     rules = []
-    for _ in range(draw.randint(0, 2 * states + 2)):
+    for _ in range(draw.randint(0, draw.choice((2, 4)) * states + 2)):
         constraint = (draw.choice(groups), draw.randrange(2)) if draw.random() < 0.6 else None
         rules.append(Rule(draw.randrange(states), draw.randrange(states), constraint))
 
