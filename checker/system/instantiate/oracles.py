@@ -1,19 +1,162 @@
-"""Layers that are oracles."""
+"""Layers that are oracles: the most general automaton that the properties of an interface allow.
+
+An oracle remembers what it was asked and what it has indicated, as far as its properties speak of
+it.  At any time it may make any indication after which all its ``always`` properties hold.  What
+it owes by its ``~>`` properties it does in the end: that is a :class:`ir.Justice` of the system.
+
+What a property promises whatever is requested (``correct(p) ~> …``: everybody decides) is owed from
+the first request on: before it there is nothing that could be indicated.  A property that a later request or crash could make false is refused: an oracle
+would have to know the future.
+"""
 
 from __future__ import annotations
 
 from checker.system import ir
-from checker.system.instantiate.statements import CallKey
-from checker.system.instantiate.world import World
-from checker.system.ir import Block, Expr
+from checker.system.build import fresh, negation
+from checker.system.instantiate import calls
+from checker.system.instantiate.contracts import Contract, contract_of
+from checker.system.instantiate.dispatch import new_root
+from checker.system.instantiate.sizes import refuse
+from checker.system.instantiate.statements import CallKey, run_call, with_queue
+from checker.system.instantiate.world import (
+    ORACLE,
+    Draft,
+    World,
+    bounded,
+    enumerable,
+    mark,
+)
+from checker.system.ir import (
+    FALSE,
+    TRUE,
+    Action,
+    ActionKind,
+    Block,
+    EffectDef,
+    EffectKind,
+    Expr,
+    Justice,
+    MarkKind,
+    Param,
+)
+from checker.system.types import cardinality
+
+LARGEST = 65_536
+"""Values at most that an oracle may choose among."""
+
+
+def _contracts(world: World) -> list[Contract]:
+    return [contract_of(world, i) for i in world.instances if i.oracle == ORACLE]
+
+
+def declare(world: World) -> None:
+    """Declares what oracles remember, and the effects by which they are asked."""
+    for contract in _contracts(world):
+        contract.declare()
+        interface = contract.instance.protocol.implements
+        assert interface is not None
+        for operator in interface.requests:
+            target = (contract.instance.path, "request", operator.name)
+            self = ir.Local(world.proc, "_self")
+            args = tuple(ir.Local(t, f"_{n}") for n, t in calls.fields_of(world, target))
+            body = contract.noted("request", operator.name, self, args)
+            if body:
+                params = (("_self", world.proc), *((a.name, a.type) for a in args))
+                name = _effect(target)
+                world.effects[name] = EffectDef(name, EffectKind.VISIBLE, params, body)
+
+
+def _effect(target: CallKey) -> str:
+    path, _, op = target
+    return f"oracle.{path}{op}"
 
 
 def request(
     world: World, target: CallKey, self: Expr, args: tuple[Expr, ...], place: ir.Place
 ) -> Block:
-    """The effect of a request to an oracle."""
-    path, _, op = target
-    effect = f"oracle.{path}{op}"
-    if effect not in world.effects:
+    """The effect of a request to an oracle: it is remembered, if it ever matters."""
+    if _effect(target) not in world.effects:
         return ()
-    return (ir.Emit(effect, (self, *args), place),)
+    return (ir.Emit(_effect(target), (self, *args), place),)
+
+
+def draft(world: World) -> None:
+    """Drafts the indications of the oracles."""
+    for contract in _contracts(world):
+        interface = contract.instance.protocol.implements
+        assert interface is not None
+        for operator in interface.indications:
+            _indication(world, contract, operator.name)
+
+
+def _indication(world: World, contract: Contract, op: str) -> None:
+    instance = contract.instance
+    target = (instance.path, "indication", op)
+    self = ir.Local(world.proc, fresh("self"))
+    fields = calls.fields_of(world, target)
+    locals_ = tuple(ir.Local(t, fresh(n)) for n, t in fields)
+    chosen, args = _arguments(world, contract, op, self, locals_)
+    at, handlers = calls.handlers_of(world, target)
+    root = new_root(world, self, at, [h for _, h in handlers])
+    text = f"{instance.path}{op}"
+    pairs = zip(locals_, args, strict=True)
+    body = (
+        *(ir.Declare(x.name, x.type, a) for x, a in pairs if x != a),
+        mark(world, MarkKind.DETECT, text, ("self", *(n for n, _ in fields)), self, *locals_),
+        *contract.noted("indication", op, self, locals_),
+        *(ir.Assume(negation(bad)) for bad in contract.broken()),
+        *with_queue(root, run_call(target, locals_, root)),
+    )
+    params = (Param(self.name, ir.Universe(world.proc), world.may_step(self)), *chosen)
+    action = Action(text, ActionKind.DETECT, params, TRUE, body, FALSE)
+    world.drafts.append(Draft(action, self))
+
+
+def _arguments(
+    world: World, contract: Contract, op: str, self: Expr, locals_: tuple[ir.Local, ...]
+) -> tuple[list[Param], list[Expr]]:
+    """Parameters for the arguments, and the arguments: what was asked for where nothing else can
+    be indicated, otherwise any value."""
+    params: list[Param] = []
+    later: list[Param] = []
+    args: list[Expr] = list(locals_)
+    size = 1
+    for position, arg in enumerate(locals_):
+        asked = contract.asked_for(op, position, self, args)
+        if asked is not None:
+            later += asked[0]
+            args[position] = asked[1]
+            continue
+        size *= _number(world, contract, op, arg)
+        params.append(Param(arg.name, ir.Universe(arg.type), TRUE))
+    if size > LARGEST:
+        _too_many(world, contract, op, f"{size:,}", locals_[0])
+    return params + later, args
+
+
+def _number(world: World, contract: Contract, op: str, arg: ir.Local) -> int:
+    if not enumerable(arg.type) or not bounded(arg.type):
+        _too_many(world, contract, op, "too many or an unknown number of", arg)
+    return cardinality(arg.type)
+
+
+def _too_many(world: World, contract: Contract, op: str, size: str, arg: ir.Local) -> None:
+    interface = contract.instance.protocol.implements
+    assert interface is not None
+    name = arg.name.split(".")[0]
+    message = f"the oracle `{contract.title}` could indicate {size} values: `{name}` of `{op}`"
+    hint = (
+        "give the type of this field a small bound, or the interface a property that says that "
+        "only what was requested is indicated"
+    )
+    raise refuse("C202", message, world.check.span, hint)
+
+
+def justice(world: World) -> tuple[Justice, ...]:
+    """What the oracles do in the end."""
+    found: list[Justice] = []
+    for contract in _contracts(world):
+        for clause, owed in contract.owed():
+            text = f"the oracle `{contract.title}` keeps `{clause.name}` in the end"
+            found.append(Justice(negation(owed), text))
+    return tuple(found)

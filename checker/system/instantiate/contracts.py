@@ -1,0 +1,454 @@
+"""The contract of a layer that is an oracle: its interface's properties over its own histories."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from checker.lang import typed
+from checker.system import build, ir
+from checker.system.build import conj, entry, equal, fresh, member, negation
+from checker.system.instantiate import calls
+from checker.system.instantiate.expressions import Env, bind_domain, lower
+from checker.system.instantiate.sizes import refuse
+from checker.system.instantiate.walk import nodes
+from checker.system.instantiate.world import Instance, World, bounded, enumerable
+from checker.system.ir import TRUE, Block, Expr, Param, Quantifier, VariableKind
+from checker.system.types import BOOL, IntT, MapT, SeqT, TupleT, Type, cardinality, default
+
+Event = tuple[str, str]
+"""``request`` or ``indication``, and the operator's name."""
+
+FEW = 4
+"""Values that are simply tried, one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One property: ``forall binders: premise -> goal``, at all times or (``later``) in the end."""
+
+    definition: typed.PropertyDef
+    binders: tuple[typed.Binder, ...]
+    later: bool
+    premise: typed.Expr | None
+    goal: typed.Expr
+
+    @property
+    def name(self) -> str:
+        return self.definition.name
+
+
+@dataclass
+class Contract:
+    """What an oracle has to keep, and what it remembers to do so."""
+
+    world: World
+    instance: Instance
+    clauses: tuple[Clause, ...]
+    sets: set[Event] = field(default_factory=set)
+    sequences: set[Event] = field(default_factory=set)
+    repeated: set[Event] = field(default_factory=set)
+
+    @property
+    def title(self) -> str:
+        return self.instance.path.rstrip(".")
+
+    # ---- what is remembered -------------------------------------------------------------------
+
+    def find(self) -> None:
+        """Notes which histories the clauses speak of."""
+        for clause in self.clauses:
+            for part in (*clause.binders, clause.premise, clause.goal):
+                for node in nodes(part) if part is not None else ():
+                    match node:
+                        case typed.History(_, kind, op):
+                            self.sets.add((kind, op))
+                        case typed.HistoryOrder(_, kind, op):
+                            self.sequences.add((kind, op))
+                        case typed.Repeated(_, kind, op):
+                            self.repeated.add((kind, op))
+                            self.sets.add((kind, op))
+                        case _:
+                            pass
+            if self._of_all(clause):
+                self.sets |= set(self._requests())
+
+    def _requests(self) -> list[Event]:
+        interface = self.instance.protocol.implements
+        assert interface is not None
+        return [("request", o.name) for o in interface.requests]
+
+    def _of_all(self, clause: Clause) -> bool:
+        """Whether the clause promises something whatever was requested."""
+        histories = typed.History | typed.HistoryOrder | typed.Repeated
+        given = (*clause.binders, clause.premise)
+        return clause.later and not any(isinstance(n, histories) for n in nodes(given))
+
+    def _name(self, event: Event) -> str:
+        return f"{self.instance.path}@{event[0]}.{event[1]}"
+
+    def _twice(self, event: Event) -> str:
+        return f"{self.instance.path}@repeated.{event[1]}"
+
+    def _item(self, event: Event) -> Type:
+        fields = calls.fields_of(self.world, (self.instance.path, *event))
+        if len(fields) == 1:
+            return fields[0][1]
+        return TupleT(tuple(t for _, t in fields))
+
+    def declare(self) -> None:
+        """Declares the histories."""
+        for event in sorted(self.sets | self.sequences):
+            item, name = self._item(event), self._name(event)
+            if event in self.sequences:
+                inner: Type = SeqT(item, self.world.capacity(name, 4), name)
+            else:
+                inner = self.world.set_of(item, f"{name}.size")
+            self._variable(name, inner, f"{self.title}: {event[1]}")
+        for event in sorted(self.repeated):
+            name = self._twice(event)
+            inner = self.world.set_of(self._item(event), f"{name}.size")
+            self._variable(name, inner, f"{self.title}: {event[1]} twice")
+
+    def _variable(self, name: str, inner: Type, title: str) -> None:
+        type_ = MapT(self.world.proc, inner)
+        self.world.add(name, type_, default(type_), VariableKind.HISTORY, title)
+
+    def noted(self, kind: str, op: str, self_: Expr, args: tuple[Expr, ...]) -> Block:
+        """Statements that remember a request or an indication."""
+        event = (kind, op)
+        if event not in self.sets | self.sequences:
+            return ()
+        item_type = self._item(event)
+        if len(args) == 1:
+            item: Expr = build.coerce(args[0], item_type)
+        else:
+            assert isinstance(item_type, TupleT)
+            parts = tuple(build.coerce(a, t) for a, t in zip(args, item_type.items, strict=True))
+            item = ir.Apply(item_type, ir.Op.TUPLE, parts)
+        result: Block = ()
+        if event in self.repeated:
+            seen = self._mine(self._name(event), self_)
+            again = self._put(self._twice(event), self_, item)
+            result += (ir.If(member(item, seen), (again,)),)
+        return (*result, self._put(self._name(event), self_, item))
+
+    def _mine(self, name: str, process: Expr) -> Expr:
+        return entry(self.world.read(name), process)
+
+    def _put(self, name: str, self_: Expr, item: Expr) -> ir.Stmt:
+        mine = self._mine(name, self_)
+        target = ir.Target(mine.type, name, True, (ir.Key(self_, self.world.proc),))
+        if isinstance(mine.type, SeqT):
+            return ir.Assign(target, ir.Apply(mine.type, ir.Op.APPEND, (mine, item)))
+        return ir.Assign(target, build.with_item(mine, item))
+
+    # ---- what is kept -------------------------------------------------------------------------
+
+    def broken(self) -> list[Expr]:
+        """For each property that holds at all times: whether it does not hold now."""
+        return [self._bad(c) for c in self.clauses if not c.later]
+
+    def owed(self) -> list[tuple[Clause, Expr]]:
+        """For each other property: whether something is owed now."""
+        found = []
+        for clause in self.clauses:
+            if clause.later:
+                asked = self._some_asked() if self._of_all(clause) else TRUE
+                found.append((clause, conj(asked, self._bad(clause))))
+        return found
+
+    def _some_asked(self) -> Expr:
+        """Whether any process has made a request (``TRUE`` where there are none)."""
+        if not self._requests():
+            return TRUE
+        process = ir.Local(self.world.proc, fresh("_p"))
+        some: list[Expr] = []
+        for event in self._requests():
+            asked = self._mine(self._name(event), process)
+            some.append(negation(equal(build.size(asked), build.integer(0))))
+        everybody = ir.Universe(self.world.proc)
+        return ir.Quant(Quantifier.EXISTS, process.name, everybody, build.disj(*some), BOOL)
+
+    def _bad(self, clause: Clause) -> Expr:
+        env = Env(self.world, self.instance, None, {}, _Reader(self, clause.later).read)
+        frames = []
+        for binder in clause.binders:
+            name, domain, where, env = bind_domain(binder.pattern, binder.domain, binder.where, env)
+            frames.append((name, domain, where))
+        premise = TRUE if clause.premise is None else lower(clause.premise, env)
+        bad = conj(premise, negation(lower(clause.goal, env)))
+        for name, domain, where in reversed(frames):
+            bad = ir.Quant(Quantifier.EXISTS, name, domain, conj(where, bad), BOOL)
+        return bad
+
+    # ---- what can be indicated ----------------------------------------------------------------
+
+    def asked_for(
+        self, op: str, position: int, self_: Expr, args: list[Expr]
+    ) -> tuple[list[Param], Expr] | None:
+        """Where a property says that an argument of ``op`` was requested: parameters that range
+        over what was, and the argument."""
+        wanted = args[position].type
+        if enumerable(wanted) and bounded(wanted) and cardinality(wanted) <= FEW:
+            return None
+        for clause in self.clauses:
+            if clause.later or clause.premise is not None:
+                continue
+            for binder in clause.binders:
+                bound = _bound_by(binder, op, len(args))
+                if bound is None or bound[1 + position] is None:
+                    continue
+                meaning = dict(zip(bound, (self_, *args), strict=True))
+                name = bound[1 + position]
+                assert name is not None
+                found = _request_of(clause.goal, name)
+                if found is not None:
+                    return self._among(found, name, meaning)
+        return None
+
+    def _among(
+        self, found: tuple[typed.Expr, typed.History], name: str, meaning: dict[str | None, Expr]
+    ) -> tuple[list[Param], Expr]:
+        """The value called ``name`` within an entry of the history that must hold it."""
+        item, history = found
+        params: list[Param] = []
+
+        def means(expr: typed.Expr) -> Expr | None:
+            if not isinstance(expr, typed.Local):
+                return None
+            return meaning.get(expr.name)
+
+        owner = means(history.owner)
+        if owner is None:
+            some = ir.Local(self.world.proc, fresh("_asked_by"))
+            params.append(Param(some.name, ir.Universe(self.world.proc), TRUE))
+            owner = some
+        asked = self._mine(self._name(("request", history.op)), owner)
+        local = ir.Local(build.element(asked.type), fresh("_asked"))
+        domain = ir.Members(asked, local.type)
+        if not isinstance(item, typed.Display):
+            return [*params, Param(local.name, domain, TRUE)], local
+        where: list[Expr] = []
+        value: Expr = local
+        for index, part in enumerate(item.items):
+            component = build.item(local, index)
+            if isinstance(part, typed.Local) and part.name == name:
+                value = component
+            elif means(part) is not None:
+                where.append(equal(component, means(part) or TRUE))
+        return [*params, Param(local.name, domain, conj(*where))], value
+
+
+def contract_of(world: World, instance: Instance) -> Contract:
+    """The contract of an oracle's interface; raises :class:`SpecError` (C016) where it needs to
+    know the future, or speaks of it in a way that no oracle can keep."""
+    clauses = tuple(_clause(world, instance, d) for d in instance.protocol.properties)
+    contract = Contract(world, instance, clauses)
+    contract.find()
+    return contract
+
+
+def _clause(world: World, instance: Instance, definition: typed.PropertyDef) -> Clause:
+    binders: list[typed.Binder] = []
+    formula = definition.formula
+    premise: typed.Expr | None = None
+    later = False
+    while True:
+        match formula:
+            case typed.Quantified(_, "forall", inner, body, _):
+                binders.extend(inner)
+                formula = body
+            case typed.Temporal(_, "always", (body,), _):
+                formula = body
+            case typed.Temporal(_, "eventually", (body,), _):
+                later, goal = True, body
+                break
+            case typed.Temporal(_, "~>", (left, body), _):
+                later, premise, goal = True, left, body
+                break
+            case typed.Operation(_, "=>", (left, typed.Temporal(_, "eventually", (body,), _)), _):
+                later, premise, goal = True, left, body
+                break
+            case typed.Operation(_, "=>", (left, body), _):
+                premise, goal = left, body
+                break
+            case _:
+                goal = formula
+                break
+    temporal = (typed.Temporal, typed.Causes, typed.Acts, typed.RepeatedAct)
+    for node in nodes((premise, goal)):
+        if isinstance(node, temporal):
+            _refused(world, instance, definition, "says more than an oracle can keep")
+    if not later:
+        for part in (*binders, *((premise,) if premise is not None else ())):
+            _steady(world, instance, definition, part, False)
+        _steady(world, instance, definition, goal, True)
+    found = _narrowed(tuple(binders), premise)
+    return Clause(definition, found, later, premise, goal)
+
+
+def _refused(world: World, instance: Instance, definition: typed.PropertyDef, why: str) -> None:
+    interface = instance.protocol.implements
+    assert interface is not None
+    layer = instance.name_above
+    span = next((g.span for g in world.check.given if g.layer == layer), world.check.span)
+    message = f"`{layer}` can't be an oracle: `{definition.name}` of `{interface.name}` {why}"
+    raise refuse("C016", message, span, f"`given {layer} as …` with a protocol")
+
+
+def _steady(
+    world: World,
+    instance: Instance,
+    definition: typed.PropertyDef,
+    node: object,
+    positive: bool,
+) -> None:
+    """Refuses what a later request or crash could make false."""
+    why = "can be made false by what happens later, which an oracle does not know"
+
+    def visit(inner: object, same: bool = True) -> None:
+        _steady(world, instance, definition, inner, positive if same else not positive)
+
+    match node:
+        case typed.Binder(_, domain, where):
+            visit(domain)
+            if where is not None:
+                visit(where)
+        case typed.Operation(_, "not", (arg,), _):
+            visit(arg, False)
+        case typed.Operation(_, "=>", (left, right), _):
+            visit(left, False)
+            visit(right)
+        case typed.Operation(_, "in" | "and" | "or", args, _):
+            for arg in args:
+                visit(arg)
+        case typed.Quantified(_, kind, binders, body, _):
+            for binder in binders:
+                visit(binder, kind == "exists")
+            visit(body)
+        case typed.History(_, "request"):
+            if not positive:
+                _refused(world, instance, definition, why)
+        case typed.Correct(_, kind, _, _):
+            if positive == (kind == "correct"):
+                _refused(world, instance, definition, why)
+        case typed.HistoryOrder():
+            pass  # of two things that happened the order stays
+        case _:
+            if any(isinstance(n, typed.History) and n.kind == "request" for n in nodes(node)):
+                _refused(world, instance, definition, why)
+
+
+def _narrowed(
+    binders: tuple[typed.Binder, ...], premise: typed.Expr | None
+) -> tuple[typed.Binder, ...]:
+    """Payloads of a premise `m in broadcast(p)` taken from there: of ``Msg`` there are too many."""
+    result = []
+    for binder in binders:
+        pattern, domain = binder.pattern, binder.domain
+        if isinstance(pattern, typed.Bind) and isinstance(domain, typed.All):
+            if isinstance(domain.item, typed.Msg) and premise is not None:
+                binder = _from_history(binder, pattern.name, premise) or binder
+        result.append(binder)
+    return tuple(result)
+
+
+def _from_history(binder: typed.Binder, name: str, premise: typed.Expr) -> typed.Binder | None:
+    """``binder`` over the history in which ``premise`` wants ``name``: its last component must be
+    bound there, and all others before."""
+    parts = premise.args if isinstance(premise, typed.Operation) and premise.op == "and" else ()
+    for part in parts or (premise,):
+        if not (isinstance(part, typed.Operation) and part.op == "in"):
+            continue
+        item, of = part.args
+        if not isinstance(of, typed.History):
+            continue
+        if isinstance(item, typed.Local) and item.name == name:
+            return replace(binder, domain=of)
+        if isinstance(item, typed.Display) and isinstance(item.type, typed.Tuple):
+            patterns: list[typed.Pattern] = []
+            for inner in item.items:
+                mine = isinstance(inner, typed.Local) and inner.name == name
+                patterns.append(binder.pattern if mine else typed.Equals(inner.type, inner))
+            if binder.pattern in patterns:
+                return replace(binder, pattern=typed.Parts(item.type, tuple(patterns)), domain=of)
+    return None
+
+
+def _bound_by(binder: typed.Binder, op: str, count: int) -> tuple[str | None, ...] | None:
+    """``v in decided(p)``: the names of the process and of the arguments."""
+    of = binder.domain
+    if not isinstance(of, typed.History) or (of.kind, of.op) != ("indication", op):
+        return None
+    owner = of.owner.name if isinstance(of.owner, typed.Local) else None
+    patterns = (
+        binder.pattern.items if isinstance(binder.pattern, typed.Parts) else (binder.pattern,)
+    )
+    if len(patterns) != count:
+        return None
+    return (owner, *(p.name if isinstance(p, typed.Bind) else None for p in patterns))
+
+
+def _request_of(goal: typed.Expr, name: str) -> tuple[typed.Expr, typed.History] | None:
+    """The entry with ``name`` and the history of requests that holds it wherever ``goal`` does."""
+    match goal:
+        case typed.Operation(_, "in", (item, typed.History(_, "request") as history), _):
+            parts = item.items if isinstance(item, typed.Display) else (item,)
+            if any(isinstance(p, typed.Local) and p.name == name for p in parts):
+                return item, history
+        case typed.Operation(_, "and", args, _):
+            return next((f for f in (_request_of(a, name) for a in args) if f is not None), None)
+        case typed.Quantified(_, "exists", _, body, _):
+            return _request_of(body, name)
+        case _:
+            pass
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Lowers what only properties may say, over the histories of an oracle."""
+
+    contract: Contract
+    later: bool
+
+    def read(self, env: Env, expr: typed.Expr) -> Expr:
+        world, contract = self.contract.world, self.contract
+        match expr:
+            case typed.Correct(_, kind, process, _):
+                who = lower(process, env)
+                if kind == "correct":
+                    may_be = world.recovers and not self.later
+                    return world.reliable(who) if may_be else world.correct(who)
+                return negation(world.alive(who) if kind == "crashed" else world.correct(who))
+            case typed.History(_, kind, op, owner, _):
+                return contract._mine(contract._name((kind, op)), lower(owner, env))
+            case typed.Operation(_, "in", (item, typed.History() as history), _):
+                mine = self.read(env, history)
+                return member(lower(item, env, build.element(mine.type)), mine)
+            case typed.Repeated(_, kind, op, owner, item, _):
+                mine = contract._mine(contract._twice((kind, op)), lower(owner, env))
+                return member(lower(item, env, build.element(mine.type)), mine)
+            case typed.HistoryOrder(_, kind, op, owner, first, second, _):
+                mine = contract._mine(contract._name((kind, op)), lower(owner, env))
+                item_type = build.element(mine.type)
+                return _before(mine, lower(first, env, item_type), lower(second, env, item_type))
+            case _:
+                raise refuse("N210", "this can't be asked of an oracle", expr.span)
+
+
+def _before(mine: Expr, x: Expr, y: Expr) -> Expr:
+    """Whether both are in a sequence, and the first ``x`` before the first ``y``."""
+    assert isinstance(mine.type, SeqT)
+    positions = IntT(0, max(mine.type.cap - 1, 0))
+    i, j = ir.Local(positions, fresh("_i")), ir.Local(positions, fresh("_j"))
+
+    def at(position: ir.Local, value: Expr) -> Expr:
+        there = build.below(position, build.size(mine))
+        return conj(there, equal(ir.Index(x.type, mine, position), value))
+
+    def some(local: ir.Local, body: Expr) -> Expr:
+        return ir.Quant(Quantifier.EXISTS, local.name, ir.Universe(positions), body, BOOL)
+
+    y_first = some(j, conj(build.at_most(j, i), at(j, y)))
+    return conj(member(y, mine), some(i, conj(at(i, x), negation(y_first))))
