@@ -105,7 +105,7 @@ def _closing(system: TransitionSystem, run: Run, number: int) -> Step | None:
 def _step(system: TransitionSystem, number: int, before: State | None, moment: Moment) -> Step:
     """What happened from ``before`` (``None``: at the start) to ``moment``."""
     events = told(system, moment.events)
-    gone = frozenset(e.process for e in events if e.kind == MarkKind.CRASH)
+    changes = () if before is None else tuple(_changes(system, before, moment.state, events))
     return Step(
         number=number,
         action="" if moment.transition is None else _instance(moment.transition),
@@ -113,7 +113,7 @@ def _step(system: TransitionSystem, number: int, before: State | None, moment: M
         process=_acting(events),
         headline=_headline(moment, events),
         events=events,
-        changes=() if before is None else tuple(_changes(system, before, moment.state, gone)),
+        changes=changes,
         state=_data(system, moment.state),
     )
 
@@ -165,15 +165,19 @@ def _headline(moment: Moment, events: tuple[Event, ...]) -> str:
 
 
 def _changes(
-    system: TransitionSystem, before: State, after: State, gone: frozenset[str]
+    system: TransitionSystem, before: State, after: State, events: tuple[Event, ...]
 ) -> Iterator[Change]:
-    """What changed; that a process which is ``gone`` loses its state goes without saying."""
+    """What changed; that a process which crashes loses its state goes without saying, and of what
+    is stored an event tells."""
+    gone = frozenset(e.process for e in events if e.kind == MarkKind.CRASH)
+    stored = {(e.process, e.name.partition(" = ")[0]) for e in events if e.kind == MarkKind.STORE}
     for variable, old, new in zip(system.variables, before, after, strict=True):
         if old == new:
             continue
         title, quiet = variable.title or variable.name, variable.kind in QUIET
         for process, was, becomes, is_default in _entries(system, variable, old, new):
-            kind, untold = variable.kind.value, quiet or (process in gone and is_default)
+            untold = quiet or (process in gone and is_default) or (process, title) in stored
+            kind = variable.kind.value
             yield Change(variable.name, title, process, was, becomes, kind, untold)
 
 
