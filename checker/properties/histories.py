@@ -7,6 +7,7 @@ variable           kept when a property
 ``@repeated.op``   asks ``repeated(p, x)``
 ``@past``          asks ``causes(x, y)``: the causal past of each process (HT94)
 ``@causes``        the same: pairs of broadcasts, the first in the past of the second
+``@suspected``     asks whom a process suspects now; ``@trusted`` in the same way
 =================  ==========================================================================
 
 What is performed has no owner: ``@performed`` and ``@effects``, sets or sequences by the same rule,
@@ -24,7 +25,7 @@ from checker.system.build import entry, fresh, member
 from checker.system.instantiate.walk import nodes
 from checker.system.instantiate.world import World
 from checker.system.ir import Block, EffectDef, EffectKind, Expr, VariableKind
-from checker.system.types import MapT, SeqT, TupleT, Type, default
+from checker.system.types import MapT, SeqT, SetT, TupleT, Type, default
 
 Event = tuple[str, str]
 """``request`` or ``indication``, and the operator's name."""
@@ -60,6 +61,8 @@ class Histories:
                     self.sets.add((kind, op))
                 case typed.Causes():
                     self.causal = True
+                case typed.Opinion(_, kind):
+                    self.opinions.add(kind)
                 case _:
                     pass
         self.acts.need(formula)
@@ -111,6 +114,8 @@ class Histories:
             self._variable("@past", past, "causal past")
             pairs = self.world.set_of(TupleT((broadcast, broadcast)), "causes.size")
             self.world.add("@causes", pairs, default(pairs), VariableKind.HISTORY, "causes")
+        for kind in sorted(self.opinions):
+            self._variable(f"@{kind}", SetT(self.world.proc), kind)
         for event, fields in self.operators():
             self._effect(event, fields)
         self.acts.declare()
@@ -141,6 +146,8 @@ class Histories:
             body += self._note(f"@history.{op}", self_, item)
         if self.causal:
             body += self._note_causes(kind, self_, args, item)
+        if kind == "indication" and len(args) == 1:
+            body += self._note_opinion(op, self_, item)
         name = f"{'request' if kind == 'request' else 'indicate'}.{op}"
         params = (("_self", self.world.proc), *((a.name, a.type) for a in args))
         self.world.effects[name] = EffectDef(name, EffectKind.VISIBLE, params, body)
@@ -158,6 +165,17 @@ class Histories:
         else:
             new = build.with_item(mine, item)
         return (ir.Assign(target, new),)
+
+    def _note_opinion(self, op: str, self_: Expr, process: Expr) -> Block:
+        """A detector's word: whom ``self_`` suspects, or trusts, from now on."""
+        if op in ("suspect", "restore") and "suspected" in self.opinions:
+            mine, target = self._mine("@suspected", self_)
+            change = build.with_item if op == "suspect" else build.without_item
+            return (ir.Assign(target, change(mine, process)),)
+        if op == "trust" and "trusted" in self.opinions:
+            mine, target = self._mine("@trusted", self_)
+            return (ir.Assign(target, ir.Apply(mine.type, ir.Op.SET, (process,))),)
+        return ()
 
     def _note_repeated(self, op: str, self_: Expr, item: Expr) -> Block:
         seen, _ = self._mine(f"@history.{op}", self_)

@@ -50,6 +50,8 @@ class Reader:
             case typed.RepeatedAct(_, kind, item, _):
                 whole = world.read(f"@repeated.{kind}")
                 return member(lower(item, env, build.element(whole.type)), whole)
+            case typed.Opinion(_, kind, owner, _):
+                return self._mine(f"@{kind}", owner, env)
             case typed.Causes(_, first, second, _):
                 pairs = world.read("@causes")
                 pair = build.element(pairs.type)

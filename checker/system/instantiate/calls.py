@@ -91,7 +91,7 @@ def handlers_of(
 
 def calls_in(world: World, at: Instance, handler: typed.Handler) -> list[CallKey]:
     """Every call to another layer that ``handler`` may make."""
-    found = []
+    found: list[CallKey] = []
     for node in nodes(handler.body):
         if isinstance(node, typed.Call):
             targets = callees(world, at, node)

@@ -170,7 +170,7 @@ def _restore(world: World, instance: Instance) -> None:
         return
     self, other = _pair(world)
     mine, target = _mine(world, instance, self)
-    owed = TRUE
+    owed: Expr = TRUE
     if detector.kind == "S":
         owed = _is_immune(world, other) if detector.eventually else FALSE
     may = conj(member(other, mine), world.alive(other))

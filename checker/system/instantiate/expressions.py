@@ -115,6 +115,7 @@ def _lower(expr: typed.Expr, env: Env, expected: Type | None) -> Expr:
             | typed.Correct()
             | typed.Acts()
             | typed.RepeatedAct()
+            | typed.Opinion()
             | typed.Temporal()
         ):
             if env.history is None:

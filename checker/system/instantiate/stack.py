@@ -72,7 +72,7 @@ def _add(
 def _layer(world: World, above: Instance, layer: typed.Layer) -> None:
     """The layer with all below it, as often as its family has members."""
     protocol, oracle = _implementation(world, above, layer)
-    carried = above.messages
+    carried: Type | None = above.messages
     if carried is None:
         if any(isinstance(x, typed.Msg) for x in nodes(_operators(protocol.implements))):
             message = f"`{above.protocol.name}` uses a layer but has no messages to give it"
