@@ -40,6 +40,7 @@ class Histories:
     sequences: set[Event] = field(default_factory=set)
     repeated: set[Event] = field(default_factory=set)
     causal: bool = False
+    opinions: set[str] = field(default_factory=set)
     acts: Acts = field(init=False)
 
     def __post_init__(self) -> None:
