@@ -93,6 +93,11 @@ class Runtime:
         context, worker, count = fn.args
         batch, hashes = (address(fn, worker, w) for w in (Worker.BATCH, Worker.HASHES))
         self._fingerprints(fn, context, batch, hashes, count)
+        if self.seen.words == 1:
+            vals, mask = address(fn, context, Context.VALS), get(fn, context, Context.MASK)
+            with fn.count(count) as i:
+                mark = fn.load(fn.at(hashes, i), 64)
+                fn.prefetch(fn.at(vals, fn.and_(mark, mask), 32))
         given = address(fn, worker, Worker.BATCH_LABELS)
         targets, labels = (address(fn, context, w) for w in (Context.TARGETS, Context.LABELS))
         first = get(fn, worker, Worker.EDGES)

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 
 from checker.system.ir import Automaton
 
+FEW = 64
+"""Of so many letters it is not worth asking which of them occur."""
+
 Edge = tuple[int, int, int, int]
 """Source, target, bits that have to be set, bits that must not be."""
 
@@ -47,6 +50,7 @@ class Reader:
         self.accepting = sorted(set().union(*self._accepting_components()))
         waits = any(e == (0, 0, 0, 0) for e in self.edges)
         self.waits = waits and 0 not in self.accepting
+        self._known: Product | None = None
 
     def _accepting_components(self) -> list[set[int]]:
         graph = [(source, target) for source, target, _, _ in self.edges]
@@ -60,10 +64,15 @@ class Reader:
         """Copies for the states on accepted cycles alone; accepting sets from bit ``shift`` on."""
         return self._lay_out(self.accepting, letters, shift)
 
-    def whole(self, letters: Iterable[int]) -> Product:
+    def whole(self, letters: Sequence[int]) -> Product:
         """Copies for all states.  Where the automaton waits, none leads to the state it waits in:
         every state that can be reached may have been waited for."""
-        return self._lay_out(range(self.automaton.states), letters, 0)
+        if self.alphabet > FEW:
+            return self._lay_out(range(self.automaton.states), letters, 0)
+        if self._known is None:
+            all_letters = range(self.alphabet)
+            self._known = self._lay_out(range(self.automaton.states), all_letters, 0)
+        return self._known
 
     def _lay_out(self, states: Sequence[int], letters: Iterable[int], shift: int) -> Product:
         local = {state: i for i, state in enumerate(states)}

@@ -10,13 +10,19 @@ HUGE = 1 << 22
 """From so many bytes on, huge pages are asked for."""
 
 
+_FLAGS: dict[str, int] = (
+    {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_ANONYMOUS") else {}
+)
+"""Private memory: shared memory gets no huge pages on most machines."""
+
+
 class Buffer:
     """``size`` bytes of zeros at ``address``.  Raises ``MemoryError`` where there are none."""
 
     def __init__(self, size: int) -> None:
         self.size = max(size, mmap.PAGESIZE)
         try:
-            self._pages = mmap.mmap(-1, self.size)
+            self._pages = mmap.mmap(-1, self.size, **_FLAGS)
         except (OSError, OverflowError, ValueError) as error:
             raise MemoryError(f"no {size:,} bytes of memory") from error
         if self.size >= HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
