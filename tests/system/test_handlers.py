@@ -11,7 +11,7 @@ from tests.system.tables import WAYS, Case, compare, run
 
 LOWER = """
 interface Low { request put(m: Msg)  indication got(m: Msg) }
-protocol Lower implements Low { message UNUSED  upon request put(m) { got(m) } }
+protocol Lower implements Low { upon request put(m) { got(m) } }
 """
 
 
@@ -159,7 +159,6 @@ CASES = [
         "a client's requests wait for each other",
         """
         protocol P implements Out {
-          message A(m: Msg)
           state gate : 0..2 = 0
           upon request go(m) when gate < 2 and gate > 0 { gate += 1  deliver(self, m) }
           upon condition gate == 0 { gate := 1 }

@@ -21,6 +21,7 @@ from checker.system.instantiate import (
     stack,
     timing,
     world,
+    yields,
 )
 from checker.system.instantiate.sizes import Sizes, compute
 from checker.system.instantiate.walk import expressions_of
@@ -69,6 +70,7 @@ def instantiate(
     initial.declare_state(made)
     byzantine.declare(made)
     partitions.declare(made)
+    yields.declare(made)
     links.declare(made)
     timing.declare(made)
     detectors.declare(made)
@@ -88,8 +90,9 @@ def instantiate(
     timing.draft(made)
     detectors.draft(made)
     oracles.draft(made)
-    crashes.crashes(made)
     crashes.recoveries(made)
+    yields.go_on(made)
+    crashes.crashes(made)
     if not fine and check.crash_points == "inside":
         crash_points.add(made)
     made.init.extend(stmt for _, body in made.starts for stmt in body)

@@ -11,8 +11,9 @@ from checker.system.instantiate import calls, receptions
 from checker.system.instantiate.expressions import Env, lower
 from checker.system.instantiate.indexed import told
 from checker.system.instantiate.patterns import matched, matched_all
-from checker.system.instantiate.statements import CallKey, Root, lower_block, pick, with_queue
+from checker.system.instantiate.statements import CallKey, Root, pick, with_queue
 from checker.system.instantiate.world import Instance, World, handler_mark
+from checker.system.instantiate.yields import lower_handler
 from checker.system.ir import FALSE, TRUE, Block, Expr
 from checker.system.passes.rewrite import replace_emits
 from checker.system.types import SetT
@@ -39,10 +40,15 @@ def guarded(
 def run_handler(handler: typed.Handler, env: Env, names: dict[str, Expr], root: Root) -> Block:
     """The body of ``handler`` behind its mark."""
     mark = handler_mark(env.world, env.instance, handler, names, root.self)
-    body = lower_block(handler.body, env.bind_all(names), root)
-    if root.atomic or calls.atomic(env.world, env.instance, handler):
-        body = replace_emits(body, lambda emit: (replace(emit, atomic=True),))
-    return (mark, *body)
+    body = lower_handler(handler, handler.body, env.bind_all(names), root)
+    return (mark, *whole(env.world, env.instance, handler, body, root))
+
+
+def whole(world: World, at: Instance, handler: typed.Handler, body: Block, root: Root) -> Block:
+    """``body`` of ``handler``, in the midst of which nothing happens if it touches shared state."""
+    if root.atomic or calls.atomic(world, at, handler):
+        return replace_emits(body, lambda emit: (replace(emit, atomic=True),))
+    return body
 
 
 def dispatch(target: CallKey, args: tuple[Expr, ...], root: Root) -> Block:

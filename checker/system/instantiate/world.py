@@ -91,6 +91,20 @@ class Link:
     place: Place | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Later:
+    """What follows a ``yield``: ``rest`` of ``handler``, and the names that it uses, kept in
+    ``variable`` (where there are any)."""
+
+    label: int
+    instance: Instance
+    handler: typed.Handler
+    rest: typed.Block
+    place: Place
+    names: tuple[str, ...]
+    variable: str | None
+
+
 @dataclass
 class World:
     """Everything that is known while a check is being instantiated.
@@ -120,6 +134,7 @@ class World:
     links: list[Link] = field(default_factory=list)
     stable: set[str] = field(default_factory=set)
     coverage: bool = False
+    later: dict[int, Later] = field(default_factory=dict)
 
     # ---- names and places ---------------------------------------------------------------------
 
