@@ -195,14 +195,37 @@ def _received(expr: typed.Received, env: Env) -> Expr:
     for column, position in enumerate(kept):
         pattern = expr.patterns[position]
         if isinstance(pattern, typed.Equals):
-            field_type = build.item(local, column + 1).type
-            value = lower(pattern.value, env, field_type)
-            conditions.append(equal(build.item(local, column + 1), value))
+            conditions.append(same(build.item(local, column + 1), pattern.value, env))
     if not kept:
         return mine
     senders = SetT(env.world.proc)
     domain = ir.Members(mine, item_type)
     return ir.SetOf(senders, name, domain, conj(*conditions), build.item(local, 0))
+
+
+def same(part: Expr, wanted: typed.Expr, env: Env) -> Expr:
+    """Whether ``part`` is ``wanted``: a number that can't be there is no match, and no error."""
+    match wanted, part.type:
+        case typed.Display(typed.Tuple(), items), TupleT():
+            pairs = enumerate(items)
+            return conj(*(same(build.item(part, i), item, env) for i, item in pairs))
+        case typed.Operation(_, "some", (inner,)), OptionT(item):
+            value = Apply(item, Op.GET, (part,))
+            return conj(Apply(BOOL, Op.IS_SOME, (part,)), same(value, inner, env))
+        case ((typed.Local() | typed.StateRef() | typed.Entry() | typed.Part()), TupleT()):
+            return _alike(part, lower(wanted, env), env)
+        case _, IntT():
+            return equal(part, lower(wanted, env))
+        case _:
+            return equal(part, lower(wanted, env, part.type))
+
+
+def _alike(left: Expr, right: Expr, env: Env) -> Expr:
+    """Whether both are the same, item by item where they are tuples of different types."""
+    if left.type == right.type or not isinstance(left.type, TupleT):
+        return equal(left, coerce(right, left.type))
+    positions = range(len(left.type.items))
+    return conj(*(_alike(build.item(left, i), build.item(right, i), env) for i in positions))
 
 
 def construct(env: Env, message: str, args: tuple[typed.Expr, ...]) -> Expr:

@@ -6,8 +6,8 @@ from typing import assert_never
 
 from checker.lang import typed
 from checker.system import build, ir
-from checker.system.build import conj, equal
-from checker.system.instantiate.expressions import Env, lower
+from checker.system.build import conj
+from checker.system.instantiate.expressions import Env, same
 from checker.system.ir import TRUE, Expr
 from checker.system.types import VariantT
 
@@ -20,7 +20,7 @@ def matched(pattern: typed.Pattern, value: Expr, env: Env) -> tuple[Expr, dict[s
         case typed.Ignore():
             return TRUE, {}
         case typed.Equals(_, expected):
-            return equal(value, lower(expected, env, value.type)), {}
+            return same(value, expected, env), {}
         case typed.Match(_, message, fields):
             return _constructor(message, fields, value, env)
         case typed.Parts(_, items):

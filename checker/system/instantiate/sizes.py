@@ -121,8 +121,15 @@ def _numbers(check: typed.Check, written: Mapping[str, typed.Expr | str]) -> dic
         values[parameter.name] = closed(parameter.default, values)
     values.setdefault("n", 3)
     if "f" not in values:
-        values["f"] = 0 if check.crash is None else closed(check.crash, {**values, "f": 0})
+        values["f"] = _faulty(check, {**values, "f": 0})
     return values
+
+
+def _faulty(check: typed.Check, values: Mapping[str, int]) -> int:
+    """How many processes may be faulty by what the check says."""
+    bounds = [e for e in (check.crash, check.omission, check.byzantine) if e is not None]
+    total = sum(closed(expr, values) for expr in bounds)
+    return min(total, values["n"]) if check.recover or len(bounds) > 1 else total
 
 
 def role_letter(name: str, roles: tuple[str, ...]) -> str:
@@ -171,11 +178,19 @@ def _processes_given(
 
 
 def _sane(check: typed.Check, values: Mapping[str, int], processes: int) -> None:
+    for word, expr in (
+        ("crash", None if check.recover else check.crash),
+        ("omission", check.omission),
+        ("byzantine", check.byzantine),
+    ):
+        bound = 0 if expr is None else closed(expr, values)
+        if expr is not None and not 0 <= bound <= processes:
+            message = f"{word} <= {bound} of {processes} processes can't be"
+            raise refuse("E003", message, expr.span, f"the bound is between 0 and {processes}")
+    for word, expr in (("crash", check.crash), ("partition", check.partitions)):
+        if expr is not None and closed(expr, values) < 0:
+            message = f"{word} <= {closed(expr, values)} can't be"
+            raise refuse("E003", message, expr.span, "the bound is 0 or more")
     if values["f"] < 0 or values["f"] > processes:
         message = f"f = {values['f']} of {processes} processes can't be"
         raise refuse("E003", message, check.span, f"f is between 0 and {processes}")
-    if check.crash is not None:
-        bound = closed(check.crash, values)
-        if bound < 0 or bound > processes:
-            message = f"crash <= {bound} of {processes} processes can't be"
-            raise refuse("E003", message, check.span, f"the bound is between 0 and {processes}")
