@@ -110,7 +110,7 @@ def _step(system: TransitionSystem, number: int, before: State | None, moment: M
         number=number,
         action="" if moment.transition is None else _instance(moment.transition),
         kind="start" if moment.transition is None else moment.transition.action.kind.value,
-        process=_acting(events),
+        process="" if moment.transition is None else _acting(events),
         headline=_headline(moment, events),
         events=events,
         changes=changes,
