@@ -215,10 +215,10 @@ def draft(world: World) -> None:
         _timeout(world, timer)
     match kind(world):
         case "synchronous":
-            _round(world, found, TRUE)
+            _round(world, found, TRUE, rounds.gone(world))
         case "partial":
             _stabilises(world)
-            _round(world, found, world.read(STABLE))
+            _round(world, found, world.read(STABLE), rounds.gone(world))
         case "clocks":
             _ticks(world, found)
         case _:
@@ -311,20 +311,25 @@ def _one_less(world: World, timer: TimerOf, process: Expr) -> Block:
     return (ir.If(runs, (ir.Assign(target, ir.Apply(mine.type, Op.SOME, (less,))),)),)
 
 
-def _round(world: World, found: list[TimerOf], guard: Expr) -> None:
-    """A round ends and the next one begins; what must be over before is added when all actions
-    are known: see :func:`urgent`."""
+def _round(world: World, found: list[TimerOf], guard: Expr, gone: Block) -> None:
+    """A round ends and the next one begins, without what is ``gone`` then.  What must be over
+    before is added when all actions are known: see :func:`urgent`."""
     process = ir.Local(world.proc, fresh("_p"))
     less = tuple(s for t in found for s in _one_less(world, t, process))
     up = conj(world.alive(process), world.honest(process))
     each: Block = less if up == TRUE else (ir.If(up, less),)
+    clocks = kind(world) == "clocks"
+    said = "all clocks tick" if clocks else "a round ends, the next one begins"
     body = (
-        mark(world, MarkKind.WORLD, "a round ends, the next one begins", ()),
-        *rounds.gone(world),
+        mark(world, MarkKind.WORLD, said, ()),
+        *gone,
         ir.For(process.name, ir.Universe(world.proc), each),
     )
-    fairness = Fairness(rounds.ROUND, text="time goes on: each round ends")
-    action = Action(rounds.ROUND, ActionKind.WORLD, (), guard, body, TRUE, None, fairness)
+    if clocks:
+        name, fairness = "clock", Fairness("clock", text="the clocks go on")
+    else:
+        name, fairness = rounds.ROUND, Fairness(rounds.ROUND, text="time goes on: each round ends")
+    action = Action(name, ActionKind.WORLD, (), guard, body, TRUE, None, fairness)
     world.drafts.append(Draft(action, None))
 
 
@@ -347,7 +352,7 @@ def _ticks(world: World, found: list[TimerOf]) -> None:
     assert isinstance(clocks.type, MapT) and isinstance(clocks.type.value, IntT)
     drift = clocks.type.value.hi
     if drift == 0:
-        _round(world, found, nothing_over(world))
+        _round(world, found, nothing_over(world), ())
         return
     domain = _domain(world, members)
     self, other = ir.Local(world.proc, fresh("self")), ir.Local(world.proc, fresh("_q"))
