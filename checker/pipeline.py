@@ -141,7 +141,12 @@ def _explored(
     capacities = scouted(check, options.settings, options.fine_steps)
     while True:
         made = instantiate(
-            check, options.settings, ask, capacities=capacities, fine=options.fine_steps
+            check,
+            options.settings,
+            ask,
+            capacities=capacities,
+            fine=options.fine_steps,
+            coverage=options.coverage,
         )
         capacities = dict(made.capacities)
         try:
