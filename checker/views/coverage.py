@@ -15,6 +15,8 @@ from checker.witness.verdict import Covered
 
 KINDS = {"handler": "handlers", "branch": "branches", "point": "crash points"}
 
+PREFIX = {"branch": "branch: ", "point": "crash "}
+
 
 def coverage_view(covered: tuple[Covered, ...]) -> RenderableType:
     """What was reached in some run, in the order of the source, with a line that counts it."""
@@ -38,7 +40,8 @@ def _table(covered: list[Covered]) -> RenderableType:
         mark = Text("yes", style="green") if each.reached else Text("NO", style="bold red")
         indent = 0 if each.kind == "handler" else 2
         line = f":{each.line}" if each.line else ""
-        table.add_row(Text(line, style="dim"), mark, Padding(Text(each.text), (0, 0, 0, indent)))
+        text = Text(f"{PREFIX.get(each.kind, '')}{each.text}")
+        table.add_row(Text(line, style="dim"), mark, Padding(text, (0, 0, 0, indent)))
     return table
 
 
