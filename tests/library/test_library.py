@@ -28,6 +28,10 @@ NATIVE_ONLY = {
     "consensus/paxos-quorums_that_miss_each_other": "two proposers, two acceptors",
     "consensus/wait_for_all_but_one-crash_one": "three processes must propose for one to be missed",
     "consensus/wait_for_all_but_one-same_inputs": "the same with equal inputs",
+    "links/sliding_window-reordering": "the four checks of the alternating bit are asked of both",
+    "time/leases-asked_again": "`within_the_bound` is asked of both",
+    "time/leases-more_drift_than_planned": "`beyond_the_bound` is asked of both",
+    "time/leases-within_the_bound": "`beyond_the_bound` and `no_drift` are asked of both",
     "total_order/lamport_clock-three": "the smaller check `no_fault` is asked of both",
 }
 
