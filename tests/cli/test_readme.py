@@ -1,0 +1,74 @@
+"""What README.md says is so: its commands run, and its words for the world are understood."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from checker.cli.main import cli
+from checker.lang.load import load
+from checker.pipeline import Options, checks_in, run_check
+from checker.resources import specs
+
+ROOT = specs().parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMMANDS = re.findall(r"^    \./bivalence check (\S+)$", README, re.MULTILINE)
+WORLD = README[README.index("| in a check |") :].partition("\n\n")[0]
+WORDS = [
+    w for w in re.findall(r"`([^`]+)`", WORLD) if re.match("faults|links|timing|detector|given", w)
+]
+
+SPEC = """
+interface Service {{ request ask(m: Msg)  indication answer(m: Msg) }}
+interface Channel {{ request put(m: Msg)  indication got(m: Msg) }}
+protocol Heartbeats implements FailureDetector {{
+  message ALIVE
+  upon init {{ send ALIVE to all }}
+}}
+protocol P implements Service {{
+  role client(1) {{ upon request ask(m) {{ send DATA(m) to server }} {handlers} }}
+  role server(2) {{ upon receive DATA(m) {{ }} {handlers} }}
+  message DATA(m: Msg)
+  {layers}
+}}
+check c of P {{ {world}  expect states 1 }}
+"""
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_the_words_for_the_world_are_understood(words: str, tmp_path: Path) -> None:
+    layers, handlers = "", ""
+    if "fd" in words or "eventually" in words:
+        layers = "uses fd : FailureDetector"
+        handlers = "upon fd.suspect(p) { }"
+    elif "Omega" in words:
+        layers = "uses leader : LeaderDetector"
+        handlers = "upon leader.trust(p) { }"
+    elif "cons" in words:
+        layers = "uses cons : Channel"
+        handlers = "upon cons.got(DATA(m)) { }"
+    elif "timing" in words:
+        handlers = "upon timeout { }"
+    path = tmp_path / "a.bcast"
+    made = SPEC.format(layers=layers, handlers=handlers, world=words)
+    path.write_text(made, encoding="utf-8")
+    assert [check.name for check in load(str(path)).checks] == ["c"]
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_the_commands_end_as_expected(path: str) -> None:
+    file = str(ROOT / path)
+    for name in checks_in(file):
+        assert run_check(file, name, Options()).exit_code == 0
+
+
+def test_every_command_and_option_exists() -> None:
+    table = README[README.index("| command |") :].partition("\n\n")[0]
+    for row in table.splitlines()[2:]:
+        name = re.search(r"`bivalence (\w+)", row)
+        assert name is not None
+        command = cli.commands[name[1]]
+        known = {option for param in command.params for option in param.opts}
+        assert set(re.findall(r"`(--[a-z-]+)", row)) <= known
