@@ -41,8 +41,8 @@ class Case:
     states: int | None = None
 
     def verdicts(self) -> dict[str, str]:
-        pairs = (part.split() for part in self.expected.split(","))
-        return {name: word for name, word in pairs}
+        pairs = (part.rsplit(None, 1) for part in self.expected.split(","))
+        return {name.strip(): word for name, word in pairs}
 
 
 def run(folder: Path, text: str, engine: str = "native", fine: bool = False) -> Report:

@@ -17,6 +17,9 @@ local state (the handler's assignments are complete), links are bounded (the mes
 is off the channel) or processes come back (what caused it does not come again).  What ``upon init``
 does has nothing before it, so there every such point counts.
 
+Where processes come back, a request and the first effect of what handles it are as one: a request
+that a crash cuts off before anything was done about it counts as never made.
+
 What a process has assigned to a stable variable it sees at once; what a crash leaves there is what
 was written by then.
 """
@@ -143,7 +146,9 @@ def _crashing(world: World, who: ir.Expr, body: Block, first_too: bool) -> Block
 def _cut(world: World, emit: ir.Emit, happens: Block, done: ir.Local, some: ir.Local) -> Block:
     """The effect, or the crash just before it (for a multicast: in the middle of it)."""
     is_send = world.effects[emit.effect].kind is EffectKind.SEND
-    if emit.effect != ATOMIC:
+    if world.recovers and emit.effect.startswith("request."):
+        happens += (ir.Assign(ir.Target(BOOL, some.name, False), FALSE),)
+    elif emit.effect != ATOMIC:
         happens += (ir.Assign(ir.Target(BOOL, some.name, False), TRUE),)
     if is_send and not partial_sends_matter(world):
         return happens
@@ -155,7 +160,9 @@ def _cut(world: World, emit: ir.Emit, happens: Block, done: ir.Local, some: ir.L
     if is_send:
         sender, receivers, message = emit.args
         part = ir.Local(receivers.type, fresh("_reached"))
-        crash.append(ir.Choose(part.name, ir.Subsets(receivers, receivers.type), TRUE))
+        nobody = build.equal(part, ir.Const(part.type, frozenset()))
+        counts = build.disj(some, build.negation(nobody)) if world.recovers else TRUE
+        crash.append(ir.Choose(part.name, ir.Subsets(receivers, receivers.type), counts))
         crash.append(replace(emit, args=(sender, part, message)))
     else:
         crash.insert(0, ir.Assume(some))

@@ -104,15 +104,35 @@ def _queued(world: World, emit: ir.Emit) -> Block:
 
 def _play(world: World, effect: ir.EffectDef) -> Draft:
     process = ir.Local(world.proc, fresh("self"))
+    mine, _ = _queue(world, process)
+    some = build.negation(equal(build.size(mine), build.integer(0)))
+    ready = conj(world.alive(process), some, _is(world, mine, effect))
+    body = _steps(world, effect, process)
+    if world.recovers and effect.name.startswith("request."):
+        # A request and the first effect of what handles it are as one; see `crash_points`.
+        others = [e for e in world.effects.values() if not e.name.startswith("request.")]
+        first: Block = ()
+        for other in others:
+            first = (ir.If(_is(world, mine, other), _steps(world, other, process), first),)
+        body = (*body, ir.If(some, first))
+    name = f"effect {effect.name}"
+    params = (Param(process.name, ir.Universe(world.proc), ready),)
+    kind, owed = ActionKind.EFFECT, fairness.effect(process)
+    return Draft(Action(name, kind, params, TRUE, body, TRUE, fairness=owed), process)
+
+
+def _is(world: World, mine: Expr, effect: ir.EffectDef) -> Expr:
+    """Whether ``effect`` is the first one in the queue, which is not empty."""
+    assert isinstance(mine.type, SeqT)
+    head = ir.Apply(mine.type.item, Op.HEAD, (mine,))
+    return ir.IsCase(head, list(world.effects).index(effect.name))
+
+
+def _steps(world: World, effect: ir.EffectDef, process: Expr) -> Block:
+    """Plays ``effect``, which is the first one in the queue; of a multicast one copy."""
     mine, target = _queue(world, process)
     assert isinstance(mine.type, SeqT)
     index = list(world.effects).index(effect.name)
-    head = ir.Apply(mine.type.item, Op.HEAD, (mine,))
-    ready = conj(
-        world.alive(process),
-        build.negation(equal(build.size(mine), build.integer(0))),
-        ir.IsCase(head, index),
-    )
     held = ir.Local(mine.type.item, fresh("_effect"))
     args = tuple(ir.CaseField(t, held, index, i) for i, (_, t) in enumerate(effect.params[1:]))
     pop = ir.Assign(target, ir.Apply(mine.type, Op.TAIL, (mine,)))
@@ -123,11 +143,8 @@ def _play(world: World, effect: ir.EffectDef) -> Draft:
         steps = _one_copy(world, effect, index, process, args, mine, target, pop)
     else:
         steps = (pop, *_at_once(world, effect, process, args))
-    body = (ir.Declare(held.name, held.type, head), *steps)
-    name = f"effect {effect.name}"
-    params = (Param(process.name, ir.Universe(world.proc), ready),)
-    kind, owed = ActionKind.EFFECT, fairness.effect(process)
-    return Draft(Action(name, kind, params, TRUE, body, TRUE, fairness=owed), process)
+    head = ir.Apply(mine.type.item, Op.HEAD, (mine,))
+    return (ir.Declare(held.name, held.type, head), *steps)
 
 
 def _at_once(world: World, effect: ir.EffectDef, process: Expr, args: tuple[Expr, ...]) -> Block:
