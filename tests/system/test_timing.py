@@ -1,0 +1,245 @@
+"""Timers in each model of timing, rounds, and clocks that drift."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from checker.diagnostics import SpecError
+from tests.system.tables import WAYS, Case, compare, run
+
+LATE = """
+protocol P(sender: Proc) {
+  message M
+  state got = false
+  state early = false
+  state done = false
+  upon init { start t after 2 }
+  upon init at sender { send M to all }
+  upon receive M { got := true }
+  upon timeout t { done := true  early := not got }
+  property on_time : always forall p in Proc: not p.early
+  property over : forall p in Proc: not p.done ~> p.done
+}
+"""
+
+FLOOD = """
+protocol FloodSet(rounds: Nat) implements UniformConsensus {
+  message VALUES(s: set<0..1>)
+  state known : set<0..1> = {}
+  state round : 0..9 = 0
+  upon request propose(v) { known += v  send VALUES({v}) to all }
+  upon receive VALUES(s) { known := known union s }
+  upon timeout when round < rounds {
+    round += 1
+    if round < rounds { send VALUES(known) to all } else { decide(min(known)) }
+  }
+}
+"""
+
+CLIENTS = "clients { p1 proposes 0  p2 proposes 1  p3 proposes 1 }"
+AGREE = "prove termination, consensus_agreement, uniform_consensus_agreement"
+
+LEASE = """
+protocol Lease(term: Nat, wait: Nat) {
+  role server(1) {
+    state free = true
+    upon receive ASK(q) when free { free := false  send GRANT to q  start expiry after wait }
+    upon timeout expiry { free := true }
+  }
+  role client(2) {
+    state holds = false
+    state asked = false
+    state over = false
+    upon condition not asked { asked := true  send ASK(self) to server  start lease after term }
+    upon receive GRANT when not over { holds := true }
+    upon timeout lease { holds := false  over := true }
+  }
+  message ASK(q: Proc)
+  message GRANT
+  property exclusive : always forall p, q in client: p.holds and q.holds => p == q
+}
+"""
+
+
+def _late(timing: str, expected: str, states: int) -> Case:
+    text = f"{LATE} check c of P {{ n = 2  sender = p1  timing {timing}  prove on_time, over }}"
+    return Case(timing, text, expected, states)
+
+
+CASES = [
+    # Each process: running or over, the message under way or here, early or not: 5 each.
+    _late("asynchronous", "on_time violated, over holds", 25),
+    # Both messages received in either order, two rounds, then both timers in either order.
+    _late("synchronous", "on_time holds, over holds", 9),
+    # As asynchronous, until it has become synchronous.
+    _late("partial", "on_time violated, over holds", 60),
+    _late("partial noise 0", "on_time holds, over holds", 13),
+    _late("clocks drift 1", "on_time violated, over holds", 91),
+    _late("clocks drift 0", "on_time violated, over holds", 33),
+    Case(
+        "a timer starts anew, is cancelled, and is gone where nothing takes it",
+        """
+        protocol P implements Out {
+          state step : 0..9 = 0
+          upon init { start a  start b after 2  start c after 3 }
+          upon timeout a { step := 1  start a after 2  cancel b }
+          upon timeout b { note(1) }
+          upon timeout c when step == 7 { note(2) }
+          property no_b : always forall p in Proc: 1 not in noted(p)
+          property no_c : always forall p in Proc: 2 not in noted(p)
+        }
+        check c of P { n = 1  timing synchronous  prove no_b, no_c  allow unused }
+        """,
+        "no_b holds, no_c holds",
+        None,
+    ),
+    Case(
+        "the timer without a name counts only while its guard holds",
+        """
+        protocol P implements Out {
+          state on = false
+          state ticks : 0..2 = 0
+          upon condition not on and ticks == 0 { on := true }
+          upon timeout when on { ticks += 1  if ticks == 2 { on := false  note(1) } }
+          property ends : forall p in Proc: correct(p) ~> 1 in noted(p)
+        }
+        check c of P { n = 1  timing synchronous  prove ends }
+        """,
+        "ends holds",
+        # off; on; over; counted; over; off again with two
+        6,
+    ),
+    Case(
+        "a step that changes nothing does not stop time",
+        """
+        protocol P implements Out {
+          state seen = false
+          state late = false
+          upon condition not late { seen := true }
+          upon timeout when seen { late := true }
+          property ends : forall p in Proc: not p.late ~> p.late
+        }
+        check c of P { n = 1  timing synchronous  prove ends }
+        """,
+        "ends holds",
+        # nothing seen; seen; a round later it is over; late
+        None,
+    ),
+    Case(
+        "a timer runs for as long as a variable says",
+        """
+        protocol P {
+          state delay : Nat = 5
+          state rounds : 0..9 = 0
+          upon init { start t after delay }
+          upon timeout when rounds < 9 { rounds += 1 }
+          upon timeout t { delay := 0 }
+          property five : always forall p in Proc: p.delay == 0 => p.rounds >= 4
+          property six : always forall p in Proc: p.delay == 0 => p.rounds >= 6
+        }
+        check c of P { n = 1  timing synchronous  prove five, six }
+        """,
+        "five holds, six violated",
+    ),
+    Case(
+        "a crash cancels the timers of a process, also when it comes back",
+        """
+        protocol P implements Out {
+          state back = false
+          upon init { start t }
+          upon timeout t { if back { note(1) } else { note(2) } }
+          upon recover { back := true }
+          property gone : always forall p in Proc: 1 not in noted(p)
+        }
+        check c of P { n = 1  faults crash <= 1, recover  timing asynchronous  prove gone }
+        """,
+        "gone holds",
+    ),
+]
+
+
+@pytest.mark.parametrize(("engine", "fine"), WAYS)
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name[:60])
+def test_timers(case: Case, engine: str, fine: bool, tmp_path: Path) -> None:
+    compare(tmp_path, case, engine, fine)
+
+
+@pytest.mark.parametrize(("engine", "fine"), WAYS)
+@pytest.mark.parametrize(
+    ("drift", "wait", "verdict"), [(0, 2, "violated"), (0, 3, "holds"), (1, 4, "violated")]
+)
+def test_leases(
+    drift: int, wait: int, verdict: str, engine: str, fine: bool, tmp_path: Path
+) -> None:
+    """Two clocks may drift from `drift` apart one way to as much the other way."""
+    if engine == "reference" and drift:
+        pytest.skip("too slow")
+    world = f"term = 2  wait = {wait}  timing clocks drift {drift}  links lossy"
+    text = f"{LEASE} check c of Lease {{ {world}  prove exclusive }}"
+    compare(tmp_path, Case("lease", text, f"exclusive {verdict}"), engine, fine)
+
+
+@pytest.mark.parametrize("fine", [False, True])
+def test_leases_that_are_long_enough(fine: bool, tmp_path: Path) -> None:
+    world = "term = 2  wait = 5  timing clocks drift 1  links lossy"
+    text = f"{LEASE} check c of Lease {{ {world}  prove exclusive }}"
+    compare(tmp_path, Case("lease", text, "exclusive holds"), "native", fine)
+
+
+@pytest.mark.parametrize("fine", [False, True])
+@pytest.mark.parametrize(
+    ("crashes", "rounds", "verdict"),
+    [(0, 1, "holds"), (1, 1, "violated"), (1, 2, "holds")],
+)
+def test_flood_set(crashes: int, rounds: int, verdict: str, fine: bool, tmp_path: Path) -> None:
+    """Lynch 1996, 6.2: f + 1 rounds are enough; 6.7: f are not."""
+    world = f"n = 3  rounds = {rounds}  faults crash <= {crashes}  timing synchronous"
+    text = f"{FLOOD} check c of FloodSet {{ {world} {CLIENTS} {AGREE} }}"
+    expected = (
+        f"termination holds, consensus_agreement {verdict}, uniform_consensus_agreement {verdict}"
+    )
+    compare(tmp_path, Case("flood", text, expected), "native", fine)
+
+
+def test_flood_set_with_two_crashes(tmp_path: Path) -> None:
+    world = "n = 4  rounds = 2  faults crash <= 2  timing synchronous"
+    clients = CLIENTS.replace("}", "p4 proposes 1 }")
+    text = f"{FLOOD} check c of FloodSet {{ {world} {clients} prove consensus_agreement }}"
+    compare(tmp_path, Case("flood", text, "consensus_agreement violated"), "native", False)
+
+
+HEARTBEAT = """
+protocol Heartbeats implements FailureDetector {
+  message BEAT
+  state heard : set<Proc> = Proc
+  state down : set<Proc> = {}
+  upon timeout {
+    for p in Proc when p not in heard and p not in down { down += p  suspect(p) }
+    heard := {}
+    send BEAT to all
+  }
+  upon receive BEAT from p { heard += p }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("world", "accuracy"),
+    [("timing synchronous", "holds"), ("timing partial noise 1", "violated")],
+)
+def test_heartbeats(world: str, accuracy: str, tmp_path: Path) -> None:
+    """CGR 2011, 2.6.2: who has not been heard of in a round has crashed, in synchrony."""
+    prove = "prove strong_accuracy, strong_completeness"
+    text = f"{HEARTBEAT} check c of Heartbeats {{ n = 2  faults crash <= 1  {world}  {prove} }}"
+    expected = f"strong_accuracy {accuracy}, strong_completeness holds"
+    compare(tmp_path, Case("heartbeats", text, expected), "native", False)
+
+
+@pytest.mark.parametrize("links", ["duplicating", "persistent", "stubborn"])
+def test_rounds_need_links_that_come_to_an_end(links: str, tmp_path: Path) -> None:
+    text = f"{LATE} check c of P {{ n = 2  timing synchronous  links {links}  prove on_time }}"
+    with pytest.raises(SpecError) as refused:
+        run(tmp_path, text)
+    assert [d.code for d in refused.value.diagnostics] == ["C003"]
