@@ -63,10 +63,9 @@ class ActionCode:
         self.transitions = fn.var(const(0))
         self.progress, self.self_loop, self.faulted = (fn.var(FALSE) for _ in range(3))
         self.promised = fn.var(FALSE)
-        passed = {s.mark for s in statements(self.block) if isinstance(s, ir.Mark)}
-        count = max(passed, default=-1) // 64 + 1
-        self.way_marks: tuple[Var, ...] = tuple(fn.var(const(0)) for _ in range(count))
-        self.all_marks: tuple[Var, ...] = tuple(fn.var(const(0)) for _ in range(count))
+        passed = {s.mark // 64 for s in statements(self.block) if isinstance(s, ir.Mark)}
+        self.way_marks: dict[int, Var] = {word: fn.var(const(0)) for word in sorted(passed)}
+        self.all_marks: dict[int, Var] = {word: fn.var(const(0)) for word in sorted(passed)}
 
     def emit(self) -> Fn:
         fn, done = self.fn, self.fn.label()
@@ -140,8 +139,8 @@ class ActionCode:
         """The state in ``work`` (or, if not ``dirty``, the source itself) is a successor."""
         fn = self.fn
         self.transitions.set(fn.add(self.transitions.get(), const(1)))
-        for total, here in zip(self.all_marks, self.way_marks, strict=True):
-            total.set(fn.or_(total.get(), here.get()))
+        for number, total in self.all_marks.items():
+            total.set(fn.or_(total.get(), self.way_marks[number].get()))
         if not dirty:
             self.self_loop.set(TRUE)
             return
@@ -181,7 +180,7 @@ class ActionCode:
             (Worker.FAULTED, self.faulted),
         ):
             put(fn, worker, which, fn.or_(get(fn, worker, which), fn.resize(flag.get(), 64)))
-        for i, mark in enumerate(self.all_marks):
+        for i, mark in self.all_marks.items():
             word = int(Worker.MARKS) + i
             put(fn, worker, word, fn.or_(get(fn, worker, word), mark.get()))
 

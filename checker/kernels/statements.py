@@ -7,7 +7,7 @@ time with the next combination of choices, as an odometer counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import assert_never
@@ -60,14 +60,15 @@ class Ways:
 
     ``work`` is where the successor is built, ``commit`` emits what is done with it (its argument:
     whether anything was assigned), ``on_fault`` what is done about an error, ``marks`` are the
-    bit sets of the marks passed on the way, ``overflow`` emits what is done if the tape is full.
+    bit sets of the marks passed on the way (number 0: of marks 0 to 63, and so on), ``overflow``
+    emits what is done if the tape is full.
     """
 
     def __init__(
         self,
         frame: Frame,
         work: Val,
-        marks: tuple[Var, ...],
+        marks: Mapping[int, Var],
         commit: Callable[[bool], None],
         on_fault: Callable[[], None],
         on_overflow: Callable[[], None],
@@ -83,7 +84,7 @@ class Ways:
     def run(self, block: Block) -> None:
         """Emits ``block`` from the state that the frame reads; all ways end up here again."""
         end = self.fn.label()
-        for mark in self.marks:
+        for mark in self.marks.values():
             mark.set(const(0))
         names = dict(self.frame.names)
         with self._way(end):
@@ -125,14 +126,14 @@ class Ways:
         slots = tuple(
             (slot, slot.var.get()) for slot in self.frame.names.values() if isinstance(slot, Slot)
         )
-        return Before(state, slots, tuple(mark.get() for mark in self.marks))
+        return Before(state, slots, tuple(mark.get() for mark in self.marks.values()))
 
     def _restore(self, before: Before) -> None:
         if before.state is not None:
             self._copy(before.state, self.work)
         for slot, value in before.slots:
             slot.var.set(value)
-        for mark, value in zip(self.marks, before.marks, strict=True):
+        for mark, value in zip(self.marks.values(), before.marks, strict=True):
             mark.set(value)
 
     def _copy(self, have: Val, want: Val) -> None:
