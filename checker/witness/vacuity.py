@@ -21,13 +21,13 @@ def vacuous(
     """
     if answer.fair is False and prop.kind is not PropertyKind.INVARIANT:
         return "fairness admits no run: whatever happens, some promise of the world is broken"
-    if prop.name not in answer.premises:
-        return f"the premise of {prop.name} never held in any run, so it says nothing"
     if idle:
         return idle
     asks = [i for i, info in enumerate(system.marks) if info.kind is MarkKind.REQUEST]
     if asks and answer.reached_marks.isdisjoint(asks):
         return "no request of a client is ever made, so there is nothing to check"
+    if prop.name not in answer.premises:
+        return f"the premise of {prop.name} never held in any run, so it says nothing"
     unused = () if allow_unused else _missing(system, answer, lambda info: info.required)
     return "; ".join(_never(info) for info in unused)
 
