@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from checker.properties.automaton import refuting
 from checker.system import ir
 from checker.system import types as t
-from checker.system.ir import Apply, Op
+from checker.system.ir import Apply, Const, Op
 from checker.system.types import BOOL, Type
 from tests.agreement.expressions import PART, SIGNED, SMALL, STATE_TYPES, WIDE_TYPES, Expressions
 
@@ -112,8 +113,20 @@ class Generator(Expressions):
         body = self.block(1 + self.draw(3), 2)
         simple = self.pick((ir.TRUE, ir.TRUE, ir.FALSE))
         promised = simple if self.chance(50) else self.expr(BOOL, 2)
+        fairness = self.fairness()
         self.names, self.mutable, self.safe = {}, set(), False
-        return ir.Action(f"a{index}", ir.ActionKind.STEP, tuple(params), guard, body, promised)
+        return ir.Action(
+            f"a{index}", ir.ActionKind.STEP, tuple(params), guard, body, promised, None, fairness
+        )
+
+    def fairness(self) -> ir.Fairness | None:
+        """A constraint that actions share, with a key of what is in scope, or one of its own."""
+        if self.chance(40):
+            return None
+        group = self.pick(("weak", "strong"))
+        kind = ir.FairnessKind.WEAK if group == "weak" else ir.FairnessKind.STRONG
+        key = (self.expr(PART, 1),) if self.chance(60) else (Const(PART, 1),)
+        return ir.Fairness(group, key, kind, "{0} moves")
 
     def _stepper(self, index: int) -> ir.Action:
         """Gives one variable any of its values, or any that satisfies a condition."""
@@ -128,7 +141,14 @@ class Generator(Expressions):
         body = (ir.Assign(target, ir.Local(variable.type, "x")), *more)
         param = ir.Param("x", ir.Universe(variable.type), where)
         promised = self.pick((ir.TRUE, ir.FALSE))
-        return ir.Action(f"a{index}", ir.ActionKind.STEP, (param,), ir.TRUE, body, promised)
+        fairness = None
+        if self.chance(60):
+            self.names["x"], self.safe = variable.type, True
+            fairness = self.fairness()
+            self.names, self.safe = {}, False
+        return ir.Action(
+            f"a{index}", ir.ActionKind.STEP, (param,), ir.TRUE, body, promised, None, fairness
+        )
 
     def question(self, index: int, kind: ir.PropertyKind) -> ir.Property:
         self.safe = True
@@ -136,7 +156,35 @@ class Generator(Expressions):
         self.safe = False
         return ir.Property(f"p{index}", kind, bad, premise, "")
 
-    def system(self) -> ir.TransitionSystem:
+    def liveness(self, index: int, formula: ir.Formula) -> ir.Property:
+        """A question about whole runs, with a parameter in its two propositions."""
+        name = self.fresh()
+        domain = ir.Universe(PART)
+        self.safe = True
+        self.names[name] = PART
+        propositions = (self.expr(BOOL, 2), self.expr(BOOL, 2))
+        where = ir.TRUE
+        self.names, self.safe = {}, False
+        return ir.Property(
+            f"p{index}",
+            ir.PropertyKind.LIVENESS,
+            ir.FALSE,
+            ir.TRUE,
+            "",
+            params=(ir.Param(name, domain, where),),
+            propositions=propositions,
+            formula=formula,
+            automaton=refuting(formula),
+        )
+
+    def justice(self) -> tuple[ir.Justice, ...]:
+        self.safe = True
+        found = tuple(ir.Justice(self.expr(BOOL, 2), "again") for _ in range(self.draw(2)))
+        self.safe = False
+        return found if self.chance(40) else ()
+
+    def system(self, formula: ir.Formula | None = None) -> ir.TransitionSystem:
+        """A system; with ``formula`` its last property asks it of whole runs."""
         types: list[Type] = []
         bits = 0
         for _ in range(2 + self.draw(5)):
@@ -156,9 +204,13 @@ class Generator(Expressions):
         properties = tuple(self.question(i, kind) for i, kind in enumerate(kinds))
         if self.chance(20):
             properties = properties[:1]
+        justice: tuple[ir.Justice, ...] = ()
+        if formula is not None:
+            properties = (properties[0], self.liveness(len(properties), formula))
+            justice = self.justice()
         marks = tuple(ir.MarkInfo(ir.MarkKind.BRANCH, "") for _ in range(self.marks))
         return ir.TransitionSystem(
-            "random", (), self.variables, init, actions, monitor, properties, marks
+            "random", (), self.variables, init, actions, monitor, properties, marks, justice
         )
 
 

@@ -14,9 +14,11 @@ from checker.engines import native, reference
 from checker.engines.native import search
 from checker.kernels.jit import compile_image
 from checker.system.evaluate import RunFault
-from checker.system.ir import TransitionSystem
+from checker.system.ir import PropertyKind, TransitionSystem
 from checker.witness.answer import Answer, Limits, Unsupported
+from checker.witness.rerun import rerun
 from tests.agreement.generator import Generator
+from tests.properties.test_automaton import random_formula
 
 STATES, DEPTH, EXAMPLES = 250, 3, 120
 
@@ -91,3 +93,48 @@ def check(system: TransitionSystem) -> None:
 @given(st.integers(0, 2**32))
 def test_engines_agree(seed: int) -> None:
     check(system_of(seed))
+
+
+def whole(seed: int) -> TransitionSystem:
+    """A small random system with promises, and a random formula about its runs."""
+    draw = random.Random(seed)
+    formula = random_formula(draw, 3)
+    return Generator(lambda count: draw.randrange(count)).system(formula)
+
+
+def judged(system: TransitionSystem, answer: Answer) -> dict[str, object]:
+    """What was found about whole runs; every counterexample is made again first."""
+    found: dict[str, object] = {"fair": answer.fair, "undecided": answer.undecided}
+    for prop in system.properties:
+        path = answer.violations.get(prop.name)
+        if path is None or prop.kind is not PropertyKind.LIVENESS:
+            continue
+        rerun(system, path, prop)
+        ends = path.loop == len(path.states) - 1
+        found[prop.name] = len(path.states) if ends else "goes round"
+    return found
+
+
+@settings(
+    max_examples=EXAMPLES // 2,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+@given(st.integers(0, 2**32))
+def test_engines_agree_about_whole_runs(seed: int) -> None:
+    system = whole(seed)
+    try:
+        expected = reference.explore(system, Limits(max_states=STATES))
+    except RunFault:
+        assume(False)
+        return
+    assume(expected.exhaustive)
+    try:
+        found = native.explore(system, Limits(), threads=1)
+    except Unsupported:
+        assume(False)
+        return
+    assert found.exhaustive
+    assert judged(system, found) == judged(system, expected)
