@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from checker.lang import typed
@@ -10,7 +11,7 @@ from checker.system.instantiate.assemble import Instantiated
 from checker.system.instantiate.sizes import closed
 from checker.system.instantiate.walk import nodes
 from checker.system.ir import TransitionSystem, VariableKind
-from checker.system.types import BagT
+from checker.system.types import BagT, MapT, SeqT, Type, Value
 from checker.witness.answer import Answer
 
 PILE = 16
@@ -54,15 +55,26 @@ def piles_up(system: TransitionSystem, answer: Answer) -> str:
     if answer.fault is None:
         return ""
     for variable, value in zip(system.variables, answer.fault.states[-1], strict=True):
-        if variable.kind is VariableKind.LINK and isinstance(variable.type, BagT):
-            assert isinstance(value, tuple)
-            copies = max((value.count(one) for one in set(value)), default=0)
-            if copies >= PILE:
-                return (
-                    f"{copies} copies of one message are under way, and nothing bounds that: it is"
-                    " sent again and again (links that are `stubborn` hold each message once)"
-                )
+        copies = _copies(variable.type, value) if variable.kind is VariableKind.LINK else 0
+        if copies >= PILE:
+            return (
+                f"{copies} copies of one message are under way, and nothing bounds that: it is"
+                " sent again and again (links that are `stubborn` hold each message once)"
+            )
     return ""
+
+
+def _copies(type_: Type, value: Value) -> int:
+    """How often the most frequent message is on its way in ``value``."""
+    match type_:
+        case BagT() | SeqT():
+            assert isinstance(value, tuple)
+            return max(Counter(value).values(), default=0)
+        case MapT(_, inner):
+            assert isinstance(value, tuple)
+            return max((_copies(inner, part) for part in value), default=0)
+        case _:
+            return 0
 
 
 def idle(check: typed.Check) -> str:

@@ -123,3 +123,22 @@ def test_what_never_happens_is_said(check: str, reason: str, tmp_path: Path, cap
     out = " ".join(capsys.readouterr().out.split())
     assert code == (4 if reason else 0)
     assert reason in out
+
+
+@pytest.mark.parametrize("links", ["fair_loss", "fifo", "fifo, lossy"])
+def test_copies_that_pile_up_make_no_verdict(links: str, tmp_path: Path, capsys: Out) -> None:
+    path = tmp_path / "a.bcast"
+    text = """protocol P {
+      message AGAIN
+      state got = false
+      upon timeout { send AGAIN to all }
+      upon receive AGAIN from p { got := true }
+      property comes "It comes." : eventually exists p in Proc: p.got
+    }
+    """
+    check = f"check c of P {{ n = 2  timing asynchronous  links {links}  prove comes }}\n"
+    path.write_text(text + check, encoding="utf-8")
+    assert main(["check", str(path), "--timeout", "60"]) == 3
+    said = " ".join(capsys.readouterr().out.split())
+    assert "copies of one message are under way, and nothing bounds that" in said
+    assert "time limit" not in said
