@@ -8,12 +8,11 @@ from __future__ import annotations
 from checker.system import ir
 from checker.system.interpreter import State, initial_states, successors
 from checker.system.ir import ActionKind, Fairness, MarkKind, VariableKind
-from checker.system.types import AtomT, Case, MapT, SetT, VariantT, default
+from checker.system.types import Case, MapT, SetT, VariantT, default
 from checker.witness.rerun import Moment, Run
 from checker.witness.trace import LedgerEntry
 from tests.witness.relay import BOOL, PROC, PROCS, apply, local, put
 
-NUMBER = AtomT("Msg", ("a",))
 BALL = VariantT("wire", (Case("BALL", ()),))
 FLIGHT = SetT(PROC)
 NET = ir.Read(FLIGHT, "net")
