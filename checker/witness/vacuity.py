@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from checker.system.ir import MarkInfo, MarkKind, Place, Property, PropertyKind, TransitionSystem
 from checker.witness.answer import Answer
@@ -43,7 +45,7 @@ def _missing(
 ) -> list[MarkInfo]:
     """Marks that were never reached."""
     return [
-        group[0][1]
+        _shown(group)
         for group in _groups(system, wanted)
         if not any(index in answer.reached_marks for index, _ in group)
     ]
@@ -52,12 +54,26 @@ def _missing(
 def _groups(
     system: TransitionSystem, wanted: Callable[[MarkInfo], bool]
 ) -> list[list[tuple[int, MarkInfo]]]:
-    """Marks with one kind, text and place are one."""
+    """Marks with one kind, text and place are one, also those of the instances of a family."""
     groups: dict[tuple[object, ...], list[tuple[int, MarkInfo]]] = {}
     for index, info in enumerate(system.marks):
         if wanted(info):
-            groups.setdefault((info.kind, info.text, info.place), []).append((index, info))
+            key = (info.kind, _family(info.text), info.place)
+            groups.setdefault(key, []).append((index, info))
     return list(groups.values())
+
+
+def _family(text: str) -> str:
+    """``text`` without the indices of instances: ``cons[0].upon …`` is ``cons[_].upon …``."""
+    return re.sub(r"\[[^\[\]]*\]", "[_]", text)
+
+
+def _shown(group: list[tuple[int, MarkInfo]]) -> MarkInfo:
+    """What stands for the marks of ``group``."""
+    info = group[0][1]
+    if all(other.text == info.text for _, other in group):
+        return info
+    return replace(info, text=_family(info.text))
 
 
 def _never(info: MarkInfo) -> str:
@@ -71,7 +87,7 @@ def coverage(system: TransitionSystem, answer: Answer) -> tuple[Covered, ...]:
     """Each handler, branch and crash point in the order of the source: whether a run reached it."""
     found = []
     for group in _groups(system, lambda info: info.kind in COVERED):
-        info = group[0][1]
+        info = _shown(group)
         at = info.place or Place("", 0, 0)
         reached = any(index in answer.reached_marks for index, _ in group)
         found.append(Covered(info.kind.value, info.text, at.file, at.line, at.column, reached))

@@ -1,0 +1,203 @@
+"""Layers given as oracles, or as another protocol."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from checker.diagnostics import SpecError
+from tests.system.tables import WAYS, Case, compare, run
+
+ONE = """
+protocol Decide implements Out {
+  uses cons : MessageConsensus
+  message VALUE(m: Msg)
+  state mine : option<Msg> = none
+  upon request go(m) { cons.propose(VALUE(m)) }
+  upon cons.decide(VALUE(m)) { mine := some(m)  deliver(self, m) }
+  property same : always forall p, q in Proc:
+    is_some(p.mine) and is_some(q.mine) => p.mine == q.mine
+  property own : always forall p in Proc: is_some(p.mine) => get(p.mine) in goed(p)
+  property end : forall p, q in Proc, m in Msg:
+    m in goed(p) and correct(p) and correct(q) ~> #delivered(q) == 1
+}
+"""
+
+TOTAL = """
+protocol TotalOrder implements TotalOrderBroadcast {
+  uses rb : ReliableBroadcast
+  uses cons[Nat] : MessageConsensus
+  message DATA(p: Proc, m: Msg)
+  message BATCH(s: set<(Proc, Msg)>)
+  state waiting : set<(Proc, Msg)> = {}
+  state done : set<(Proc, Msg)> = {}
+  state batches : set<(Nat, set<(Proc, Msg)>)> = {}
+  state round : Nat = 0
+  state busy = false
+
+  upon request broadcast(m) { rb.broadcast(DATA(self, m)) }
+  upon rb.deliver(_, DATA(p, m)) when (p, m) not in done { waiting += (p, m) }
+  upon condition #waiting > 0 when not busy { busy := true  cons[round].propose(BATCH(waiting)) }
+  upon cons[k].decide(BATCH(s)) { batches += (k, s) }
+  upon condition exists (k, s) in batches: k == round {
+    for (k, s) in batches when k == round {
+      for (p, m) in s when (p, m) not in done { done += (p, m)  waiting -= (p, m)  deliver(p, m) }
+    }
+    round += 1
+    busy := false
+  }
+}
+"""
+
+ASK = """
+interface Ask {
+  request ask(k: 0..1)
+  indication reply(k: 0..1)
+  property asked_for : always forall p in Proc, k in replied(p): exists q in Proc: k in asked(q)
+  property replied_to :
+    forall p, q in Proc, k in (0..1): correct(q) and k in asked(p) ~> k in replied(q)
+}
+protocol P(asker: Proc) implements Out {
+  uses low : Ask
+  state go = true
+  upon condition go at asker { go := false  low.ask(0)  low.ask(1) }
+  upon low.reply(k) { note(k) }
+  property both : forall p in Proc: correct(p) and 0 in noted(p) ~> 1 in noted(p)
+}
+check c of P { n = 2  asker = p1  FAULTS  given low as oracle  prove both }
+"""
+
+CASES = [
+    Case(
+        "consensus as an oracle: everybody decides the same, whoever proposed it",
+        f"""{ONE}
+        check c of Decide {{ n = 2  given cons as oracle  clients {{ p1 go a  p2 go b }}
+          prove same, own, end }}
+        """,
+        "same holds, own violated, end holds",
+    ),
+    Case(
+        "what is owed is owed to correct processes",
+        f"""{ONE}
+        check c of Decide {{ n = 2  faults crash <= 1  given cons as oracle
+          clients {{ p1 go a  p2 go b }}  prove same, end }}
+        """,
+        "same holds, end holds",
+    ),
+    Case(
+        "an oracle loses and doubles where its interface allows it",
+        """
+        interface Weak {
+          request put(m: Msg)
+          indication hand(p: Proc, m: Msg)
+          property no_creation : always forall p in Proc, (s, m) in handed(p): m in put(s)
+        }
+        protocol P implements Out {
+          uses low : Weak
+          message A(m: Msg)
+          state seen : bag<Msg, max 2> = {| |}
+          upon request go(m) { low.put(A(m)) }
+          upon low.hand(p, A(m)) when #seen < 2 { seen += m }
+          property arrives : forall p in Proc, m in Msg: m in goed(p) ~> m in p.seen
+          property once : always forall p in Proc, m in Msg: count(p.seen, m) < 2
+        }
+        check c of P { n = 1  given low as oracle  clients { p1 go a }  prove arrives, once }
+        """,
+        "arrives violated, once violated",
+    ),
+    Case("a handler makes all of its requests", ASK.replace("FAULTS", ""), "both holds"),
+    Case(
+        "a request to an oracle is an effect: a crash may come before it",
+        ASK.replace("FAULTS", "faults crash <= 1"),
+        "both violated",
+    ),
+]
+
+
+@pytest.mark.parametrize(("engine", "fine"), WAYS)
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name[:60])
+def test_oracles(case: Case, engine: str, fine: bool, tmp_path: Path) -> None:
+    compare(tmp_path, case, engine, fine)
+
+
+@pytest.mark.parametrize("fine", [False, True])
+def test_total_order_from_consensus(fine: bool, tmp_path: Path) -> None:
+    """CT96; CGR 2011, algorithm 6.1: with any reliable broadcast and any consensus."""
+    world = "n = 2  faults crash <= 1  given cons as oracle  given rb as oracle"
+    clients = "clients { p1 broadcasts a  p2 broadcasts b }"
+    prove = "prove validity, agreement, no_duplication, no_creation, uniform_total_order"
+    text = f"{TOTAL} check c of TotalOrder {{ {world}  {clients}  {prove} }}"
+    expected = ", ".join(f"{p} holds" for p in prove.removeprefix("prove ").split(", "))
+    compare(tmp_path, Case("total order", text, expected), "native", fine)
+
+
+def test_a_layer_as_another_protocol(tmp_path: Path) -> None:
+    """By the name of the layer or of its interface, at any depth."""
+    text = """
+    interface Low { request put(m: Msg)  indication got(k: 0..9) }
+    protocol One implements Low { message X  upon request put(m) { got(1) } }
+    protocol Two implements Low { message X  upon request put(m) { got(2) } }
+    interface Mid { request pass(m: Msg)  indication back(k: 0..9) }
+    protocol Between implements Mid {
+      uses low : Low
+      message M(m: Msg)
+      upon request pass(m) { low.put(M(m)) }
+      upon low.got(k) { back(k) }
+    }
+    protocol Top implements Out {
+      uses mid : Mid
+      message T(m: Msg)
+      upon request go(m) { mid.pass(T(m)) }
+      upon mid.back(k) { note(k) }
+      property one : always forall p in Proc: 2 not in noted(p)
+      property two : always forall p in Proc: 1 not in noted(p)
+    }
+    check c of Top { n = 1  given GIVEN  clients { p1 go a }  prove one, two  allow unused }
+    """
+    for given, one, two in (
+        ("low as One", "holds", "violated"),
+        ("low as Two", "violated", "holds"),
+        ("Low as Two", "violated", "holds"),
+    ):
+        case = Case("given", text.replace("GIVEN", given), f"one {one}, two {two}")
+        compare(tmp_path, case, "native", False)
+
+
+REFUSED = [
+    ("a number without a bound", "k: Nat", "true", "C202"),
+    ("too many values", "k: 0..99999", "true", "C202"),
+    (
+        "a promise about the future",
+        "k: 0..1",
+        "always forall p in Proc: 1 in handed(p) => not (exists m in put(p): true)",
+        "C016",
+    ),
+    (
+        "more than one temporal operator",
+        "k: 0..1",
+        "forall p in Proc: eventually always 1 in handed(p)",
+        "C016",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "field", "formula", "code"), REFUSED)
+def test_what_no_oracle_can_be(
+    name: str, field: str, formula: str, code: str, tmp_path: Path
+) -> None:
+    promised = "" if formula == "true" else f"property q : {formula}"
+    text = f"""
+    interface Low {{ request put(m: Msg)  indication hand({field})  {promised} }}
+    protocol P implements Out {{
+      uses low : Low
+      message A(m: Msg)
+      upon request go(m) {{ low.put(A(m)) }}
+      upon low.hand(k) {{ skip }}
+      property fine : always forall p in Proc: #noted(p) == 0
+    }}
+    check c of P {{ n = 1  given low as oracle  clients {{ p1 go a }}  prove fine }}
+    """
+    with pytest.raises(SpecError) as refused:
+        run(tmp_path, text)
+    assert [d.code for d in refused.value.diagnostics] == [code], name
