@@ -104,7 +104,11 @@ def whole(seed: int) -> TransitionSystem:
 
 def judged(system: TransitionSystem, answer: Answer) -> dict[str, object]:
     """What was found about whole runs; every counterexample is made again first."""
-    found: dict[str, object] = {"fair": answer.fair, "undecided": answer.undecided}
+    found: dict[str, object] = {
+        "fair": answer.fair,
+        "undecided": answer.undecided,
+        "ends": answer.ends,
+    }
     for prop in system.properties:
         path = answer.violations.get(prop.name)
         if path is None or prop.kind is not PropertyKind.LIVENESS:

@@ -97,7 +97,7 @@ class _Search:
             self.inspect(state)
 
     def run(self) -> None:
-        with_ends = any(p.kind is PropertyKind.AT_END for p in self.system.properties)
+        with_ends = any(p.kind is not PropertyKind.INVARIANT for p in self.system.properties)
         for state, events in interpreter.initial_events(self.system):
             self.marks.update(event.mark for event in events)
             if state not in self.parent:
