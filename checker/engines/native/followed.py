@@ -11,7 +11,7 @@ from array import array
 
 from checker.engines.native.automata import Reader
 from checker.engines.native.graph import check_time
-from checker.engines.native.lasso import Lasso
+from checker.engines.native.lasso import shortest
 from checker.engines.native.memory import Buffer
 from checker.engines.native.question import Nodes, Question
 from checker.engines.native.states import Core, States
@@ -88,9 +88,9 @@ class Followed:
             + core.states[node % count]: node
             for node in question.fair_nodes(0, question.size)
         }
-        found = run.first_of(whole)
-        stem = run.states_to(found)
-        loop = Lasso(question, whole[found], states.key(core.states)).loop()
+        nearest = run.nearest(whole)
+        loop = shortest(question, [whole[n] for n in nearest], states.key(core.states))
+        stem = run.states_to(next(n for n in nearest if whole[n] == loop[0]))
         more = tuple(states.state(core.states[node % count]) for node in loop[1:])
         return Path((*stem, *more), loop=len(stem) - 1, values=values)
 
@@ -138,13 +138,13 @@ class _Run:
             total += question.code.reached(*given, found.address + 4 * total)
         return Nodes(found, total)
 
-    def first_of(self, nodes: dict[int, int]) -> int:
+    def nearest(self, nodes: dict[int, int]) -> list[int]:
         """The nearest of ``nodes``, which were all reached."""
         queue = array("I", self.question.queue())
         for begin, end in zip(self.levels, [*self.levels[1:], len(queue)], strict=True):
             found = [node for node in queue[begin:end] if node in nodes]
             if found:
-                return min(found, key=self.key)
+                return found
         raise AssertionError("a node that was reached is in the queue")
 
     def states_to(self, node: int) -> tuple[State, ...]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from checker.engines.native.automata import Reader
 from checker.engines.native.followed import Followed
 from checker.engines.native.graph import Numbers, Unfinished, build, check_time
-from checker.engines.native.lasso import Lasso
+from checker.engines.native.lasso import shortest
 from checker.engines.native.question import Nodes, Question
 from checker.engines.native.search import Search
 from checker.engines.native.states import Core, States, core_of
@@ -164,10 +164,8 @@ class _Decision:
         """The run to the nearest fair state, and round from there."""
         numbers = self.states.numbers
         nearest = core.nearest(question, numbers)
-        key = self.states.key(core.states)
-        entry = min(nearest, key=key)
-        number = core.states[entry]
+        loop = shortest(question, nearest, self.states.key(core.states))
+        number = core.states[loop[0]]
         stem = path_to(self.search, numbers.depth(number), (0, numbers.words(number)))
-        loop = Lasso(question, entry, key).loop()
         more = tuple(self.states.state(core.states[node]) for node in loop[1:])
         return Path((*stem.states, *more), loop=len(stem.states) - 1, values=values)
