@@ -38,10 +38,41 @@ def dump(system: TransitionSystem) -> str:
         lines += ["", *_action(action)]
     if system.monitor:
         lines += ["", "after every transition {", *_block(system.monitor, 1), "}"]
+    for justice in system.justice:
+        lines += ["", f"infinitely often {text(justice.holds)}"]
     for prop in system.properties:
-        lines += ["", f"{prop.kind} {prop.name}", f"  bad when {text(prop.bad)}"]
+        lines += ["", f"{prop.kind} {prop.name}", *_question(prop)]
         lines.append(f"  vacuous unless {text(prop.premise)}")
     return "\n".join(lines) + "\n"
+
+
+def _question(prop: ir.Property) -> list[str]:
+    if prop.formula is None or prop.automaton is None:
+        return [f"  bad when {text(prop.bad)}"]
+    lines = [f"  for {p.name} in {_domain(p.domain)} when {text(p.where)}" for p in prop.params]
+    lines += [f"  #{i} is {text(holds)}" for i, holds in enumerate(prop.propositions)]
+    lines.append(f"  asked {formula_text(prop.formula)}")
+    for edge in prop.automaton.edges:
+        reads = [f"#{i}" for i in sorted(edge.yes)] + [f"not #{i}" for i in sorted(edge.no)]
+        lines.append(f"  refuted {edge.source} -> {edge.target} on {' and '.join(reads) or 'all'}")
+    sets = (", ".join(str(q) for q in sorted(one)) for one in prop.automaton.accepting)
+    return [*lines, *(f"  refuted infinitely often in {one}" for one in sets)]
+
+
+def formula_text(formula: ir.Formula) -> str:
+    """A temporal formula with its propositions by number."""
+    match formula:
+        case ir.Holds(index):
+            return f"#{index}"
+        case ir.Connective("not", (part,)):
+            return f"not {formula_text(part)}"
+        case ir.Connective(op, parts):
+            shown = f" {op} ".join(formula_text(part) for part in parts)
+            return f"({shown})" if parts else ("true" if op == "and" else "false")
+        case ir.Modal(op, part):
+            return f"{op} {formula_text(part)}"
+        case _:
+            assert_never(formula)
 
 
 def _action(action: ir.Action) -> list[str]:
@@ -50,6 +81,10 @@ def _action(action: ir.Action) -> list[str]:
         lines.append(f"  for {param.name} in {_domain(param.domain)} when {text(param.where)}")
     lines.append(f"  when {text(action.guard)}")
     lines.append(f"  promised when {text(action.promised)}")
+    if action.promised != ir.FALSE:
+        fairness = ir.fairness_of(action)
+        key = ", ".join(text(k) for k in fairness.key)
+        lines.append(f"  {fairness.kind} {fairness.group} ({key})")
     return [*lines, "{", *_block(action.body, 1), "}"]
 
 

@@ -36,9 +36,12 @@ def verify(system: TransitionSystem) -> TransitionSystem:
         check.truth(action.guard, bound)
         check.truth(action.promised, bound)
         check.block(action.body + system.monitor, bound)
+        for key in ir.fairness_of(action).key:
+            check.expression(key, bound)
+    for justice in system.justice:
+        check.truth(justice.holds, frozenset())
     for prop in system.properties:
-        check.truth(prop.bad, frozenset())
-        check.truth(prop.premise, frozenset())
+        check.question(prop)
     return system
 
 
@@ -53,6 +56,20 @@ class _Checker:
     def __init__(self, system: TransitionSystem) -> None:
         self.types = {v.name: v.type for v in system.variables}
         self.marks = len(system.marks)
+
+    def question(self, prop: ir.Property) -> None:
+        self.truth(prop.bad, frozenset())
+        self.truth(prop.premise, frozenset())
+        bound: frozenset[str] = frozenset()
+        for param in prop.params:
+            self.domain(param.domain, bound)
+            bound |= {param.name}
+            self.truth(param.where, bound)
+        for proposition in prop.propositions:
+            self.truth(proposition, bound)
+        if prop.kind is ir.PropertyKind.LIVENESS:
+            _require(prop.formula is not None, f"{prop.name} has no formula")
+            _require(prop.automaton is not None, f"{prop.name} has no automaton")
 
     def block(self, block: ir.Block, bound: frozenset[str]) -> frozenset[str]:
         for stmt in block:
