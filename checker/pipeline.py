@@ -21,6 +21,7 @@ from checker.scout import larger, scouted
 from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.instantiate.assemble import Instantiated, instantiate
+from checker.system.instantiate.stack import FAMILY, LARGEST_FAMILY
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import Answer, Limits, Listener, Unsupported
 from checker.witness.trace import Header, Trace
@@ -153,7 +154,7 @@ def _explored(
             answer = _answer(made.system, _remaining(options, started), listener)
         except RunFault as fault:
             too_small = fault.grows
-            if too_small is None or capacities[too_small] >= LARGEST_CAPACITY:
+            if too_small is None or capacities[too_small] >= _largest(too_small):
                 raise _at_start(fault) from None
         else:
             answer = _with_whole_timeout(answer, options)
@@ -164,13 +165,18 @@ def _explored(
             piled = piles_up(made.system, answer)
             if piled:
                 return made, replace(answer, fault=None, stopped=piled)
-            if capacities[too_small] >= LARGEST_CAPACITY:
+            if capacities[too_small] >= _largest(too_small):
                 why = f"`{too_small}` outgrew {capacities[too_small]:,}: give it a bound"
                 return made, replace(answer, fault=None, stopped=why)
             counts = any(isinstance(e.value, int) for e in check.expect)
             if made.system.properties and not undecided and not counts:
                 return made, replace(answer, fault=None, stopped="every property is decided")
         capacities[too_small] = larger(capacities[too_small])
+
+
+def _largest(capacity: str) -> int:
+    """Beyond this ``capacity`` is not enlarged; instances of layers cost code, not bits."""
+    return LARGEST_FAMILY if capacity.startswith(FAMILY) else LARGEST_CAPACITY
 
 
 def _with_whole_timeout(answer: Answer, options: Options) -> Answer:

@@ -94,6 +94,8 @@ def ordered(
             left.append(_to_do(world, action))
     result = []
     for action in actions:
+        if action.kind in _URGENT | {ActionKind.TIMEOUT}:
+            action = _kept_up(world, action)
         if action.name == ROUND:
             action = replace(action, guard=conj(action.guard, *(negation(x) for x in left)))
         elif action.kind in _RECEPTION:
@@ -103,10 +105,25 @@ def ordered(
     return tuple(result)
 
 
+def _kept_up(world: World, action: Action) -> Action:
+    """``action`` promised also to processes that omit messages: all are in the same round."""
+    if action.promised == FALSE or action.fairness is None or not action.fairness.key:
+        return action
+    if not world.bound(world.check.omission):
+        return action
+    omits = member(action.fairness.key[0], world.omitting())
+    return replace(action, promised=disj(action.promised, omits))
+
+
 def _under_way(world: World) -> list[Expr]:
-    """For each kind of link whether it holds a message that is to be received in this round."""
+    """For each kind of link whether it holds a message that is to be received in this round.
+
+    A lossy link promises nothing: what it still holds may be lost when the round ends.
+    """
     found: list[Expr] = []
     for link in world.links:
+        if "lossy" in link.kinds:
+            continue
         network = world.read(link.variable)
         if isinstance(network.type, MapT):
             source, to = ir.Local(world.proc, fresh("_from")), ir.Local(world.proc, fresh("_to"))

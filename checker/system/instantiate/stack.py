@@ -14,8 +14,11 @@ from checker.system.types import AtomT, Case, IntT, Type, VariantT, cardinality,
 DETECTORS = {"FailureDetector": ("P", "S"), "LeaderDetector": ("Omega",)}
 """Interfaces whose layers a check can leave to its `detector`, with the kinds that fit each."""
 
-LARGEST_FAMILY = 64
+LARGEST_FAMILY = 32
 """Instances of a family at most."""
+
+FAMILY = "instances of "
+"""Prefix of the capacities that are numbers of instances."""
 
 INSTANCES = 2
 """Instances that a family of layers begins with, where the tool finds how many are needed."""
@@ -93,7 +96,7 @@ def _index_type(world: World, above: Instance, layer: typed.Layer) -> Type:
     """The indices that a family has; with ``Nat`` as many as the tool has found to be needed."""
     assert layer.index is not None
     if isinstance(layer.index, typed.Int) and layer.index.hi is None:
-        name = f"instances of {above.path}{layer.name}"
+        name = f"{FAMILY}{above.path}{layer.name}"
         return IntT(0, world.capacity(name, INSTANCES) - 1, name)
     type_ = world.type_of(layer.index, above, f"{above.path}{layer.name}.index")
     if cardinality(type_) > LARGEST_FAMILY:
