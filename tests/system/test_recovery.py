@@ -35,13 +35,27 @@ JOB_CASES = [
     _job("act, then log", "perform m  log += m", "violated", "violated", "holds"),
     _job("log, then act", "log += m  perform m", "holds", "holds", "violated"),
     _job("act and log together", "atomic { log += m  perform m }", "holds", "holds", "holds"),
-    _job("together the other way round", "atomic { perform m  log += m }", "holds", "holds", "holds"),
+    _job(
+        "together the other way round", "atomic { perform m  log += m }", "holds", "holds", "holds"
+    ),
     _job("idempotent, then log", "perform idempotent m  log += m", "violated", "holds", "holds"),
-    _job("plain and idempotent", "perform m  perform idempotent m  log += m", "violated", "violated", "holds"),
-    _job("together, then again", "atomic { log += m  perform m }  perform m", "violated", "violated", "holds"),
+    _job(
+        "plain and idempotent",
+        "perform m  perform idempotent m  log += m",
+        "violated",
+        "violated",
+        "holds",
+    ),
+    _job(
+        "together, then again",
+        "atomic { log += m  perform m }  perform m",
+        "violated",
+        "violated",
+        "holds",
+    ),
     _job("a yield between", "perform m  yield  log += m", "violated", "violated", "holds"),
     _job("a yield, then all", "yield  atomic { perform m  log += m }", "holds", "holds", "holds"),
-]  # fmt: skip
+]
 
 CASES = [
     Case(
