@@ -99,8 +99,8 @@ CHECKS = {
         "There are three questions. Over `deliveries`: does an indication come twice, or not at "
         "all? Over `processings`: is something performed twice, or not at all? Over `effects`: "
         "does the world change twice, idempotent acts counting once? A protocol may keep one and "
-        "break the others, so the check says which it asks. The protocol must have what the question is "
-        "about: indications, acts, or one request with one payload.",
+        "break the others, so the check says which it asks. The protocol must have what the "
+        "question is about: indications, acts, or one request with one payload.",
     ),
     "C200": Entry(
         "a size without a value",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from checker.diagnostics import Diagnostic, Span
 from checker.lang import ast_items, typed
@@ -53,7 +53,7 @@ def given_of(
             report.add("C016", f"there is no layer `{one.layer}`", one.span, hint=hint)
         for layer in meant:
             _same_interface(layer, one, report)
-    return () if any(_circle(one, given, report) for one in given) else given
+    return tuple(replace(g, protocol=None) if _circle(g, given, report) else g for g in given)
 
 
 def _circle(one: typed.Given, given: tuple[typed.Given, ...], report: Reporter) -> bool:

@@ -20,14 +20,12 @@ def block(stmts: ast.Block, scope: Scope) -> typed.Block:
     made: list[Stmt] = []
     for written in stmts:
         choices, stmt = unflipped(written, frozenset(scope.names))
-        for choice in choices:
-            built, scope = _statement(choice, scope)
-            made.extend(built)
-        try:
-            built, scope = _statement(stmt, scope)
-            made.extend(built)
-        except Hole:
-            scope = _after(stmt, scope)
+        for each in (*choices, stmt):
+            try:
+                built, scope = _statement(each, scope)
+                made.extend(built)
+            except Hole:
+                scope = _after(each, scope)
     return tuple(made)
 
 

@@ -23,9 +23,7 @@ def unflipped(stmt: ast.Stmt, taken: frozenset[str]) -> tuple[ast.Block, ast.Stm
     found: list[ast.Stmt] = []
 
     def fresh(span: Span) -> ast.Name:
-        number = len(found) + 1
-        while f"flip'{number}" in taken:
-            number += 1
+        number = 1 + len(found) + sum(name.startswith("flip'") for name in taken)
         name = ast.Name(f"flip'{number}", span)
         found.append(ast.Choose(name, ast.BoolWord(span), None, span))
         return name
