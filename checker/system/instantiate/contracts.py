@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import conj, entry, equal, fresh, member, negation
 from checker.system.instantiate import calls
+from checker.system.instantiate.clauses import Clause, bound_by, clause_of, request_of
 from checker.system.instantiate.expressions import Env, bind_domain, lower
 from checker.system.instantiate.sizes import refuse
 from checker.system.instantiate.walk import nodes
@@ -20,21 +21,6 @@ Event = tuple[str, str]
 
 FEW = 4
 """Values that are simply tried, one by one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Clause:
-    """One property: ``forall binders: premise -> goal``, at all times or (``later``) in the end."""
-
-    definition: typed.PropertyDef
-    binders: tuple[typed.Binder, ...]
-    later: bool
-    premise: typed.Expr | None
-    goal: typed.Expr
-
-    @property
-    def name(self) -> str:
-        return self.definition.name
 
 
 @dataclass
@@ -195,13 +181,13 @@ class Contract:
             if clause.later or clause.premise is not None:
                 continue
             for binder in clause.binders:
-                bound = _bound_by(binder, op, len(args))
+                bound = bound_by(binder, op, len(args))
                 if bound is None or bound[1 + position] is None:
                     continue
                 meaning = dict(zip(bound, (self_, *args), strict=True))
                 name = bound[1 + position]
                 assert name is not None
-                found = _request_of(clause.goal, name)
+                found = request_of(clause.goal, name)
                 if found is not None:
                     return self._among(found, name, meaning)
         return None
@@ -242,167 +228,10 @@ class Contract:
 def contract_of(world: World, instance: Instance) -> Contract:
     """The contract of an oracle's interface; raises :class:`SpecError` (C016) where it needs to
     know the future, or speaks of it in a way that no oracle can keep."""
-    clauses = tuple(_clause(world, instance, d) for d in instance.protocol.properties)
+    clauses = tuple(clause_of(world, instance, d) for d in instance.protocol.properties)
     contract = Contract(world, instance, clauses)
     contract.find()
     return contract
-
-
-def _clause(world: World, instance: Instance, definition: typed.PropertyDef) -> Clause:
-    binders: list[typed.Binder] = []
-    formula = definition.formula
-    premise: typed.Expr | None = None
-    later = False
-    while True:
-        match formula:
-            case typed.Quantified(_, "forall", inner, body, _):
-                binders.extend(inner)
-                formula = body
-            case typed.Temporal(_, "always", (body,), _):
-                formula = body
-            case typed.Temporal(_, "eventually", (body,), _):
-                later, goal = True, body
-                break
-            case typed.Temporal(_, "~>", (left, body), _):
-                later, premise, goal = True, left, body
-                break
-            case typed.Operation(_, "=>", (left, typed.Temporal(_, "eventually", (body,), _)), _):
-                later, premise, goal = True, left, body
-                break
-            case typed.Operation(_, "=>", (left, body), _):
-                premise, goal = left, body
-                break
-            case _:
-                goal = formula
-                break
-    temporal = (typed.Temporal, typed.Causes, typed.Acts, typed.RepeatedAct)
-    for node in nodes((premise, goal)):
-        if isinstance(node, temporal):
-            _refused(world, instance, definition, "says more than an oracle can keep")
-    if not later:
-        for part in (*binders, *((premise,) if premise is not None else ())):
-            _steady(world, instance, definition, part, False)
-        _steady(world, instance, definition, goal, True)
-    found = _narrowed(tuple(binders), premise)
-    return Clause(definition, found, later, premise, goal)
-
-
-def _refused(world: World, instance: Instance, definition: typed.PropertyDef, why: str) -> None:
-    interface = instance.protocol.implements
-    assert interface is not None
-    layer = instance.name_above
-    span = next((g.span for g in world.check.given if g.layer == layer), world.check.span)
-    message = f"`{layer}` can't be an oracle: `{definition.name}` of `{interface.name}` {why}"
-    raise refuse("C016", message, span, f"`given {layer} as …` with a protocol")
-
-
-def _steady(
-    world: World,
-    instance: Instance,
-    definition: typed.PropertyDef,
-    node: object,
-    positive: bool,
-) -> None:
-    """Refuses what a later request or crash could make false."""
-    why = "can be made false by what happens later, which an oracle does not know"
-
-    def visit(inner: object, same: bool = True) -> None:
-        _steady(world, instance, definition, inner, positive if same else not positive)
-
-    match node:
-        case typed.Binder(_, domain, where):
-            visit(domain)
-            if where is not None:
-                visit(where)
-        case typed.Operation(_, "not", (arg,), _):
-            visit(arg, False)
-        case typed.Operation(_, "=>", (left, right), _):
-            visit(left, False)
-            visit(right)
-        case typed.Operation(_, "in" | "and" | "or", args, _):
-            for arg in args:
-                visit(arg)
-        case typed.Quantified(_, kind, binders, body, _):
-            for binder in binders:
-                visit(binder, kind == "exists")
-            visit(body)
-        case typed.History(_, "request"):
-            if not positive:
-                _refused(world, instance, definition, why)
-        case typed.Correct(_, kind, _, _):
-            if positive == (kind == "correct"):
-                _refused(world, instance, definition, why)
-        case typed.HistoryOrder():
-            pass  # of two things that happened the order stays
-        case _:
-            if any(isinstance(n, typed.History) and n.kind == "request" for n in nodes(node)):
-                _refused(world, instance, definition, why)
-
-
-def _narrowed(
-    binders: tuple[typed.Binder, ...], premise: typed.Expr | None
-) -> tuple[typed.Binder, ...]:
-    """Payloads of a premise `m in broadcast(p)` taken from there: of ``Msg`` there are too many."""
-    result = []
-    for binder in binders:
-        pattern, domain = binder.pattern, binder.domain
-        if isinstance(pattern, typed.Bind) and isinstance(domain, typed.All):
-            if isinstance(domain.item, typed.Msg) and premise is not None:
-                binder = _from_history(binder, pattern.name, premise) or binder
-        result.append(binder)
-    return tuple(result)
-
-
-def _from_history(binder: typed.Binder, name: str, premise: typed.Expr) -> typed.Binder | None:
-    """``binder`` over the history in which ``premise`` wants ``name``: its last component must be
-    bound there, and all others before."""
-    parts = premise.args if isinstance(premise, typed.Operation) and premise.op == "and" else ()
-    for part in parts or (premise,):
-        if not (isinstance(part, typed.Operation) and part.op == "in"):
-            continue
-        item, of = part.args
-        if not isinstance(of, typed.History):
-            continue
-        if isinstance(item, typed.Local) and item.name == name:
-            return replace(binder, domain=of)
-        if isinstance(item, typed.Display) and isinstance(item.type, typed.Tuple):
-            patterns: list[typed.Pattern] = []
-            for inner in item.items:
-                mine = isinstance(inner, typed.Local) and inner.name == name
-                patterns.append(binder.pattern if mine else typed.Equals(inner.type, inner))
-            if binder.pattern in patterns:
-                return replace(binder, pattern=typed.Parts(item.type, tuple(patterns)), domain=of)
-    return None
-
-
-def _bound_by(binder: typed.Binder, op: str, count: int) -> tuple[str | None, ...] | None:
-    """``v in decided(p)``: the names of the process and of the arguments."""
-    of = binder.domain
-    if not isinstance(of, typed.History) or (of.kind, of.op) != ("indication", op):
-        return None
-    owner = of.owner.name if isinstance(of.owner, typed.Local) else None
-    patterns = (
-        binder.pattern.items if isinstance(binder.pattern, typed.Parts) else (binder.pattern,)
-    )
-    if len(patterns) != count:
-        return None
-    return (owner, *(p.name if isinstance(p, typed.Bind) else None for p in patterns))
-
-
-def _request_of(goal: typed.Expr, name: str) -> tuple[typed.Expr, typed.History] | None:
-    """The entry with ``name`` and the history of requests that holds it wherever ``goal`` does."""
-    match goal:
-        case typed.Operation(_, "in", (item, typed.History(_, "request") as history), _):
-            parts = item.items if isinstance(item, typed.Display) else (item,)
-            if any(isinstance(p, typed.Local) and p.name == name for p in parts):
-                return item, history
-        case typed.Operation(_, "and", args, _):
-            return next((f for f in (_request_of(a, name) for a in args) if f is not None), None)
-        case typed.Quantified(_, "exists", _, body, _):
-            return _request_of(body, name)
-        case _:
-            pass
-    return None
 
 
 @dataclass(frozen=True, slots=True)
