@@ -63,7 +63,15 @@ def declare(world: World) -> None:
             if body:
                 params = (("_self", world.proc), *((a.name, a.type) for a in args))
                 name = _effect(target)
+                body = (_asks(world, contract, operator.name, (self, *args)), *body)
                 world.effects[name] = EffectDef(name, EffectKind.VISIBLE, params, body)
+
+
+def _asks(world: World, contract: Contract, op: str, args: tuple[ir.Local, ...]) -> ir.Mark:
+    """What a trace shows of a request."""
+    places = ", ".join(f"{{{i}}}" for i in range(1, len(args)))
+    said = f"{{0}} asks the oracle `{contract.title}`: {op}({places})"
+    return mark(world, MarkKind.WORLD, said, tuple(a.name for a in args), *args)
 
 
 def _effect(target: CallKey) -> str:
