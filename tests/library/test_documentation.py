@@ -32,7 +32,7 @@ protocol P {{
   }}
 {fragment}
 }}
-check c of P {{ n = 2  expect consistent holds }}
+check c of P {{ n = 2  expect {name} holds }}
 """,
 }
 
@@ -123,7 +123,7 @@ def test_fenced_examples(example: str, tmp_path: Path) -> None:
     if not example.startswith("protocol"):
         around = [text for start, text in AROUND.items() if example.startswith(start)]
         assert around, "say in AROUND what this fragment needs around it"
-        example = around[0].format(fragment=example)
+        example = around[0].format(fragment=example, name=example.split()[1])
     path = tmp_path / "example.bcast"
     path.write_text(example, encoding="utf-8")
     names = checks_in(str(path))
