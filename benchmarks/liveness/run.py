@@ -51,6 +51,19 @@ CASES = (
         501_552,
         held("correctness", "forward", "relay"),
     ),
+    Case(
+        "specs/broadcast/eager_reliable.bcast::crash_one",
+        292_181,
+        {**held("validity", "agreement"), "uniform_agreement": "violated"},
+        {"n": "4"},
+    ),
+    Case(
+        "specs/broadcast/uniform_majority_ack.bcast::minority_may_crash",
+        64_616,
+        held("validity", "uniform_agreement"),
+        {"n": "4"},
+    ),
+    Case("specs/consensus/ben_or.bcast::same_inputs", 184_059, held("termination")),
 )
 
 COLUMNS: Mapping[str, int] = {

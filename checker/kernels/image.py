@@ -31,9 +31,10 @@ class KernelImage:
     """``text``: LLVM's textual IR; ``digest`` of it; ``layout`` and ``shape`` of rows and records.
 
     ``level_shift`` and ``level_limit``: a key of the seen set holds the level, below the limit,
-    from this bit upwards; the limit is 0 where there is no room or no use for it.  ``questions``
-    and ``live``: the numbers of the properties that are asked at ends, of those of liveness, and
-    ``plan``: the constraints of fairness where there are such; ``owes``: whether there is justice.
+    from this bit upwards; the limit is 0 where there is no room or no use for it.  ``questions``,
+    ``live`` and ``steady``: the numbers of the properties that are asked at ends, of those of
+    liveness, and of those among them that show in single states.  ``plan``: the constraints of
+    fairness where there is liveness; ``owes``: whether there is justice.
     """
 
     text: str

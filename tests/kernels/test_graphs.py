@@ -11,6 +11,7 @@ import pytest
 
 from checker.engines import native
 from checker.engines.native import graph as native_graph
+from checker.engines.native import search as native_search
 from checker.engines.native.automata import Product, Reader
 from checker.engines.native.graph import Graph
 from checker.engines.native.memory import Buffer
@@ -33,12 +34,15 @@ from checker.system.ir import (
 )
 from checker.witness.answer import Answer, Limits
 from tests.kernels.models import (
+    BOOL,
     Action,
     Const,
     IntT,
+    Op,
     Read,
     action,
     assign,
+    call,
     equal,
     system,
     variable,
@@ -274,3 +278,38 @@ def test_the_memory_limit_counts_the_graph_too() -> None:
     answer = answer_of(of(RING, again_and_again("p", 2)), memory=1 << 16)
     assert answer.exhaustive
     assert "memory limit" in answer.undecided["p"]
+
+
+# -- many constraints ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("own", "holds"), [(False, True), (True, False)])
+def test_thousands_of_constraints_are_told_apart(
+    own: bool, holds: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A ring whose every step is a constraint of its own, and a way out: one constraint, or one
+    for each state."""
+    monkeypatch.setattr(native_search, "PARALLEL_FROM", 1)
+    many = 3000
+    wide = IntT(0, many)
+    x = Read(wide, "x")
+    top = Const(wide, many)
+    following = call(IntT(0, many + 1), Op.ADD, x, Const(wide, 1))
+    inside = call(BOOL, Op.LT, x, top)
+    round_ = call(IntT(0, many), Op.MOD, following, Const(wide, many))
+    turn = replace(action("turn", (), inside, assign(x, round_)), fairness=Fairness("turn", (x,)))
+    key = (x,) if own else ()
+    out = replace(action("out", (), inside, assign(x, top)), fairness=Fairness("out", key))
+    reached = Property(
+        "p",
+        PropertyKind.LIVENESS,
+        FALSE,
+        TRUE,
+        "",
+        propositions=(equal(x, top),),
+        automaton=refuting(Modal("always", Modal("eventually", Holds(0)))),
+    )
+    model = system("many", (variable("x", wide, 0),), (turn, out), (reached,))
+    answer = answer_of(model)
+    assert answer.distinct_states == many + 1
+    assert ("p" not in answer.violations) == holds
