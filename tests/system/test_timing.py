@@ -243,3 +243,41 @@ def test_rounds_need_links_that_come_to_an_end(links: str, tmp_path: Path) -> No
     with pytest.raises(SpecError) as refused:
         run(tmp_path, text)
     assert [d.code for d in refused.value.diagnostics] == ["C003"]
+
+
+COUNT = """
+protocol Count {
+  message M
+  state round : 0..2 = 0
+  state heard : set<Proc> = {}
+  upon timeout when round < 2 { round += 1  send M to all }
+  upon receive M from p { heard += p }
+  property goes_on : forall p in Proc: correct(p) ~> p.round == 2
+  property all_hear : forall p, q in Proc: correct(p) and correct(q) ~> q in p.heard
+  property in_step : always forall p, q in Proc: correct(p) and correct(q) =>
+    p.round <= q.round + 1
+}
+"""
+
+
+@pytest.mark.parametrize("fine", [False, True])
+@pytest.mark.parametrize(
+    ("world", "all_hear"),
+    [
+        ("faults crash <= 1", "holds"),
+        ("faults omission <= 1", "holds"),
+        ("faults partition <= 1", "violated"),
+        ("faults byzantine <= 1", "holds"),
+        ("links lossy", "violated"),
+        ("links fair_loss", "violated"),
+        ("links fifo", "holds"),
+        ("links fifo  faults crash <= 1", "holds"),
+        ("links fifo  faults partition <= 1", "violated"),
+    ],
+)
+def test_time_goes_on_in_every_world(world: str, all_hear: str, fine: bool, tmp_path: Path) -> None:
+    """Rounds wait for nothing that nobody promises; what is left of a faulty one is gone."""
+    check = f"check c of Count {{ n = 2  timing synchronous  {world}"
+    text = f"{COUNT} {check}  prove goes_on, all_hear, in_step }}"
+    expected = f"goes_on holds, all_hear {all_hear}, in_step holds"
+    compare(tmp_path, Case(world, text, expected), "native", fine)
