@@ -61,7 +61,25 @@ protocol P {
 check c of P { links LINKS  prove asked }
 """
 
+HEARTBEAT = """
+protocol P {
+  state on = false
+  state done = false
+  state now_and_then = false
+  upon init { send BEAT to self }
+  upon receive BEAT { on := not on  send BEAT to self }
+  upon condition not done { done := true }
+  upon condition on and done when not now_and_then { now_and_then := true }
+  message BEAT
+  property in_the_end: forall p in Proc: eventually p.done
+  property meanwhile: forall p in Proc: eventually p.now_and_then
+}
+check c of P { n = 1  prove in_the_end, meanwhile }
+"""
+
 CASES = [
+    # What a process sends again and again takes it time, and is no excuse either.
+    Case("heartbeats", HEARTBEAT, "in_the_end holds, meanwhile violated"),
     # A run may stay where it is only where nothing is owed.
     toggle("forall p in Proc: eventually p.v", "holds"),
     toggle("forall p in Proc: always eventually p.v", "holds"),

@@ -7,6 +7,7 @@ follows an ``atomic`` mark and is glued to it happens in one step.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from checker.system import build, ir
@@ -30,6 +31,7 @@ from checker.system.passes.blind import blind
 from checker.system.passes.effects_coarse import carried_out
 from checker.system.passes.rewrite import Lowered, replace_emits
 from checker.system.passes.substitute import substitute
+from checker.system.passes.unhindered import unhindered
 from checker.system.types import BOOL, Case, MapT, SeqT, SetT, VariantT, default
 
 
@@ -54,6 +56,7 @@ def lowered(world: World) -> Lowered:
     if PENDING in world.variables:
         for effect in list(world.effects.values()):
             world.drafts.append(_play(world, effect))
+        world.drafts.extend(unhindered(world, world.drafts, _rest(world)))
     actions = []
     for draft in world.drafts:
         actions.append(replace(draft.action, body=replace_emits(draft.action.body, by)))
@@ -159,10 +162,32 @@ def _together(world: World, process: Expr, mine: Expr, pop: ir.Stmt) -> ir.Stmt:
     head = ir.Apply(item, Op.HEAD, (mine,))
     held = ir.Local(item, fresh("_effect"))
     stuck: list[Expr] = []
-    plays: list[ir.Stmt] = []
     for index, effect in enumerate(world.effects.values()):
         last = len(effect.params) - 1
         stuck.append(conj(ir.IsCase(head, index), ir.CaseField(BOOL, head, index, last)))
+    some = build.negation(equal(build.size(mine), build.integer(0)))
+    body = (ir.Declare(held.name, item, head), pop, *_plays(world, process, held))
+    return ir.While(conj(some, build.disj(*stuck)), body, 1000)
+
+
+def _rest(world: World) -> Callable[[Expr], Block]:
+    """What plays all effects that a process has still to come, at once."""
+
+    def plays(process: Expr) -> Block:
+        mine, target = _queue(world, process)
+        assert isinstance(mine.type, SeqT)
+        held = ir.Local(mine.type.item, fresh("_effect"))
+        each = tuple(_plays(world, process, held))
+        loop = ir.For(held.name, ir.Members(mine, mine.type.item), each)
+        return (loop, ir.Assign(target, ir.Const(mine.type, ())))
+
+    return plays
+
+
+def _plays(world: World, process: Expr, held: ir.Local) -> list[ir.Stmt]:
+    """Plays the effect ``held``, a multicast to all that are left of its receivers."""
+    plays: list[ir.Stmt] = []
+    for index, effect in enumerate(world.effects.values()):
         types = enumerate(t for _, t in effect.params[1:])
         args = tuple(ir.CaseField(t, held, index, i) for i, t in types)
         if effect.kind is EffectKind.SEND:
@@ -175,9 +200,7 @@ def _together(world: World, process: Expr, mine: Expr, pop: ir.Stmt) -> ir.Stmt:
         else:
             play = _at_once(world, effect, process, args)
         plays.append(ir.If(ir.IsCase(held, index), play))
-    some = build.negation(equal(build.size(mine), build.integer(0)))
-    body = (ir.Declare(held.name, item, head), pop, *plays)
-    return ir.While(conj(some, build.disj(*stuck)), body, 1000)
+    return plays
 
 
 def _one_copy(
