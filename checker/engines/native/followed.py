@@ -8,6 +8,8 @@ is followed only from where it stops waiting.
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
+from collections.abc import Callable
 
 from checker.engines.native.automata import Reader
 from checker.engines.native.graph import check_time
@@ -83,16 +85,20 @@ class Followed:
         question = Question(core.graph, product, letters, core.owed, full)
         if not question.fair(run.reached(core, self.reader.accepting)):
             return None
-        whole = {
-            self.reader.accepting[node // count] * self.numbers.count
-            + core.states[node % count]: node
-            for node in question.fair_nodes(0, question.size)
-        }
-        nearest = run.nearest(whole)
-        loop = shortest(question, [whole[n] for n in nearest], states.key(core.states))
-        stem = run.states_to(next(n for n in nearest if whole[n] == loop[0]))
+        nearest = run.nearest(lambda node: self._fair_node(core, question, node))
+        loop = shortest(question, list(nearest), states.key(core.states))
+        stem = run.states_to(nearest[loop[0]])
         more = tuple(states.state(core.states[node % count]) for node in loop[1:])
         return Path((*stem, *more), loop=len(stem) - 1, values=values)
+
+    def _fair_node(self, core: Core, question: Question, node: int) -> int | None:
+        """The fair node of the core's product that stands for one of the whole product."""
+        state, number = divmod(node, self.numbers.count)
+        at = bisect_left(core.states, number)
+        if state not in self.reader.accepting or core.states[at : at + 1] != array("I", [number]):
+            return None
+        found = self.reader.accepting.index(state) * len(core.states) + at
+        return found if question.is_fair(found) else None
 
 
 class _Run:
@@ -138,11 +144,11 @@ class _Run:
             total += question.code.reached(*given, found.address + 4 * total)
         return Nodes(found, total)
 
-    def nearest(self, nodes: dict[int, int]) -> list[int]:
-        """The nearest of ``nodes``, which were all reached."""
-        queue = array("I", self.question.queue())
+    def nearest(self, meant: Callable[[int], int | None]) -> dict[int, int]:
+        """Of the pairs for which ``meant`` says what they stand for, the nearest, by that."""
+        queue = self.question.queue()
         for begin, end in zip(self.levels, [*self.levels[1:], len(queue)], strict=True):
-            found = [node for node in queue[begin:end] if node in nodes]
+            found = {what: node for node in queue[begin:end] if (what := meant(node)) is not None}
             if found:
                 return found
         raise AssertionError("a node that was reached is in the queue")

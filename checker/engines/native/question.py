@@ -245,6 +245,10 @@ class Question:
         """The component of a fair node."""
         return int(self.index.halves()[node])
 
+    def is_fair(self, node: int) -> bool:
+        """Whether a node is in some fair component."""
+        return bool(self.member.bytes()[node] == Member.FAIR)
+
     def is_inside(self, node: int, component: int) -> bool:
         """Whether a node is one of a fair component."""
-        return self.member.bytes()[node] == Member.FAIR and self.component(node) == component
+        return self.is_fair(node) and self.component(node) == component
