@@ -7,6 +7,10 @@ from pathlib import Path
 import pytest
 
 from checker.diagnostics import SpecError
+from checker.lang.load import load
+from checker.properties import ask
+from checker.system.instantiate.assemble import instantiate
+from checker.system.ir import FALSE
 from tests.system.tables import WAYS, Case, compare, run
 
 LINK = """
@@ -102,19 +106,20 @@ CASES = [
     Case(
         "a split network keeps messages, and may heal",
         """
-        protocol P {
+        protocol P(a: Proc, b: Proc) {
           message A
           state sent = false
-          state got : set<Proc> = {}
-          upon condition not sent { sent := true  send A to all }
-          upon receive A from p { got += p }
-          property alone: always forall p, q in Proc: not (p.got == Proc and q.got == {q})
-          property own: forall p in Proc: p.sent ~> p in p.got
-          property all_: forall p in Proc: p.sent ~> p.got == Proc
+          state got = false
+          upon condition not sent at a { sent := true  send A to all }
+          upon receive A { got := true }
+          property both: always not (a.got and b.got)
+          property own: a.sent ~> a.got
+          property other: a.sent ~> b.got
+          property some: a.sent ~> exists p in Proc: p != a and p.got
         }
-        check c of P { n = 3  faults partition <= 1  prove alone, own, all_ }
+        check c of P { n = 3  a = p1  b = p2  faults partition <= 1  prove both, own, other, some }
         """,
-        "alone violated, own holds, all_ violated",
+        "both violated, own holds, other violated, some violated",
     ),
 ]
 
@@ -129,14 +134,12 @@ protocol P {
   upon receive VOTE(1) from p { yes += p }
   property honest: always forall p, q in Proc: correct(p) and correct(q) => q not in p.no
   property everybody: always forall p in Proc: correct(p) => p.no == {}
-  property both: always forall p, q in Proc: correct(p) and correct(q) => not (exists r in Proc:
-    r in p.no and r in q.yes)
   property heard: forall p, q in Proc: correct(p) and correct(q) ~> q in p.yes
   property silent: forall p, q in Proc: correct(p) ~> q in p.yes
 }
 check c of P {
-  n = 3  faults byzantine <= BOUND  links LINKS
-  prove honest, everybody, both, heard, silent
+  n = 2  faults byzantine <= BOUND  links LINKS
+  prove honest, everybody, heard, silent
 }
 """
 
@@ -150,12 +153,33 @@ CASES += [
     _forge(
         1,
         "perfect",
-        "honest violated, everybody violated, both violated, heard holds, silent violated",
+        "honest violated, everybody violated, heard holds, silent violated",
     ),
     _forge(
         1,
         "authenticated",
-        "honest holds, everybody violated, both violated, heard holds, silent violated",
+        "honest holds, everybody violated, heard holds, silent violated",
+    ),
+    Case(
+        "something else to everybody",
+        """
+        protocol P(a: Proc) {
+          message VOTE(k: 1..2)
+          state v : 0..2 = 0
+          upon init at a { send VOTE(1) to all }
+          upon receive VOTE(k) from p when p == a and v == 0 { v := k }
+          property same: always forall p, q in Proc:
+            correct(p) and correct(q) => not (p.v == 1 and q.v == 2)
+          property sincere: always forall p in Proc: correct(p) and correct(a) => p.v != 2
+          property heard: forall p in Proc: correct(p) and correct(a) ~> p.v == 1
+          property heard_anyway: forall p in Proc: correct(p) ~> p.v > 0
+        }
+        check c of P {
+          n = 3  a = p1  faults byzantine <= 1  links authenticated
+          prove same, sincere, heard, heard_anyway
+        }
+        """,
+        "same violated, sincere holds, heard holds, heard_anyway violated",
     ),
     Case(
         "a payload that no client has",
@@ -169,7 +193,7 @@ CASES += [
             correct(p) and correct(q) and (q, m) in delivered(p) => (p, m) in asked(q)
         }
         check c of P {
-          n = 2  faults byzantine <= 1  links LINKS  clients { p1 asks p2, a }
+          n = 2  faults byzantine <= 1  links LINKS  clients { p1 asks (p2, a) }
           prove no_creation
         }
         """.replace("LINKS", "authenticated"),
@@ -202,19 +226,34 @@ def test_world(case: Case, engine: str, fine: bool, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fine", [False, True])
+@pytest.mark.parametrize("links", ["stubborn", "persistent"])
+def test_what_is_sent_again_and_again(links: str, fine: bool, tmp_path: Path) -> None:
+    text = RETRY.replace("LINKS", f"links {links}")
+    compare(tmp_path, Case(links, text, "arrives holds"), "native", fine)
+
+
 @pytest.mark.parametrize(
-    ("links", "word"),
+    ("links", "fine", "kind"),
     [
-        ("", "holds"),
-        ("links fair_loss", "holds"),
-        ("links lossy", "violated"),
-        ("links stubborn", "holds"),
+        ("perfect", False, "weak"),
+        ("perfect", True, "strong"),
+        ("fifo", False, "weak"),
+        ("fair_loss", False, "strong"),
+        ("fair_loss, fifo", False, "strong"),
+        ("lossy", False, ""),
     ],
 )
-def test_what_is_sent_again_and_again(links: str, word: str, fine: bool, tmp_path: Path) -> None:
-    text = RETRY.replace("LINKS", f"{links}, bounded 1" if links != "links stubborn" else links)
-    text = text.replace(" , bounded 1", " links bounded 1")
-    compare(tmp_path, Case(links, text, f"arrives {word}"), "native", fine)
+def test_what_links_promise(links: str, fine: bool, kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "spec.bcast"
+    path.write_text(LINK.replace("WORLD", f"links {links}"), encoding="utf-8")
+    (check,) = load(str(path)).checks
+    system = instantiate(check, {}, ask, fine=fine).system
+    (receive,) = (a for a in system.actions if a.name == "receive")
+    if not kind:
+        assert receive.promised == FALSE
+    else:
+        assert receive.fairness is not None and receive.fairness.kind.value == kind
+        assert len(receive.fairness.key) == (2 if links == "fifo" else 3)
 
 
 UNIVERSE = """

@@ -14,6 +14,7 @@ from __future__ import annotations
 from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import conj, equal, fresh
+from checker.system.instantiate import landmarks
 from checker.system.instantiate.dispatch import guarded, new_root, run_handler
 from checker.system.instantiate.expressions import Env, lower
 from checker.system.instantiate.initial import choose_initial, prefix_of
@@ -42,7 +43,7 @@ from checker.system.ir import (
     Param,
     VariableKind,
 )
-from checker.system.types import AtomT, BagT, IntT, MapT, SetT, default
+from checker.system.types import AtomT, BagT, IntT, MapT, SeqT, SetT, default
 
 STORED = "@stored."
 """Prefix of the variables that hold what is on disk, where effects are steps of their own."""
@@ -110,13 +111,27 @@ def crashes(world: World) -> None:
     if world.crash_bound == 0:
         return
     victim = ir.Local(world.proc, fresh("victim"))
-    body = crash_statements(world, victim)
+    body = (*_points(world, victim), *crash_statements(world, victim))
     where = conj(room(world, victim), world.alive(victim), world.honest(victim))
     if world.check.crash_points == "between_handlers":
         where = conj(where, world.idle(victim))
     params = (Param(victim.name, ir.Universe(world.proc), where),)
     action = Action("crash", ActionKind.CRASH, params, TRUE, body, ir.FALSE)
     world.drafts.append(Draft(action, None))
+
+
+def _points(world: World, victim: Expr) -> Block:
+    """Marks the effect before which the crash falls, where effects are steps of their own."""
+    if not world.coverage or PENDING not in world.variables:
+        return ()
+    queue = build.entry(world.read(PENDING), victim)
+    assert isinstance(queue.type, SeqT)
+    head = ir.Apply(queue.type.item, ir.Op.HEAD, (queue,))
+    marks = tuple(
+        ir.If(ir.IsCase(head, index), landmarks.point(world, effect))
+        for index, effect in enumerate(world.effects)
+    )
+    return (ir.If(build.negation(world.idle(victim)), marks),)
 
 
 def crash_statements(world: World, victim: Expr) -> Block:

@@ -7,7 +7,7 @@ from checker.lang import typed
 from checker.system import ir
 from checker.system.instantiate.expressions import Env, lower
 from checker.system.instantiate.world import Instance, World
-from checker.system.ir import TRUE, Block, MarkInfo, MarkKind, Place
+from checker.system.ir import TRUE, Block, Expr, MarkInfo, MarkKind, Place
 from checker.system.types import VariantT
 
 
@@ -54,13 +54,40 @@ def branch(world: World, which: str, span: Span) -> Block:
     return (ir.Mark(world.mark(MarkInfo(MarkKind.BRANCH, which, place=place))),)
 
 
-def point(world: World, text: str, place: Place | None) -> Block:
-    """The mark of a crash point, where coverage is asked for."""
+def point(
+    world: World, effect: str, args: tuple[Expr, ...] = (), place: Place | None = None
+) -> Block:
+    """The mark of the crash point just before an effect, where coverage is asked for."""
     if not world.coverage:
         return ()
-    within = _handler(world, place)
-    info = MarkInfo(MarkKind.POINT, text + within, place=place)
-    return (ir.Mark(world.mark(info)),)
+    text = f"before {_written(world, effect, args)}{_handler(world, place)}"
+    return (ir.Mark(world.mark(MarkInfo(MarkKind.POINT, text, place=place))),)
+
+
+def _written(world: World, effect: str, args: tuple[Expr, ...]) -> str:
+    """An effect more or less as it stands in the spec."""
+    kind, _, name = effect.partition(".")
+    match kind:
+        case "send":
+            return f"`{' '.join(('send', *_message_in(args[-1:])))}`"
+        case "store":
+            return f"the write of `{world.variables[name].title}`"
+        case "indicate":
+            return f"`{name}(…)`"
+        case "request":
+            return f"the request `{name}`"
+        case _:
+            return f"`{effect}`"
+
+
+def _message_in(args: tuple[Expr, ...]) -> tuple[str, ...]:
+    """The type of the message that is sent, where it is written out."""
+    for arg in args:
+        if isinstance(arg, ir.Make) and isinstance(arg.type, VariantT):
+            if arg.type.name == "network":
+                return _message_in(arg.args)
+            return (arg.type.cases[arg.case].name,)
+    return ()
 
 
 def _handler(world: World, place: Place | None) -> str:

@@ -104,8 +104,8 @@ def _statement(stmt: typed.Stmt, env: Env, root: Root) -> tuple[Block, Env]:
             return (ir.Declare(local.name, local.type, lowered),), env.bind(name, local)
         case typed.Perform():
             return (_perform(stmt, env),), env
-        case typed.Atomic(body, _):
-            return _together(body, env, root), env
+        case typed.Atomic():
+            return _together(stmt, env, root), env
         case typed.Timer():
             from checker.system.instantiate.timing import operate
 
@@ -170,15 +170,15 @@ def _perform(stmt: typed.Perform, env: Env) -> ir.Stmt:
     return ir.Emit(effect, (env.self, value), world.place(stmt.span))
 
 
-def _together(block: typed.Block, env: Env, root: Root) -> Block:
-    """``block``, of whose effects all happen or none: a crash falls before the first, if at all."""
+def _together(stmt: typed.Atomic, env: Env, root: Root) -> Block:
+    """The block of ``stmt``, of whose effects all happen or none: a crash falls before the first, if at all."""
     world, self = env.world, env.self
-    body = lower_block(block, env, replace(root, together=True))
+    body = lower_block(stmt.body, env, replace(root, together=True))
     body = replace_emits(body, lambda emit: (replace(emit, glued=True),))
     if world.crash_bound == 0 or not emits(body):
         return body
     assert self is not None
-    return (ir.Emit(ATOMIC, (self,)), *body)
+    return (ir.Emit(ATOMIC, (self,), world.place(stmt.span)), *body)
 
 
 def _written(target: Target, env: Env, span: Span) -> Block:

@@ -35,7 +35,7 @@ from checker.system.instantiate.crashes import crash_statements, on_its_own, roo
 from checker.system.instantiate.world import ATOMIC, Draft, World
 from checker.system.ir import FALSE, TRUE, Block, EffectKind
 from checker.system.passes.rewrite import emits, replace_emits
-from checker.system.types import BOOL, AtomT, MapT, VariantT, default
+from checker.system.types import BOOL, AtomT, MapT, default
 
 
 def add(world: World) -> None:
@@ -154,7 +154,7 @@ def _cut(world: World, emit: ir.Emit, happens: Block, done: ir.Local, some: ir.L
         return happens
     here = ir.Local(BOOL, fresh("_here"))
     crash: list[ir.Stmt] = [
-        *landmarks.point(world, f"before {written(world, emit)}", emit.place),
+        *landmarks.point(world, emit.effect, emit.args, emit.place),
         ir.Assign(ir.Target(BOOL, done.name, False), TRUE),
     ]
     if is_send:
@@ -170,30 +170,6 @@ def _cut(world: World, emit: ir.Emit, happens: Block, done: ir.Local, some: ir.L
         ir.Choose(here.name, ir.Universe(BOOL), TRUE),
         ir.If(here, tuple(crash), happens),
     )
-
-
-def written(world: World, emit: ir.Emit) -> str:
-    """An effect as it stands in the spec, more or less."""
-    kind, _, name = emit.effect.partition(".")
-    match kind:
-        case "send":
-            message = emit.args[2]
-            while isinstance(message, ir.Make) and len(message.args) == 1:
-                inner = message.args[0]
-                if not isinstance(inner.type, VariantT):
-                    break
-                message = inner
-            if isinstance(message, ir.Make) and isinstance(message.type, VariantT):
-                return f"`send {message.type.cases[message.case].name}`"
-            return "`send`"
-        case "store":
-            return f"the write of `{world.variables[name].title}`"
-        case "indicate":
-            return f"`{name}(…)`"
-        case "request":
-            return f"the request `{name}`"
-        case _:
-            return f"`{emit.effect}`"
 
 
 class _Disk:
