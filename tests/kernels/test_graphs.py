@@ -212,8 +212,10 @@ def of(
     return replace(system("live", (variable("x", N, 0),), actions, props), justice=justice)
 
 
-def answer_of(model: TransitionSystem, memory: int | None = None) -> Answer:
-    limits = Limits(memory=memory)
+def answer_of(
+    model: TransitionSystem, memory: int | None = None, max_depth: int | None = None
+) -> Answer:
+    limits = Limits(memory=memory, max_depth=max_depth)
     answers = [native.explore(model, limits, threads=n) for n in (1, 2)]
     assert answers[0].violations == answers[1].violations
     return answers[0]
@@ -242,6 +244,12 @@ def test_an_end_comes_before_a_lasso() -> None:
     path = answer.violations["p"]
     assert [state[0] for state in path.states] == [0, 1, 2]
     assert path.loop == 2
+
+
+def test_a_depth_limit_that_is_just_reached_hides_no_cycle() -> None:
+    answer = answer_of(of(RING, again_and_again("p", 2)), max_depth=1)
+    assert answer.exhaustive
+    assert answer.violations["p"].loop == 0
 
 
 def test_justice_rules_out_runs() -> None:

@@ -52,6 +52,7 @@ class Search:
         tracked = any(p.kind is not PropertyKind.INVARIANT for p in system.properties)
         untracked = kernel.image.shape.words == 1 and not kernel.image.level_limit
         self.maybe_cyclic = tracked and untracked
+        self._tracked = tracked
         self.halt = False
         self._pool: ThreadPoolExecutor | None = None
         self._grain = 256
@@ -102,6 +103,7 @@ class Search:
             if last:
                 if self.store.total(Worker.FOUND):
                     self.stopped = f"the depth limit of {limit} was reached"
+                self.maybe_cyclic = self._tracked
                 return
             self._report(force=True)
             self.depth += 1
