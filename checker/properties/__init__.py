@@ -1,4 +1,4 @@
-"""Properties: formulas become predicates on states, with the histories and monitors they need."""
+"""Properties: formulas become predicates on states or automata, with the histories they need."""
 
 from checker.properties.formula import ask
 
