@@ -132,6 +132,43 @@ def test_total_order_from_consensus(fine: bool, tmp_path: Path) -> None:
     compare(tmp_path, Case("total order", text, expected), "native", fine)
 
 
+FROM_TOTAL = """
+protocol FromTotalOrder implements MessageConsensus {
+  uses tob : TotalOrderBroadcast
+  message PROPOSAL(v: Msg)
+  state done = false
+  upon request propose(v) { tob.broadcast(PROPOSAL(v)) }
+  upon tob.deliver(_, PROPOSAL(v)) when not done { done := true  decide(v) }
+}
+"""
+
+
+@pytest.mark.parametrize("fine", [False, True])
+def test_consensus_from_total_order(fine: bool, tmp_path: Path) -> None:
+    """The first message decides (CT96).  No oracle starts two orders that can't become one."""
+    world = "n = 3  faults crash <= 1  given tob as oracle"
+    clients = "clients { p1 proposes a  p2 proposes b }"
+    prove = "prove termination, consensus_validity, consensus_agreement"
+    text = f"{FROM_TOTAL} check c of FromTotalOrder {{ {world}  {clients}  {prove} }}"
+    expected = ", ".join(f"{p} holds" for p in prove.removeprefix("prove ").split(", "))
+    compare(tmp_path, Case("consensus", text, expected), "native", fine)
+
+
+def test_an_order_of_requests_is_no_promise_about_the_future(tmp_path: Path) -> None:
+    text = """
+    protocol Through implements FifoReliableBroadcast {
+      uses fb : FifoReliableBroadcast
+      message DATA(m: Msg)
+      upon request broadcast(m) { fb.broadcast(DATA(m)) }
+      upon fb.deliver(p, DATA(m)) { deliver(p, m) }
+    }
+    check c of Through { n = 2  given fb as oracle  clients { p1 broadcasts a, b }
+      prove fifo_order, validity, agreement, no_duplication }
+    """
+    expected = "fifo_order holds, validity holds, agreement holds, no_duplication holds"
+    compare(tmp_path, Case("fifo", text, expected), "native", False)
+
+
 def test_a_layer_as_another_protocol(tmp_path: Path) -> None:
     """By the name of the layer or of its interface, at any depth."""
     text = """

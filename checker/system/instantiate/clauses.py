@@ -58,11 +58,24 @@ def clause_of(world: World, instance: Instance, definition: typed.PropertyDef) -
         if isinstance(node, temporal):
             _refused(world, instance, definition, "says more than an oracle can keep")
     if not later:
-        for part in (*binders, *((premise,) if premise is not None else ())):
+        for part in (*(() if _in_order(premise) else binders), *_some(premise)):
             _steady(world, instance, definition, part, False)
         _steady(world, instance, definition, goal, True)
     found = _narrowed(tuple(binders), premise)
     return Clause(definition, found, later, premise, goal)
+
+
+def _some(premise: typed.Expr | None) -> tuple[typed.Expr, ...]:
+    return () if premise is None else (premise,)
+
+
+def _in_order(premise: typed.Expr | None) -> bool:
+    """Whether the premise is about requests in their order: a new one comes last, so it matters
+    to nothing that was indicated before."""
+    parts: tuple[typed.Expr, ...] = _some(premise)
+    if isinstance(premise, typed.Operation) and premise.op == "and":
+        parts = premise.args
+    return any(isinstance(p, typed.HistoryOrder) and p.kind == "request" for p in parts)
 
 
 def _refused(world: World, instance: Instance, definition: typed.PropertyDef, why: str) -> None:

@@ -131,8 +131,45 @@ class Contract:
     # ---- what is kept -------------------------------------------------------------------------
 
     def broken(self) -> list[Expr]:
-        """For each property that holds at all times: whether it does not hold now."""
-        return [self._bad(c) for c in self.clauses if not c.later]
+        """For each property that holds at all times: whether it does not hold now; and whether two
+        processes can't be brought to one order any more."""
+        found = [self._bad(c) for c in self.clauses if not c.later]
+        return found + [self._diverged(op) for op in sorted(self._ordered())]
+
+    def _ordered(self) -> set[str]:
+        """Indications that come to all correct processes, and to any two in the same order."""
+        agreed: set[str] = set()
+        ordered: set[str] = set()
+        for clause in self.clauses:
+            premise, goal = _indications(clause.premise), _indications(clause.goal)
+            if clause.later:
+                agreed |= premise & goal
+            elif isinstance(clause.goal, typed.HistoryOrder):
+                ordered |= premise & goal
+        return agreed & ordered
+
+    def _diverged(self, op: str) -> Expr:
+        """Whether of two processes that are up one has got ``y`` without ``x``, and the other has
+        not got ``y``, or behind ``x``, which it has got.
+
+        If nobody crashes from now on both get both, in different orders: whoever keeps such a
+        contract does not let it come to that.
+        """
+        world = self.world
+        one, other = ir.Local(world.proc, fresh("_p")), ir.Local(world.proc, fresh("_q"))
+        name = self._name(("indication", op))
+        mine, theirs = self._mine(name, one), self._mine(name, other)
+        item = build.element(mine.type)
+        x, y = ir.Local(item, fresh("_x")), ir.Local(item, fresh("_y"))
+        behind = build.disj(negation(member(y, mine)), _before(mine, x, y))
+        body = ir.Quant(Quantifier.EXISTS, y.name, ir.Members(theirs, item), behind, BOOL)
+        missing = conj(negation(member(x, theirs)), body)
+        some = ir.Quant(Quantifier.EXISTS, x.name, ir.Members(mine, item), missing, BOOL)
+        result: Expr = conj(world.correct(one), world.correct(other), some)
+        for local in (other, one):
+            everybody = ir.Universe(world.proc)
+            result = ir.Quant(Quantifier.EXISTS, local.name, everybody, result, BOOL)
+        return result
 
     def owed(self) -> list[tuple[Clause, Expr]]:
         """For each other property: whether something is owed now."""
@@ -264,6 +301,15 @@ class _Reader:
                 return _before(mine, lower(first, env, item_type), lower(second, env, item_type))
             case _:
                 raise refuse("N210", "this can't be asked of an oracle", expr.span)
+
+
+def _indications(formula: typed.Expr | None) -> set[str]:
+    """The indications whose histories ``formula`` speaks of."""
+    found: set[str] = set()
+    for node in nodes(formula) if formula is not None else ():
+        if isinstance(node, typed.History | typed.HistoryOrder) and node.kind == "indication":
+            found.add(node.op)
+    return found
 
 
 def _before(mine: Expr, x: Expr, y: Expr) -> Expr:
