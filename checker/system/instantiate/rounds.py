@@ -14,7 +14,9 @@ from checker.system.types import BOOL, BagT, IntT, MapT, SeqT, default
 
 ROUND = "round"
 _URGENT = {ActionKind.STEP, ActionKind.REQUEST, ActionKind.EFFECT}
-_RECEPTION = {ActionKind.RECEIVE, ActionKind.FORGE}
+_RECEPTION = {ActionKind.RECEIVE, ActionKind.FORGE, ActionKind.LOSE}
+"""What waits for the timers of the round.  Losses do, too: a message that is lost before it could
+be received was never enabled, and a fair-loss link would owe nothing for it."""
 _AGAIN = ("duplicating", "persistent", "stubborn")
 
 
