@@ -116,7 +116,8 @@ def _rank(world: World, process: Expr) -> Expr:
 def _countable(world: World) -> None:
     """Refuses (C202) messages that can't all be tried one by one."""
     assert world.network is not None
-    found = links.senders(world)
+    carried = _variants(world.network)
+    found = [i for i in world.instances if i.messages is not None and i.messages in carried]
     hint = "make the field's type smaller, or give it a bound"
     for instance in found:
         for decl in instance.protocol.messages:
@@ -150,7 +151,17 @@ def _said(number: int) -> str:
 
 def _fields(instance: Instance, decl: typed.MessageDecl) -> tuple[tuple[str, Type], ...]:
     assert instance.messages is not None
-    return next(case.fields for case in instance.messages.cases if case.name == decl.name)
+    fields = next(case.fields for case in instance.messages.cases if case.name == decl.name)
+    # What a layer carries for the one above it is told of that one.
+    return tuple((name, type_) for name, type_ in fields if not isinstance(type_, VariantT))
+
+
+def _variants(type_: Type) -> list[VariantT]:
+    """``type_`` and the messages that it carries."""
+    if not isinstance(type_, VariantT):
+        return []
+    inner = (v for case in type_.cases for _, t in case.fields for v in _variants(t))
+    return [type_, *inner]
 
 
 def _up_to(type_: Type, limit: int) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from checker.diagnostics import Span
 from checker.lang import typed
 from checker.system import ir
@@ -20,9 +22,10 @@ def register_messages(world: World) -> None:
 
 def _message(world: World, instance: Instance, name: str) -> ir.Mark:
     decl = next(d for d in instance.protocol.messages if d.name == name)
+    path = re.sub(r"\[[^]]*\]", "", instance.path)  # one instance of a family speaks for all
     info = MarkInfo(
         MarkKind.MESSAGE,
-        f"{instance.path}{name}",
+        f"{path}{name}",
         required=not instance.protocol.shipped,
         place=world.place(decl.span),
     )
