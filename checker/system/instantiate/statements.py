@@ -171,7 +171,7 @@ def _perform(stmt: typed.Perform, env: Env) -> ir.Stmt:
 
 
 def _together(stmt: typed.Atomic, env: Env, root: Root) -> Block:
-    """The block of ``stmt``, of whose effects all happen or none: a crash falls before the first, if at all."""
+    """The block of ``stmt``, of whose effects all happen or none: a crash falls before them."""
     world, self = env.world, env.self
     body = lower_block(stmt.body, env, replace(root, together=True))
     body = replace_emits(body, lambda emit: (replace(emit, glued=True),))
