@@ -59,7 +59,8 @@ def piles_up(system: TransitionSystem, answer: Answer) -> str:
         if copies >= PILE:
             return (
                 f"{copies} copies of one message are under way, and nothing bounds that: it is"
-                " sent again and again (links that are `stubborn` hold each message once)"
+                " sent again and again (`stubborn` links hold each message once; links that lose"
+                " may be `bounded 1`)"
             )
     return ""
 

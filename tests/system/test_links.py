@@ -66,7 +66,7 @@ check c of P { n = 2  a = p1  b = p2  links LINKS  prove fits }
 
 
 @pytest.mark.parametrize(("engine", "fine"), WAYS)
-@pytest.mark.parametrize("links", ["bounded 1", "fifo, bounded 1", "lossy, bounded 1"])
+@pytest.mark.parametrize("links", ["bounded 1", "fifo, bounded 1", "duplicating, bounded 1"])
 def test_a_full_link_is_an_error_of_the_run(
     links: str, engine: str, fine: bool, tmp_path: Path
 ) -> None:
@@ -74,3 +74,33 @@ def test_a_full_link_is_an_error_of_the_run(
     compare(tmp_path, Case(links, text, "fits error"), engine, fine)
     text = BOUND.replace("LINKS", links.replace("1", "2"))
     compare(tmp_path, Case(links, text, "fits holds"), engine, fine)
+
+
+AGAIN = """
+protocol Again implements PerfectLink {
+  message DATA(m: Msg)
+  state todo : set<(Proc, Msg)> = {}
+  upon request send(q, m) { todo += (q, m) }
+  upon timeout { for (q, m) in todo { send DATA(m) to q } }
+  upon receive DATA(m) from p { deliver(p, m) }
+}
+check c of Again {
+  n = 2
+  timing asynchronous
+  links LINKS
+  clients { p1 sends (p2, a), (p2, b) }
+  prove reliable_delivery, no_duplication, no_creation
+}
+"""
+
+
+@pytest.mark.parametrize(("engine", "fine"), WAYS)
+@pytest.mark.parametrize(
+    ("links", "arrives"),
+    [("fair_loss, bounded 1", "holds"), ("lossy, bounded 1", "violated")],
+)
+def test_a_full_link_that_loses_loses_more(
+    tmp_path: Path, engine: str, fine: bool, links: str, arrives: str
+) -> None:
+    expected = f"reliable_delivery {arrives}, no_duplication violated, no_creation holds"
+    compare(tmp_path, Case(links, AGAIN.replace("LINKS", links), expected), engine, fine)

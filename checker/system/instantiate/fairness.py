@@ -46,12 +46,13 @@ def receive(
 ) -> Fairness | None:
     """A link delivers; ``None`` where nothing is promised.
 
-    A receiver that is in the midst of a handler can't receive: so that this does not excuse the
-    link for ever, the constraint is strong there.  Without such pauses weak and strong are the
-    same on links that lose nothing: what is on its way stays so until it is received.
+    A receiver that waits at a ``yield`` can't receive: so that this does not excuse the link for
+    ever, the constraint is strong there.  Without such pauses weak and strong are the same on links
+    that lose nothing: what is on its way stays so until it is received.  (For the pauses of fine
+    steps see :mod:`checker.system.passes.unhindered`.)
     """
     group = f"receive ({link.name})" if link.name else "receive"
-    pauses = world.fine or WAITING in world.variables
+    pauses = WAITING in world.variables
     kind = FairnessKind.STRONG if pauses else FairnessKind.WEAK
     both = "while both are correct"
     if "lossy" in link.kinds:

@@ -10,7 +10,9 @@ stubborn       the same, and everything in it is delivered again and again
 duplicating    delivering may keep the copy as well
 lossy          any deliverable message may be lost
 fair_loss      the same, but not for ever: what is sent again and again arrives
-bounded k      at most k messages from one process to another; more is an error of the run
+bounded k      at most k messages from one process to another; more is an error of the run,
+               except where links lose: there one more copy of a message (with fifo: one more
+               message) than k is lost
 authenticated  a Byzantine process can't send in another's name (see :mod:`.byzantine`)
 =============  ====================================================================
 
@@ -57,6 +59,9 @@ from checker.system.types import (
 
 KEEPING = frozenset({"persistent", "stubborn"})
 """Kinds of links that keep what they deliver."""
+
+LOSING = frozenset({"lossy", "fair_loss"})
+"""Kinds of links that lose messages, and so lose what they have no room for."""
 
 Pair = tuple[frozenset[int], frozenset[int]]
 """Senders and receivers."""
@@ -190,14 +195,26 @@ def _onto(world: World, link: Link, sender: Expr, to: Expr, message: Expr) -> Bl
         path = (ir.Key(sender, world.proc), ir.Key(to, world.proc))
         place = link.place if link.capacity is not None else None
         new = ir.Apply(queue, Op.APPEND, (old, message), place)
-        return (ir.Assign(ir.Target(queue, link.variable, True, path), new),)
+        put = ir.Assign(ir.Target(queue, link.variable, True, path), new)
+        return _while_room(link, build.size(old), put)
     target = ir.Target(network.type, link.variable, True)
     envelope_type = build.element(network.type)
     envelope = ir.Apply(envelope_type, Op.TUPLE, (sender, to, message))
     if KEEPING & link.kinds:
         return (ir.Assign(target, build.with_item(network, envelope)),)
-    added = ir.Apply(network.type, Op.BAG_ADD, (network, envelope))
-    return (*_within_bound(link, network, sender, to), ir.Assign(target, added))
+    put = ir.Assign(target, ir.Apply(network.type, Op.BAG_ADD, (network, envelope)))
+    if LOSING & link.kinds:
+        assert isinstance(network.type, BagT)
+        copies = ir.Apply(IntT(0, network.type.cap), Op.BAG_COUNT, (network, envelope))
+        return _while_room(link, copies, put)
+    return (*_within_bound(link, network, sender, to), put)
+
+
+def _while_room(link: Link, held: Expr, put: ir.Stmt) -> Block:
+    """``put``, or nothing where a link that loses holds as much as it can."""
+    if link.capacity is None or not LOSING & link.kinds:
+        return (put,)
+    return (ir.If(build.below(held, build.integer(link.capacity)), (put,)),)
 
 
 def _within_bound(link: Link, network: Expr, sender: Expr, to: Expr) -> Block:

@@ -1,8 +1,8 @@
 """Under fine steps a process that has effects still to come can do nothing else, and so, while it
 is busy now and then, nothing else is possible for it without a break.
 
-That must not excuse it from what weak fairness owes: handlers are one step, and what is possible
-between any two of them is possible all the time.  So what is owed weakly can also be done by a busy
+That must not excuse it from what fairness owes: handlers are one step, and what is possible
+between any two of them is possible all the time.  So what is owed can also be done by a busy
 process: it plays at once all that is still to come and goes on from there.  This reaches no state
 that could not be reached in more steps.
 """
@@ -15,11 +15,11 @@ from typing import Any
 
 from checker.system.build import negation
 from checker.system.instantiate.world import Draft, World
-from checker.system.ir import FALSE, ActionKind, Block, Expr, FairnessKind, fairness_of
+from checker.system.ir import FALSE, ActionKind, Block, Expr, fairness_of
 
 
 def unhindered(world: World, drafts: Iterable[Draft], rest: Callable[[Expr], Block]) -> list[Draft]:
-    """The twins of those ``drafts`` that a weak promise is about, for processes that are busy.
+    """The twins of those ``drafts`` that a promise is about, for processes that are busy.
 
     ``rest`` gives what plays all effects that a process has still to come.
     """
@@ -28,9 +28,6 @@ def unhindered(world: World, drafts: Iterable[Draft], rest: Callable[[Expr], Blo
         action, process = draft.action, draft.process
         if process is None or action.kind is ActionKind.EFFECT or action.promised == FALSE:
             continue
-        owed = fairness_of(action)
-        if owed.kind is not FairnessKind.WEAK:
-            continue
         idle = world.idle(process)
         busy = negation(idle)
         params, guard = _with((action.params, action.guard), idle, busy)
@@ -38,7 +35,7 @@ def unhindered(world: World, drafts: Iterable[Draft], rest: Callable[[Expr], Blo
             continue
         name = f"{action.name}, after what was still to come"
         body = (*rest(process), *action.body)
-        twin = replace(action, name=name, params=params, guard=guard, body=body, fairness=owed)
+        twin = replace(action, name=name, params=params, guard=guard, body=body, fairness=fairness_of(action))
         found.append(Draft(twin, process))
     return found
 
