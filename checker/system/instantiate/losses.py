@@ -52,7 +52,9 @@ def add(world: World, link: Link, flight: Flight) -> None:
     """Drafts the actions by which messages on ``link`` get lost."""
     loses = bool({"lossy", "fair_loss"} & link.kinds)
     if loses:
-        _draft(world, named("lose", link), flight)
+        # Not while the receiver is busy: its reception was never possible then, and a fair-loss
+        # link would owe nothing for what it loses.
+        _draft(world, named("lose", link), _narrowed(flight, world.idle(flight.to)))
     elif world.recovers:
         _while_down(world, link, flight)
     if world.bound(world.check.omission):
