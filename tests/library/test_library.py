@@ -20,7 +20,30 @@ NATIVE_ONLY = {
     "broadcast/causal_waiting-crash_one": "`no_fault` and a crash of causal_past are asked of both",
     "broadcast/eager_reliable-crash_two": "`crash_one` is asked of both",
     "broadcast/gossip-two_rounds_crash_two": "`two_rounds_crash_one` is asked of both engines",
+    "broadcast/lazy_reliable-crash_two": "`crash_one` is asked of both",
+    "broadcast/lazy_reliable-wrong_suspicions": "`crash_one` is asked of both",
+    "broadcast/uniform_all_ack-majority_may_crash": "`half_may_crash` is asked of both",
+    "broadcast/uniform_all_ack-missed_crash": "`wrong_once` is asked of both",
+    "broadcast/uniform_all_ack-no_fault": "`half_may_crash` is asked of both",
     "broadcast/uniform_majority_ack-majority_may_crash": "`half_may_crash` is asked of both",
+    "byzantine/bracha-four": "`three` is asked of both",
+    "byzantine/bracha-joins_too_soon": "`three` is asked of both",
+    "byzantine/bracha-three": "`consistent_echo-three` is asked of both",
+    "byzantine/bracha-too_few_echoes": "`three` is asked of both",
+    "byzantine/bracha-too_few_readies": "`three` is asked of both",
+    "byzantine/consistent_echo-forged_senders": "`three` is asked of both",
+    "byzantine/consistent_echo-four": "`three` is asked of both",
+    "byzantine/echo-built_for_one_with_none": "four processes are what the table is about",
+    "byzantine/echo-built_for_one_with_one": "four processes are what the table is about",
+    "byzantine/echo-built_for_one_with_two": "four processes are what the table is about",
+    "byzantine/echo-built_for_two_with_none": "four processes are what the table is about",
+    "byzantine/echo-built_for_two_with_one": "four processes are what the table is about",
+    "byzantine/echo-built_for_two_with_three": "four processes are what the table is about",
+    "byzantine/echo-built_for_two_with_two": "four processes are what the table is about",
+    "byzantine/echo-forged_senders": "`consistent_echo-three` is asked of both",
+    "byzantine/pbft_round-four": "`three` is asked of both",
+    "byzantine/pbft_round-too_few_prepares": "`three` is asked of both",
+    "byzantine/pbft_round-two_phases": "`three` is asked of both",
     "commit/three_phase_commit-crash_one": "`wrong_suspicions` is asked of both",
     "consensus/ben_or-one_proposal_is_not_enough": "`unlucky_coins` is asked of both",
     "consensus/ben_or-one_round": "`unlucky_coins` is asked of both",
@@ -35,6 +58,7 @@ NATIVE_ONLY = {
     "consensus/rotating_coordinator-settles": "`any_detector` is asked of both",
     "consensus/wait_for_all_but_one-crash_one": "three processes must propose for one to be missed",
     "consensus/wait_for_all_but_one-same_inputs": "the same with equal inputs",
+    "detectors/heartbeat-asynchronous": "`synchronous` is asked of both",
     "links/sliding_window-reordering": "the four checks of the alternating bit are asked of both",
     "time/leases-asked_again": "`within_the_bound` is asked of both",
     "time/leases-more_drift_than_planned": "`beyond_the_bound` is asked of both",
@@ -43,6 +67,25 @@ NATIVE_ONLY = {
     "total_order/from_consensus-without_subtracting": "over oracles both engines are asked",
     "total_order/lamport_clock-three": "the smaller check `no_fault` is asked of both",
     "total_order/sequencer_takeover-crash_one": "`no_fault` is asked of both",
+}
+
+# A multicast to three receivers is four steps instead of one: millions of states in these.
+COARSE_ONLY = {
+    "broadcast/lazy_reliable-crash_two": "`crash_one` is asked by fine steps, too",
+    "byzantine/bracha-four": "`three` is asked by fine steps, too",
+    "byzantine/bracha-joins_too_soon": "`three` is asked by fine steps, too",
+    "byzantine/bracha-too_few_readies": "`three` is asked by fine steps, too",
+    "byzantine/consistent_echo-four": "`three` is asked by fine steps, too",
+    "byzantine/echo-built_for_one_with_none": "`forged_senders` is asked by fine steps, too",
+    "byzantine/echo-built_for_one_with_one": "`forged_senders` is asked by fine steps, too",
+    "byzantine/echo-built_for_one_with_two": "`forged_senders` is asked by fine steps, too",
+    "byzantine/echo-built_for_two_with_none": "`forged_senders` is asked by fine steps, too",
+    "byzantine/echo-built_for_two_with_one": "`forged_senders` is asked by fine steps, too",
+    "byzantine/echo-built_for_two_with_three": "`forged_senders` is asked by fine steps, too",
+    "byzantine/echo-built_for_two_with_two": "`forged_senders` is asked by fine steps, too",
+    "byzantine/pbft_round-four": "`three` is asked by fine steps, too",
+    "byzantine/pbft_round-too_few_prepares": "`three` is asked by fine steps, too",
+    "byzantine/pbft_round-two_phases": "`three` is asked by fine steps, too",
 }
 
 
@@ -82,6 +125,8 @@ def test_expectations_by_any_step_size(path: Path, name: str) -> None:
     assert [e for e in report.expectations if not e.met] == []
     assert report.exit_code == 0
     assert {e.what for e in report.expectations} >= set(_words(report)), "each verdict is expected"
+    if _id(path, name) in COARSE_ONLY:
+        return
     fine = run_check(str(path), name, Options(engine="native", fine_steps=True))
     assert _words(fine) == _words(report)
     assert fine.exit_code == 0
@@ -109,7 +154,7 @@ def test_without_the_relay_agreement_fails(tmp_path: Path) -> None:
 
 
 def test_what_is_left_to_one_engine_is_there() -> None:
-    assert set(NATIVE_ONLY) <= {_id(*c) for c in CHECKS}
+    assert {*NATIVE_ONLY, *COARSE_ONLY} <= {_id(*c) for c in CHECKS}
 
 
 @pytest.mark.parametrize(
