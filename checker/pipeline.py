@@ -181,9 +181,15 @@ def _largest(capacity: str) -> int:
 
 def _with_whole_timeout(answer: Answer, options: Options) -> Answer:
     """Says the time limit that was asked for, not what was left of it for the last attempt."""
-    if answer.stopped is None or not answer.stopped.startswith("the time limit"):
-        return answer
-    return replace(answer, stopped=f"the time limit of {options.limits.timeout:g} s was reached")
+
+    def whole(reason: str) -> str:
+        if not reason.startswith("the time limit"):
+            return reason
+        return f"the time limit of {options.limits.timeout:g} s was reached"
+
+    stopped = None if answer.stopped is None else whole(answer.stopped)
+    undecided = {name: whole(reason) for name, reason in answer.undecided.items()}
+    return replace(answer, stopped=stopped, undecided=undecided)
 
 
 def _remaining(options: Options, started: float) -> Options:

@@ -27,8 +27,8 @@ from checker.system.ir import Action, Block, Expr, TransitionSystem
 class ActionCode:
     """Emits the function of one action.
 
-    ``ends``: whether it matters what is promised; ``plan``: the constraints, where edges with
-    their constraints may be asked for.
+    ``plan``: the constraints, where it matters what is promised, and edges with their constraints
+    may be asked for.
     """
 
     def __init__(
@@ -36,7 +36,6 @@ class ActionCode:
         system: TransitionSystem,
         layout: Layout,
         action: Action,
-        ends: bool,
         plan: Plan | None,
     ) -> None:
         self.action, self.layout = action, layout
@@ -50,7 +49,7 @@ class ActionCode:
         self.context, self.worker, self.source = fn.args
         self.guard_fault = fn.label()
         self.frame = Frame(fn, layout, self.source, self.guard_fault)
-        self.ends = ends and action.promised != ir.FALSE
+        self.ends = plan is not None and action.promised != ir.FALSE
         self.plan = plan
         if plan is not None:
             self.label = fn.var(const(0, 32))
@@ -61,7 +60,7 @@ class ActionCode:
         self.batch = address(fn, self.worker, Worker.BATCH)
         self.pending = fn.var(get(fn, self.worker, Worker.PENDING))
         self.transitions = fn.var(const(0))
-        self.progress, self.self_loop, self.faulted = (fn.var(FALSE) for _ in range(3))
+        self.progress, self.faulted = fn.var(FALSE), fn.var(FALSE)
         self.promised = fn.var(FALSE)
         passed = {s.mark // 64 for s in statements(self.block) if isinstance(s, ir.Mark)}
         self.way_marks: dict[int, Var] = {word: fn.var(const(0)) for word in sorted(passed)}
@@ -142,16 +141,13 @@ class ActionCode:
         for number, total in self.all_marks.items():
             total.set(fn.or_(total.get(), self.way_marks[number].get()))
         if not dirty:
-            self.self_loop.set(TRUE)
             return
         row = [fn.load(fn.at(self.work, i), 64) for i in range(self.layout.words)]
         other = const(0)
         for i, word in enumerate(row):
             other = fn.or_(other, fn.xor(word, fn.load(fn.at(self.source, i), 64)))
-        fn.if_else(fn.eq(other, const(0)), self._stay, lambda: self._move(row))
-
-    def _stay(self) -> None:
-        self.self_loop.set(TRUE)
+        with fn.if_(fn.ne(other, const(0))):
+            self._move(row)
 
     def _move(self, row: list[Val]) -> None:
         fn, words = self.fn, self.layout.words
@@ -176,7 +172,6 @@ class ActionCode:
         put(fn, worker, Worker.TRANSITIONS, total)
         for which, flag in (
             (Worker.PROGRESS, self.progress),
-            (Worker.SELF, self.self_loop),
             (Worker.FAULTED, self.faulted),
         ):
             put(fn, worker, which, fn.or_(get(fn, worker, which), fn.resize(flag.get(), 64)))

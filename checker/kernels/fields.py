@@ -23,12 +23,10 @@ class Context(IntEnum):
     TABLE = 0  # address of the seen set
     MASK = 1  # its slots - 1
     LEVEL = 2  # level of the successors, shifted to its place in a key (0 where there is none)
-    VALS = 3  # address of the numbers of the states by slot (W = 1, only for the cycle question)
-    ALIVE = 4  # address of a byte for each state: 0 outside, 1 inside, 2 trimmed
-    INDEGREE = 5  # address of 32 bits for each state
-    START = 6  # address of 64 bits for each state: its first edge
-    TARGETS = 7  # address of 32 bits for each edge: the number of the state it leads to
-    LABELS = 8  # address of 32 bits for each edge: the constraint it takes, or 0
+    VALS = 3  # address of the numbers of the states by slot (W = 1, for the graph of steps)
+    START = 4  # address of 64 bits for each state: its first edge
+    TARGETS = 5  # address of 32 bits for each edge: the number of the state it leads to
+    LABELS = 6  # address of 32 bits for each edge: the constraint it takes, or 0
     ROWS = 16  # address of each worker's rows
     NEXT_START = 16 + MAX_WORKERS  # where the next level starts among each worker's rows
     PREFIX = 16 + 2 * MAX_WORKERS  # number of each worker's first row
@@ -48,27 +46,25 @@ class Worker(IntEnum):
     TRANSITIONS = 7
     ENDS = 8
     PROGRESS = 9  # of the state under expansion: it is no admissible end
-    SELF = 10  # of the state under expansion: it has itself as a successor
-    FAULTED = 11  # of the state under expansion: some way has an error of the run
-    CURRENT = 12  # position of the state under expansion
-    STARTED = 13  # TRANSITIONS before the state under expansion
-    SAFE = 14  # all successors of the states before this one are in the seen set
-    SAFE_TRANSITIONS = 15
-    SAFE_ENDS = 16
-    OVERFLOW = 17  # there was no room for a new state
-    BACK = 18  # some successor is not in the next level
-    FOUND = 19  # NEWCOMERS: some successor is not in the seen set
-    TARGET = 20  # PARENTS: address of the row looked for
-    SOURCE = 21  # address of the state under expansion
-    CYCLE = 22  # a state inside has itself as a successor and is no end
-    TAPE = 23  # more nested choices than there is room for
-    LOST = 24  # a property could not be evaluated
-    BATCH_LABELS = 25  # address of BATCH times 32 bits: constraints of the successors
-    EDGES = 26  # position of the next edge
-    KEYS = 27  # address of the constraints' rows
-    KEY_COUNT = 28
-    KEY_TABLE = 29  # address of 32 bits for each slot
-    KEY_MASK = 30  # slots - 1
+    FAULTED = 10  # of the state under expansion: some way has an error of the run
+    CURRENT = 11  # position of the state under expansion
+    STARTED = 12  # TRANSITIONS before the state under expansion
+    SAFE = 13  # all successors of the states before this one are in the seen set
+    SAFE_TRANSITIONS = 14
+    SAFE_ENDS = 15
+    OVERFLOW = 16  # there was no room for a new state
+    BACK = 17  # some successor is not in the next level
+    FOUND = 18  # NEWCOMERS: some successor is not in the seen set
+    TARGET = 19  # PARENTS: address of the row looked for
+    SOURCE = 20  # address of the state under expansion
+    TAPE = 21  # more nested choices than there is room for
+    LOST = 22  # a property could not be evaluated
+    BATCH_LABELS = 23  # address of BATCH times 32 bits: constraints of the successors
+    EDGES = 24  # position of the next edge
+    KEYS = 25  # address of the constraints' rows
+    KEY_COUNT = 26
+    KEY_TABLE = 27  # address of 32 bits for each slot
+    KEY_MASK = 28  # slots - 1
     MARKS = 32  # bit set; what follows is placed by Shape
 
 
@@ -77,10 +73,8 @@ class Mode(IntEnum):
 
     SEARCH = 0  # into the seen set
     PARENTS = 1  # note the states that have TARGET as a successor
-    INDEGREE = 2  # count edges inside
-    TRIM = 3  # take away the edges of states without edges to them
-    NEWCOMERS = 4  # is there a state that is not in the seen set
-    EDGES = 5  # write the edges with their constraints
+    NEWCOMERS = 2  # is there a state that is not in the seen set
+    EDGES = 3  # write the edges with their constraints
 
 
 @dataclass(frozen=True, slots=True)

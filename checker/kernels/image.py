@@ -31,10 +31,10 @@ class KernelImage:
     """``text``: LLVM's textual IR; ``digest`` of it; ``layout`` and ``shape`` of rows and records.
 
     ``level_shift`` and ``level_limit``: a key of the seen set holds the level, below the limit,
-    from this bit upwards; the limit is 0 where there is no room or no use for it.  ``questions``,
-    ``live`` and ``steady``: the numbers of the properties that are asked at ends, of those of
-    liveness, and of those among them that show in single states.  ``plan``: the constraints of
-    fairness where there is liveness; ``owes``: whether there is justice.
+    from this bit upwards; the limit is 0 where there is no room or no use for it.  ``live`` and
+    ``steady``: the numbers of the properties of liveness, and of those among them that show in
+    single states.  ``plan``: the constraints of fairness where there is liveness; ``owes``:
+    whether there is justice.
     """
 
     text: str
@@ -43,7 +43,6 @@ class KernelImage:
     shape: Shape
     level_shift: int
     level_limit: int
-    questions: tuple[int, ...]
     live: tuple[int, ...]
     steady: tuple[int, ...]
     plan: Plan | None
@@ -54,16 +53,14 @@ def build(system: TransitionSystem) -> KernelImage:
     """The kernel of ``system``; raises ``Unsupported`` where the native engine can't take it."""
     layout = lay_out(system)
     shape = Shape(layout.words, len(system.marks), len(system.properties))
-    at_end = tuple(i for i, p in enumerate(system.properties) if p.kind is PropertyKind.AT_END)
     live = tuple(i for i, p in enumerate(system.properties) if p.kind is PropertyKind.LIVENESS)
-    ends = bool(at_end or live)
     plan = Plan(system) if live else None
-    spare = 63 - layout.bits if layout.words == 1 and ends else 0
+    spare = 63 - layout.bits if layout.words == 1 and live else 0
     levels = min(spare, MAX_LEVEL_BITS) if spare >= MIN_LEVEL_BITS else 0
     functions: list[Fn] = []
     lasting: tuple[int, ...] = ()
     for action in system.actions:
-        functions.append(ActionCode(system, layout, action, ends, plan).emit())
+        functions.append(ActionCode(system, layout, action, plan).emit())
     for i, prop in enumerate(system.properties):
         functions.append(question(layout, f"premise_{i}", prop.premise))
         bad = steady_for_some(prop) if prop.kind is PropertyKind.LIVENESS else prop.bad
@@ -75,17 +72,17 @@ def build(system: TransitionSystem) -> KernelImage:
     if plan is not None:
         functions += [letters(layout, i, system.properties[i]) for i in live]
         functions += Interning(plan).functions()
-    owes = bool(ends and system.justice)
+    owes = bool(live and system.justice)
     if owes:
         functions.append(question(layout, "just", _all(system)))
         functions.append(owed(layout, system))
-    seen = SeenSet(layout.words, layout.bits, levels, ends)
+    seen = SeenSet(layout.words, layout.bits, levels, bool(live))
     functions += Runtime(system, shape, seen).functions()
     text = module_text(functions)
     digest = digest_of(text)
     limit = (1 << levels) - 1 if levels else 0
     shift = layout.bits + 1
-    return KernelImage(text, digest, layout, shape, shift, limit, at_end, live, lasting, plan, owes)
+    return KernelImage(text, digest, layout, shape, shift, limit, live, lasting, plan, owes)
 
 
 def _all(system: TransitionSystem) -> Expr:
@@ -98,7 +95,7 @@ def digest_of(text: str) -> str:
 
 
 EXPORTED = {"run", "reinsert", "number", "add", "lookup", "owed", "rekey"}
-EXPORTED_PREFIXES = ("classify_", "letters_", "some_")
+EXPORTED_PREFIXES = ("letters_", "some_")
 
 
 def module_text(functions: list[Fn], public: bool = False) -> str:

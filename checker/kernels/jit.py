@@ -39,7 +39,6 @@ class Kernel:
     number: Callable[..., None]
     add: Callable[..., None]
     lookup: Callable[..., int]
-    classify: dict[int, Callable[..., None]]
     letters: dict[int, Callable[..., int]]
     some: dict[int, Callable[..., int]]
     owed: Callable[..., int] | None
@@ -196,7 +195,6 @@ def _kernel(image: KernelImage, engine: Any, cached: bool) -> Kernel:
         number=function("number", None, 2),
         add=function("add", None, 3),
         lookup=function("lookup", word, 2),
-        classify={i: function(f"classify_{i}", None, 3) for i in image.questions},
         letters={i: function(f"letters_{i}", word, 6) for i in image.live},
         some={i: function(f"some_{i}", word, 5) for i in image.steady},
         owed=function("owed", word, 5) if image.owes else None,

@@ -5,7 +5,7 @@ A worker's batch holds successors that have not been looked up yet, to give the 
 
 from __future__ import annotations
 
-from checker.kernels.emit import Fn, Label, Val, const
+from checker.kernels.emit import Fn, Val, const
 from checker.kernels.fields import Context, Mode, Shape, Worker
 from checker.kernels.records import address, field, get, put
 from checker.kernels.seen import INSIDE, OUTSIDE, SeenSet
@@ -18,10 +18,7 @@ class Runtime:
 
     def __init__(self, system: TransitionSystem, shape: Shape, seen: SeenSet) -> None:
         self.system, self.shape, self.seen = system, shape, seen
-        kinds = {p.kind for p in system.properties}
-        self.at_end = PropertyKind.AT_END in kinds
-        self.live = PropertyKind.LIVENESS in kinds
-        self.ends = self.at_end or self.live
+        self.live = any(p.kind is PropertyKind.LIVENESS for p in system.properties)
 
     def functions(self) -> list[Fn]:
         """Everything but the actions and the questions."""
@@ -29,9 +26,6 @@ class Runtime:
         found.append(self.run())
         if self.live:
             found.append(self.link())
-        for i, prop in enumerate(self.system.properties):
-            if prop.kind is PropertyKind.AT_END:
-                found.append(self.classify(i))
         return found
 
     # -- batches --------------------------------------------------------------------------------
@@ -69,23 +63,11 @@ class Runtime:
                     fn.call("note", [best, address(fn, worker, Worker.SOURCE)], None)
                 fn.jump(following)
             index = fn.call("lookup", [context, row], 64)
-            with fn.if_(fn.eq(mode, const(Mode.NEWCOMERS))):
-                with fn.if_(fn.eq(index, const(-1))):
-                    put(fn, worker, Worker.FOUND, const(1))
-                fn.jump(following)
-            self._edge(fn, context, mode, index)
+            with fn.if_(fn.eq(index, const(-1))):
+                put(fn, worker, Worker.FOUND, const(1))
             fn.place(following)
         fn.ret()
         return fn
-
-    def _edge(self, fn: Fn, context: Val, mode: Val, index: Val) -> None:
-        """Counts, or takes away, an edge to a state inside."""
-        number = self.seen.number_of(fn, context, index)
-        alive = fn.load(fn.at(address(fn, context, Context.ALIVE), number, 8), 8)
-        with fn.if_(fn.eq(alive, const(1, 8))):
-            place = fn.at(address(fn, context, Context.INDEGREE), number, 32)
-            step = fn.select(fn.eq(mode, const(Mode.TRIM)), const(-1, 32), const(1, 32))
-            fn.store(fn.add(fn.load(place, 32), step), place)
 
     def link(self) -> Fn:
         """``link(context, worker, count)``: writes edges to the states in the batch."""
@@ -185,19 +167,15 @@ class Runtime:
         self._safe(fn, worker, begin)
         with fn.count(end, begin) as i:
             source, following = self.seen.row(fn, rows, i), fn.label()
-            number = fn.add(first, i)
-            with fn.if_(fn.eq(mode, const(Mode.INDEGREE))):
-                fn.leave_if(fn.ne(self._alive(fn, context, number), const(1, 8)), following)
-            with fn.if_(fn.eq(mode, const(Mode.TRIM))):
-                self._trim(fn, context, worker, number, following)
             if self.live:
+                number = fn.add(first, i)
                 linking = fn.eq(mode, const(Mode.EDGES))
                 self._open_edges(fn, context, worker, linking, number)
             self._expand(fn, context, worker, source, i)
-            at_end = fn.eq(get(fn, worker, Worker.PROGRESS), const(0))
             with fn.if_(judged):
-                ended = self._just(fn, worker, source, at_end)
-                if self.ends:
+                quiet = fn.eq(get(fn, worker, Worker.PROGRESS), const(0))
+                ended = self._just(fn, worker, source, quiet)
+                if self.live:
                     total = fn.add(get(fn, worker, Worker.ENDS), fn.resize(ended, 64))
                     put(fn, worker, Worker.ENDS, total)
                 fn.call("judge", [context, worker, source, ended], None)
@@ -210,10 +188,6 @@ class Runtime:
             if self.live:
                 with fn.if_(linking):
                     self._close_edges(fn, context, worker, number, i)
-                    fn.jump(following)
-            loop = fn.and_(fn.ne(get(fn, worker, Worker.SELF), const(0)), fn.not_(at_end))
-            with fn.if_(loop):
-                put(fn, worker, Worker.CYCLE, const(1))
             fn.place(following)
         put(fn, worker, Worker.CURRENT, end)
         put(fn, worker, Worker.STARTED, get(fn, worker, Worker.TRANSITIONS))
@@ -225,7 +199,7 @@ class Runtime:
 
     def _just(self, fn: Fn, worker: Val, source: Val, quiet: Val) -> Val:
         """Whether a state in which nothing is promised is an end: all justice holds there."""
-        if not (self.ends and self.system.justice):
+        if not (self.live and self.system.justice):
             return quiet
         at_end = fn.var(quiet)
         with fn.if_(quiet):
@@ -261,33 +235,7 @@ class Runtime:
         put(fn, worker, Worker.CURRENT, i)
         put(fn, worker, Worker.STARTED, get(fn, worker, Worker.TRANSITIONS))
         fn.store(source, field(fn, worker, Worker.SOURCE))
-        for which in (Worker.PROGRESS, Worker.SELF, Worker.FAULTED):
+        for which in (Worker.PROGRESS, Worker.FAULTED):
             put(fn, worker, which, const(0))
         for k in range(len(self.system.actions)):
             fn.call(f"action_{k}", [context, worker, source], None)
-        if self.at_end and (self.seen.words > 1 or self.seen.level_bits):
-            loop = fn.ne(get(fn, worker, Worker.SELF), const(0))
-            with fn.if_(fn.and_(loop, fn.ne(get(fn, worker, Worker.PROGRESS), const(0)))):
-                put(fn, worker, Worker.BACK, const(1))
-
-    def _alive(self, fn: Fn, context: Val, number: Val) -> Val:
-        return fn.load(fn.at(address(fn, context, Context.ALIVE), number, 8), 8)
-
-    def _trim(self, fn: Fn, context: Val, worker: Val, number: Val, following: Label) -> None:
-        """Goes on only for states inside to which no edge is left, and takes them out."""
-        place = fn.at(address(fn, context, Context.ALIVE), number, 8)
-        fn.leave_if(fn.ne(fn.load(place, 8), const(1, 8)), following)
-        degree = fn.load(fn.at(address(fn, context, Context.INDEGREE), number, 32), 32)
-        fn.leave_if(fn.ne(degree, const(0, 32)), following)
-        fn.store(const(2, 8), place)
-        put(fn, worker, Worker.FOUND, fn.add(get(fn, worker, Worker.FOUND), const(1)))
-
-    def classify(self, prop: int) -> Fn:
-        """``classify_<p>(rows, count, out)``: a byte for each state, ``bad`` of property ``p``."""
-        fn = Fn(f"classify_{prop}", [("rows", 0), ("count", 64), ("out", 0)], None)
-        rows, count, out = fn.args
-        with fn.count(count) as i:
-            value = fn.call(f"bad_{prop}", [self.seen.row(fn, rows, i)], 64)
-            fn.store(fn.resize(value, 8), fn.at(out, i, 8))
-        fn.ret()
-        return fn

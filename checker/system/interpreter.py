@@ -54,11 +54,13 @@ class Moves:
     """What can happen in a state, and what is owed there; steps to the state itself are left out.
 
     ``steps``: the successors in canonical order, each with the constraints that the step takes;
-    ``enabled``: the constraints that are enabled, each with the fairness it comes from.
+    ``enabled``: the constraints that are enabled, each with the fairness it comes from; ``ways``:
+    in how many ways an instance of an action leads to another state.
     """
 
     steps: dict[State, frozenset[Constraint]]
     enabled: dict[Constraint, ir.Fairness]
+    ways: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +268,7 @@ def moves(system: TransitionSystem, state: State) -> Moves:
     """
     steps: dict[State, frozenset[Constraint]] = {}
     enabled: dict[Constraint, ir.Fairness] = {}
+    ways = 0
     for action in system.actions:
         for scope in instances(system, action, state):
             owed = constraint(action, scope)
@@ -278,7 +281,8 @@ def moves(system: TransitionSystem, state: State) -> Moves:
                 if successor is not None:
                     taken = frozenset() if owed is None else frozenset({owed})
                     steps[successor] = steps.get(successor, frozenset()) | taken
-    return Moves(steps, enabled)
+                    ways += 1
+    return Moves(steps, enabled, ways)
 
 
 def is_admissible_end(system: TransitionSystem, state: State) -> bool:

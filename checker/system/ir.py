@@ -489,7 +489,6 @@ def fairness_of(action: Action) -> Fairness:
 
 class PropertyKind(StrEnum):
     INVARIANT = "invariant"  # violated by any reachable state in which ``bad`` holds
-    AT_END = "at_end"  # violated by any admissible end in which ``bad`` holds
     LIVENESS = "liveness"  # violated by any fair run that ``automaton`` accepts
 
 

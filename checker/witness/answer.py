@@ -61,22 +61,20 @@ class Answer:
 
     * ``distinct_states``: reachable states found, initial ones included.
     * ``depth``: the largest distance of a found state from the initial states.
-    * ``violations``: for each violated property a shortest path to the violating state.
+    * ``violations``: for each violated property a shortest path to the violating state.  Which
+      ``LIVENESS`` properties are among them depends on the engine where not ``exhaustive``.
     * ``fault``: a shortest path to a state from which an action has an error, if there is one.
       Exploration stops at the end of the level in which one is found.
-    * ``cyclic``: the ``AT_END`` properties for which some cycle (a self-loop at a state that is no
-      admissible end counts) runs through reachable states all of which satisfy ``bad``.
-      Only computed when ``exhaustive``.
     * ``fair``: whether some run is fair at all; ``None`` where that was not asked: it is when
       there is a ``LIVENESS`` property and the exploration is exhaustive.
     * ``undecided``: the ``LIVENESS`` properties that could not be decided, each with the reason in
       words, although the exploration is exhaustive.
-    * ``edges``, ``bytes_per_edge``: of the graph kept for liveness, 0 where none was.
+    * ``edges``, ``bytes_per_edge``: of the graph kept for liveness, 0 where an engine needed none.
+      An edge is a step to another state: each way in which an instance of an action leads there.
     * ``liveness_seconds``: time for liveness, after the exploration.
     * ``reached_marks``: indices into ``TransitionSystem.marks``.
-    * ``premises``: the properties whose premise held in some state.  For ``AT_END`` properties the
-      states that count are all states, not only ends.
-    * ``ends``: number of admissible ends; only counted when there is an ``AT_END`` property.
+    * ``premises``: the properties whose premise held in some state.
+    * ``ends``: number of admissible ends; only counted when there is a ``LIVENESS`` property.
     * ``stopped``: why the exploration is not exhaustive (in words), or ``None``.
     * ``seconds``: of the search itself; ``transitions``: successors generated;
       ``bytes_per_state``: memory of states, seen set and what belongs to them, per state.
@@ -90,7 +88,6 @@ class Answer:
     transitions: int = 0
     violations: dict[str, Path] = field(default_factory=dict)
     fault: Path | None = None
-    cyclic: frozenset[str] = frozenset()
     reached_marks: frozenset[int] = frozenset()
     premises: frozenset[str] = frozenset()
     ends: int = 0

@@ -89,17 +89,11 @@ def _without_trace(answer: Answer, prop: Property, vacuous: str) -> tuple[Word, 
         return Word.UNKNOWN, f"no violation in {far}; {why}"
     if prop.name in answer.undecided:
         return Word.UNKNOWN, answer.undecided[prop.name]
-    if prop.kind is PropertyKind.AT_END and prop.name in answer.cyclic:
-        return Word.UNKNOWN, (
-            "no run ends in a violation, but a run could go round for ever before it is satisfied"
-        )
     if vacuous:
         return Word.VACUOUS, vacuous
     match prop.kind:
         case PropertyKind.INVARIANT:
             return Word.HOLDS, "in every state that a run can reach"
-        case PropertyKind.AT_END:
-            return Word.HOLDS, f"at every end of a run ({_count(answer.ends, 'end')})"
         case PropertyKind.LIVENESS:
             return Word.HOLDS, "in every run in which the world keeps its promises"
         case _:

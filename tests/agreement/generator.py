@@ -8,6 +8,7 @@ from checker.system import types as t
 from checker.system.ir import Apply, Const, Op
 from checker.system.types import BOOL, Type
 from tests.agreement.expressions import PART, SIGNED, SMALL, STATE_TYPES, WIDE_TYPES, Expressions
+from tests.recurring import never_for_ever
 
 
 class Generator(Expressions):
@@ -150,11 +151,14 @@ class Generator(Expressions):
             f"a{index}", ir.ActionKind.STEP, (param,), ir.TRUE, body, promised, None, fairness
         )
 
-    def question(self, index: int, kind: ir.PropertyKind) -> ir.Property:
+    def question(self, index: int) -> ir.Property:
+        """The first one is about all states, the others about what stays as it is for ever."""
         self.safe = True
         bad, premise = self.expr(BOOL, 3), self.expr(BOOL, 2)
         self.safe = False
-        return ir.Property(f"p{index}", kind, bad, premise, "")
+        if index:
+            return never_for_ever(f"p{index}", bad, premise)
+        return ir.Property("p0", ir.PropertyKind.INVARIANT, bad, premise, "")
 
     def liveness(self, index: int, formula: ir.Formula) -> ir.Property:
         """A question about whole runs, with a parameter in its two propositions."""
@@ -200,8 +204,7 @@ class Generator(Expressions):
         self.names, self.mutable = {}, set()
         actions = tuple(self.action(i) for i in range(2 + self.draw(4)))
         monitor = self.block(1, 1) if self.chance(25) else ()
-        kinds = (ir.PropertyKind.INVARIANT, ir.PropertyKind.AT_END, ir.PropertyKind.AT_END)
-        properties = tuple(self.question(i, kind) for i, kind in enumerate(kinds))
+        properties = tuple(self.question(i) for i in range(3))
         if self.chance(20):
             properties = properties[:1]
         justice: tuple[ir.Justice, ...] = ()

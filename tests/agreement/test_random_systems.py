@@ -15,7 +15,7 @@ from checker.engines.native import search
 from checker.kernels.jit import compile_image
 from checker.system.evaluate import RunFault
 from checker.system.ir import PropertyKind, TransitionSystem
-from checker.witness.answer import Answer, Limits, Unsupported
+from checker.witness.answer import Answer, Limits, Path, Unsupported
 from checker.witness.rerun import rerun
 from tests.agreement.generator import Generator
 from tests.properties.test_automaton import random_formula
@@ -48,16 +48,24 @@ def summary(answer: Answer) -> dict[str, object]:
         "states": answer.distinct_states,
         "depth": answer.depth,
         "exhaustive": answer.exhaustive,
-        "violations": {n: len(p.states) for n, p in answer.violations.items()},
+        "violations": {n: len(p.states) for n, p in answer.violations.items() if p.loop is None},
         "premises": answer.premises,
         "ends": answer.ends,
     }
+    if answer.fault is None:
+        found["bad ends"] = {n: len(p.states) for n, p in answer.violations.items() if _ends(p)}
+    if answer.exhaustive:
+        found["fair"], found["undecided"] = answer.fair, answer.undecided
+        found["violated"] = answer.violations.keys()
     if answer.stopped is None:
         found["fault"] = answer.fault and len(answer.fault.states)
-        found["cyclic"] = answer.cyclic
         found["marks"] = answer.reached_marks
         found["transitions"] = answer.transitions
     return found
+
+
+def _ends(path: Path) -> bool:
+    return path.loop == len(path.states) - 1
 
 
 def check(system: TransitionSystem) -> None:
@@ -114,8 +122,7 @@ def judged(system: TransitionSystem, answer: Answer) -> dict[str, object]:
         if path is None or prop.kind is not PropertyKind.LIVENESS:
             continue
         rerun(system, path, prop)
-        ends = path.loop == len(path.states) - 1
-        found[prop.name] = len(path.states) if ends else "goes round"
+        found[prop.name] = len(path.states) if _ends(path) else "goes round"
     return found
 
 
@@ -142,3 +149,4 @@ def test_engines_agree_about_whole_runs(seed: int) -> None:
         return
     assert found.exhaustive
     assert judged(system, found) == judged(system, expected)
+    assert found.edges in (0, expected.edges)

@@ -41,6 +41,7 @@ from checker.system.types import BOOL, BagT, IntT, SeqT, SetT, Value
 from checker.witness.answer import Limits
 from tests.agreement.test_random_systems import summary
 from tests.kernels.models import both, call, equal, negated, variable
+from tests.recurring import never_for_ever
 
 DIGIT, WIDE = IntT(0, 4), IntT(-20, 20)
 X, Y = Read(DIGIT, "x"), Read(DIGIT, "y")
@@ -196,7 +197,7 @@ def system_of(
     """One action with ``body``; the end is bad unless ``x`` is small."""
     questions = (
         Property("small", PropertyKind.INVARIANT, equal(X, digit(3)), TRUE, ""),
-        Property("end", PropertyKind.AT_END, call(BOOL, Op.LT, digit(0), X), FALSE, ""),
+        never_for_ever("end", call(BOOL, Op.LT, digit(0), X), FALSE),
     )
     values: tuple[tuple[Read, Value], ...] = ((X, 1), (Y, 2), (SEEN, frozenset((3, 66))))
     return TransitionSystem(

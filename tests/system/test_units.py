@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from checker import pipeline
-from checker.engines.reference import has_cycle
 from checker.pipeline import Options
 from checker.system import build, interpreter, ir
 from checker.system.dump import dump
@@ -167,22 +166,6 @@ def test_processes_of_a_role_are_keys_of_their_own() -> None:
     with pytest.raises(RunFault):
         evaluate(ir.Index(DIGIT, table, ir.Const(proc, 0)), Scope({}, {}))
     assert misfit(workers, 0, None) is not None
-
-
-@pytest.mark.parametrize(
-    ("edges", "cyclic"),
-    [
-        ({}, False),
-        ({1: [2], 2: [3], 3: []}, False),
-        ({1: [2, 2], 2: []}, False),
-        ({1: [1]}, True),
-        ({1: [2], 2: [3], 3: [2]}, True),
-        ({1: [9], 9: [1]}, True),
-        ({1: [9]}, False),
-    ],
-)
-def test_has_cycle(edges: dict[int, list[int]], cyclic: bool) -> None:
-    assert has_cycle(edges, lambda v: edges[v]) is cyclic
 
 
 GROWING = """

@@ -8,6 +8,7 @@ from __future__ import annotations
 from checker.system import ir
 from checker.system.ir import ActionKind, MarkKind, Op, Quantifier, VariableKind
 from checker.system.types import BOOL, AtomT, BagT, Case, IntT, MapT, SetT, TupleT, VariantT
+from tests.recurring import never_for_ever
 
 PROC = AtomT("Proc", ("p1", "p2", "p3"))
 MSG = AtomT("Msg", ("a",))
@@ -115,7 +116,7 @@ def receive(limit: int) -> ir.Action:
 
 
 def agreement(kind: ir.PropertyKind) -> ir.Property:
-    """Violated where a correct process delivered and another one did not."""
+    """Violated where a correct process delivered and another one did not: at once, or for ever."""
     p, q = local("p.1"), local("q.2")
     body = apply(
         Op.AND,
@@ -139,11 +140,13 @@ def agreement(kind: ir.PropertyKind) -> ir.Property:
     )
     definition = "if a correct process delivers m, then every correct process delivers m"
     assumed = ("messages between correct processes arrive",)
+    if kind is ir.PropertyKind.LIVENESS:
+        return never_for_ever("agreement", bad, premise, definition, assumed)
     return ir.Property("agreement", kind, bad, premise, definition, assumed)
 
 
 def relay(
-    kind: ir.PropertyKind = ir.PropertyKind.AT_END, *, crash: bool = True, limit: int = 3
+    kind: ir.PropertyKind = ir.PropertyKind.LIVENESS, *, crash: bool = True, limit: int = 3
 ) -> ir.TransitionSystem:
     """``limit``: how many receptions are counted before counting leaves its range."""
     actions = (request("broadcast", crash=False), receive(limit))

@@ -122,7 +122,10 @@ def test_a_loop_in_itf() -> None:
     assert document["loop"] == 2
     assert len(document["states"]) == 4
     assert document["#meta"]["closed-by"] == "receive BALL 1()"
-    assert "loop" not in trace_to_itf(trace_of(made()))
+    ended = trace_to_itf(trace_of(made()))
+    assert ended["loop"] == 2
+    assert "closed-by" not in ended["#meta"]
+    assert "loop" not in trace_to_itf(trace_of(made(limit=1)))
 
 
 def code_of(document: object) -> str:

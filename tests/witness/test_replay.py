@@ -67,10 +67,21 @@ def test_fates_copies_and_messages_in_flight() -> None:
         (Path(PATH.states[1:]), "initial state"),
         (Path((PATH.states[0], PATH.states[2])), "step 1"),
         (Path((*PATH.states, PATH.states[0])), "step 3"),
-        (Path(PATH.states[:-1]), "does not violate"),
-        (changed(PATH, then_fault=True), "meets an error"),
+        (Path(PATH.states[:-1], loop=1), "does not violate"),
+        (Path(PATH.states), "does not go on"),
+        (Path(PATH.states, loop=3), "does not go on"),
+        (Path(PATH.states, loop=0), "step 3"),
     ],
-    ids=["empty", "headless", "skipping", "returning", "too short", "no error"],
+    ids=[
+        "empty",
+        "headless",
+        "skipping",
+        "returning",
+        "too short",
+        "open",
+        "beyond",
+        "no way back",
+    ],
 )
 def test_tampered_runs_are_refused(path: Path, says: str) -> None:
     with pytest.raises(ReplayMismatch, match=says):
@@ -85,12 +96,25 @@ def test_every_changed_variable_is_noticed() -> None:
             replay(SYSTEM, Path((*PATH.states[:-1], forged)), AGREEMENT)
 
 
-def test_a_property_of_ends_is_not_violated_on_the_way() -> None:
-    on_the_way = explore(relay(PropertyKind.INVARIANT, crash=False), Limits())
-    path = on_the_way.violations["agreement"]
+def test_what_may_still_become_good_is_not_violated_on_the_way() -> None:
+    on_the_way = relay(PropertyKind.INVARIANT, crash=False)
+    path = explore(on_the_way, Limits()).violations["agreement"]
+    assert replay(on_the_way, path, on_the_way.properties[0]).length == 2
     system = relay(crash=False)
-    with pytest.raises(ReplayMismatch, match="not over"):
-        replay(system, path, system.properties[0])
+    with pytest.raises(ReplayMismatch, match="does not admit"):
+        replay(system, changed(path, loop=2), system.properties[0])
+
+
+@pytest.mark.parametrize(
+    ("cut", "then_fault", "says"),
+    [(1, False, "does not violate"), (0, True, "meets an error")],
+)
+def test_states_that_are_not_bad_are_refused(cut: int, then_fault: bool, says: str) -> None:
+    system = relay(PropertyKind.INVARIANT)
+    path = explore(system, Limits()).violations["agreement"]
+    forged = Path(path.states[: len(path.states) - cut], then_fault)
+    with pytest.raises(ReplayMismatch, match=says):
+        replay(system, forged, system.properties[0])
 
 
 def test_an_error_of_the_run_ends_the_trace() -> None:

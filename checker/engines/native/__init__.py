@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from typing import NoReturn
 
-from checker.engines.native.cycles import LostProperty, Unfinished, cyclic
 from checker.engines.native.liveness import decide
 from checker.engines.native.search import Search
 from checker.engines.native.states import Lost
@@ -17,7 +16,7 @@ from checker.engines.native.upgrade import Upgrade, first_kernel
 from checker.kernels.fields import MAX_WORKERS, Worker
 from checker.kernels.image import build
 from checker.system import interpreter
-from checker.system.ir import PropertyKind, TransitionSystem
+from checker.system.ir import TransitionSystem
 from checker.witness.answer import Answer, Limits, Listener
 
 NAME = "native"
@@ -59,10 +58,8 @@ def _answer(search: Search, marks: set[int]) -> Answer:
     marks |= _reached(search)
     if search.lost is not None:
         _raise_lost(search, search.lost[1])
-    stopped, on_cycles = search.stopped, frozenset[str]()
+    stopped = search.stopped
     search.stopped = None
-    if stopped is None and search.faulty is None:
-        on_cycles, stopped = _on_cycles(search)
     exhaustive = stopped is None and search.faulty is None
     try:
         live = decide(search, exhaustive)
@@ -82,7 +79,6 @@ def _answer(search: Search, marks: set[int]) -> Answer:
         }
         | live.violations,
         fault=path_to(search, *fault, then_fault=True) if fault else None,
-        cyclic=on_cycles,
         reached_marks=frozenset(marks),
         premises=frozenset(search.premises),
         ends=ends,
@@ -94,26 +90,6 @@ def _answer(search: Search, marks: set[int]) -> Answer:
         bytes_per_edge=live.bytes_per_edge,
         liveness_seconds=live.seconds,
     )
-
-
-def _on_cycles(search: Search) -> tuple[frozenset[str], str | None]:
-    """The ``AT_END`` properties with a bad cycle, or none and why that can't be told."""
-    found = set()
-    try:
-        for i, prop in enumerate(search.system.properties):
-            if prop.kind is PropertyKind.AT_END and cyclic(search, i):
-                found.add(prop.name)
-    except LostProperty as lost:
-        _raise_lost(search, lost.words)
-    except KeyboardInterrupt:
-        return frozenset(), "interrupted"
-    except MemoryError:
-        return frozenset(), "there is no memory left to look for cycles"
-    except Unfinished as unfinished:
-        return frozenset(), str(unfinished)
-    finally:
-        search.stopped = None
-    return frozenset(found), None
 
 
 def _reached(search: Search) -> set[int]:

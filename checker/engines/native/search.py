@@ -49,7 +49,7 @@ class Search:
         self.faulty: tuple[int, Best] | None = None
         self.lost: Best | None = None
         self.stopped: str | None = None
-        tracked = any(p.kind is not PropertyKind.INVARIANT for p in system.properties)
+        tracked = any(p.kind is PropertyKind.LIVENESS for p in system.properties)
         untracked = kernel.image.shape.words == 1 and not kernel.image.level_limit
         self.maybe_cyclic = tracked and untracked
         self._tracked = tracked
@@ -138,7 +138,7 @@ class Search:
 
     # -- rounds ---------------------------------------------------------------------------------
 
-    def sweep(self, depth: int, mode: Mode, parallel: bool = True) -> None:
+    def sweep(self, depth: int, mode: Mode) -> None:
         """Runs all rows of level ``depth`` in ``mode``."""
         crew = self.store.crew
         queue: deque[Segment] = deque()
@@ -150,7 +150,7 @@ class Search:
             one.put(Worker.MODE, mode)
             one.put(Worker.OVERFLOW, 0)
         size = self.store.level_size(depth)
-        count = len(crew) if parallel and size >= PARALLEL_FROM else 1
+        count = len(crew) if size >= PARALLEL_FROM else 1
         if count > 1:
             queue = deque(s for segment in queue for s in _split(segment, size // (count * 8) + 1))
         while queue and self.stopped is None:

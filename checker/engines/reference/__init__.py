@@ -6,14 +6,14 @@ Lamport's and Holzmann's textbooks describe the search; nothing here is clever.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from checker.engines.reference.liveness import counterexample, graph_of, some_fair_run
 from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.interpreter import State
-from checker.system.ir import Property, PropertyKind, TransitionSystem
+from checker.system.ir import PropertyKind, TransitionSystem
 from checker.witness.answer import Answer, Limits, Listener, Path, Progress
 
 
@@ -26,7 +26,8 @@ class _Search:
     level: list[State] = field(default_factory=list)
     depth: int = 0
     transitions: int = 0
-    ends: set[State] = field(default_factory=set)
+    judged: int = 0
+    ends: int = 0
     marks: set[int] = field(default_factory=set)
     premises: set[str] = field(default_factory=set)
     violations: dict[str, Path] = field(default_factory=dict)
@@ -47,8 +48,7 @@ class _Search:
                     self.premises.add(prop.name)
             if prop.name in self.violations or prop.kind is PropertyKind.LIVENESS:
                 continue
-            relevant = prop.kind is PropertyKind.INVARIANT or state in self.ends
-            if relevant and interpreter.holds(self.system, prop.bad, state):
+            if interpreter.holds(self.system, prop.bad, state):
                 self.violations[prop.name] = self.path_to(state)
 
     def expand(self, state: State) -> list[State]:
@@ -93,11 +93,12 @@ class _Search:
     def judge_level(self, with_ends: bool) -> None:
         for state in self.level:
             if with_ends and _is_end(self.system, state):
-                self.ends.add(state)
+                self.ends += 1
             self.inspect(state)
+        self.judged += len(self.level)
 
     def run(self) -> None:
-        with_ends = any(p.kind is not PropertyKind.INVARIANT for p in self.system.properties)
+        with_ends = any(p.kind is PropertyKind.LIVENESS for p in self.system.properties)
         for state, events in interpreter.initial_events(self.system):
             self.marks.update(event.mark for event in events)
             if state not in self.parent:
@@ -120,42 +121,6 @@ def _is_end(system: TransitionSystem, state: State) -> bool:
         return False
 
 
-def has_cycle(states: Iterable[State], after: Callable[[State], Iterable[State]]) -> bool:
-    """Whether the graph on ``states`` with edges ``after`` has a cycle: Kahn's algorithm, 1962.
-
-    A state with an edge to itself is on a cycle.  Edges that leave ``states`` are ignored.
-    """
-    inside = set(states)
-    edges = {state: [s for s in after(state) if s in inside] for state in inside}
-    incoming = dict.fromkeys(inside, 0)
-    for targets in edges.values():
-        for target in targets:
-            incoming[target] += 1
-    ready = [state for state, count in incoming.items() if count == 0]
-    removed = 0
-    while ready:
-        removed += 1
-        for target in edges[ready.pop()]:
-            incoming[target] -= 1
-            if incoming[target] == 0:
-                ready.append(target)
-    return removed < len(inside)
-
-
-def _cyclic(search: _Search, prop: Property) -> bool:
-    system = search.system
-    bad = [s for s in search.parent if interpreter.holds(system, prop.bad, s)]
-
-    def after(state: State) -> Iterable[State]:
-        at_end = state in search.ends
-        for transition in interpreter.successors(system, state):
-            successor = transition.successor
-            if successor is not None and not (at_end and successor == state):
-                yield successor
-
-    return has_cycle(bad, after)
-
-
 class _OutOfTime(Exception):
     pass
 
@@ -164,10 +129,11 @@ def _with_liveness(search: _Search, answer: Answer) -> Answer:
     """``answer`` with what can be said about the ``LIVENESS`` properties.
 
     What was found is a graph of runs also where the exploration is not exhaustive: a violation in
-    it is one, but that there is none says nothing.
+    it is one, but that there is none says nothing.  States that were found and not looked at any
+    more are left out.
     """
     asked = [p for p in search.system.properties if p.kind is PropertyKind.LIVENESS]
-    if not asked or search.fault is not None:
+    if not asked:
         return answer
     started = time.monotonic()
     timeout, undecided = search.limits.timeout, {}
@@ -180,7 +146,8 @@ def _with_liveness(search: _Search, answer: Answer) -> Answer:
     fair: bool | None = None
     edges = 0
     try:
-        graph = graph_of(search.system, search.parent, check)
+        states, failing = islice(search.parent, search.judged), search.fault is not None
+        graph = graph_of(search.system, states, check, failing=failing)
         edges = graph.edges
         for prop in asked:
             path = counterexample(graph, prop, check)
@@ -214,8 +181,6 @@ def explore(
         search.stopped = "interrupted"
     seconds = time.monotonic() - search.started
     exhaustive = search.stopped is None and search.fault is None
-    at_end = [p for p in system.properties if p.kind is PropertyKind.AT_END]
-    cyclic = frozenset(p.name for p in at_end if exhaustive and _cyclic(search, p))
     answer = Answer(
         engine="reference",
         distinct_states=len(search.parent),
@@ -225,10 +190,9 @@ def explore(
         transitions=search.transitions,
         violations=search.violations,
         fault=search.fault,
-        cyclic=cyclic,
         reached_marks=frozenset(search.marks),
         premises=frozenset(search.premises),
-        ends=len(search.ends),
+        ends=search.ends,
         stopped=search.stopped,
     )
     return _with_liveness(search, answer)

@@ -15,8 +15,9 @@ from itertools import pairwise
 from typing import TypeVar
 
 from checker.system import interpreter
-from checker.system.interpreter import Constraint, State
-from checker.system.ir import Automaton, FairnessKind, Property, TransitionSystem
+from checker.system.evaluate import RunFault
+from checker.system.interpreter import Constraint, Moves, State
+from checker.system.ir import Automaton, Fairness, FairnessKind, Property, TransitionSystem
 from checker.system.types import Value
 from checker.witness.answer import Path
 
@@ -35,7 +36,10 @@ ANY = Automaton(1, (), ())
 
 @dataclass
 class Graph:
-    """The states that were found, the steps between them, and what is owed in each."""
+    """The states that were found, the steps between them, and what is owed in each.
+
+    ``edges``: how many ways lead to other states.
+    """
 
     system: TransitionSystem
     initial: list[State]
@@ -43,29 +47,38 @@ class Graph:
     enabled: dict[State, Label] = field(default_factory=dict)
     strong: set[Constraint] = field(default_factory=set)
     just: dict[State, frozenset[int]] = field(default_factory=dict)
-
-    @property
-    def edges(self) -> int:
-        """Number of steps between different states."""
-        return sum(len(targets) for targets in self.steps.values())
+    edges: int = 0
 
     def is_end(self, state: State) -> bool:
         """Whether a run may stay in ``state`` for ever."""
         return not self.enabled[state] and len(self.just[state]) == len(self.system.justice)
 
 
-def graph_of(system: TransitionSystem, states: Iterable[State], check: Callable[[], None]) -> Graph:
+def graph_of(
+    system: TransitionSystem,
+    states: Iterable[State],
+    check: Callable[[], None],
+    *,
+    failing: bool = False,
+) -> Graph:
     """The graph on ``states``, steps to other states left out.
 
-    ``check`` is called for every state and may raise to end the work.
+    ``check`` is called for every state and may raise to end the work.  ``failing``: there may be
+    states in which something can't be computed; elsewhere :class:`RunFault` is raised there.
     """
     known = set(states)
     graph = Graph(system, [s for s in interpreter.initial_states(system) if s in known])
     for state in known:
         check()
-        moves = interpreter.moves(system, state)
+        try:
+            moves = interpreter.moves(system, state)
+        except RunFault:
+            if not failing:
+                raise
+            moves = _in_part(system, state)
         graph.steps[state] = {t: taken for t, taken in moves.steps.items() if t in known}
         graph.enabled[state] = frozenset(moves.enabled)
+        graph.edges += moves.ways
         for constraint, fairness in moves.enabled.items():
             if fairness.kind is FairnessKind.STRONG:
                 graph.strong.add(constraint)
@@ -75,6 +88,16 @@ def graph_of(system: TransitionSystem, states: Iterable[State], check: Callable[
             if interpreter.holds(system, justice.holds, state)
         )
     return graph
+
+
+def _in_part(system: TransitionSystem, state: State) -> Moves:
+    """The moves of a state where something can't be computed: no run may stay there."""
+    steps: dict[State, Label] = {
+        t.successor: frozenset()
+        for t in interpreter.successors(system, state)
+        if t.successor is not None and t.successor != state
+    }
+    return Moves(steps, {Constraint("error", ()): Fairness("error")}, len(steps))
 
 
 def components(nodes: Iterable[T], after: Callable[[T], Iterable[T]]) -> list[set[T]]:
