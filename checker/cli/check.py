@@ -51,7 +51,7 @@ def check(
         if "-" not in outputs:
             _print(report, with_traces=not quiet, first=not reports)
         reports.append(report)
-        if report.stopped == "interrupted":
+        if report.interrupted:
             break
     _save(reports, json_out, trace_out, itf_out)
     return worst(report.exit_code for report in reports)

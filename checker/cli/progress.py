@@ -44,6 +44,9 @@ class Meter(AbstractContextManager["Meter"]):
             click.echo(self._line(progress), err=True)
 
     def _line(self, progress: Progress) -> str:
+        if progress.phase:
+            seconds = f"{progress.seconds:.0f} s"
+            return f"{self._what}: {progress.states:,} states, {progress.phase}, {seconds}"
         rate = progress.states / progress.seconds
         memory = f", {progress.memory / (1 << 20):,.0f} MiB" if progress.memory else ""
         return (

@@ -70,6 +70,8 @@ def _run(file: str, options: Options) -> list[int]:
                 report = pipeline.run_check(file, name, options, meter)
             click.echo(_line(report))
             codes.append(report.exit_code)
+            if report.interrupted:
+                raise KeyboardInterrupt
     except SpecError as problem:
         click.echo(f"UNUSABLE  {file}" + (f"::{name}" if name else ""))
         for found in problem.diagnostics:

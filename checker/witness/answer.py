@@ -10,6 +10,9 @@ from checker.system.types import Value
 State = tuple[Value, ...]
 """Values of the variables, in the order of ``TransitionSystem.variables``."""
 
+INTERRUPTED = "interrupted"
+"""Why something is not known, where somebody wanted it to end."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -27,13 +30,17 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a running exploration came; ``memory`` in bytes, ``seconds`` since its start."""
+    """How far a running exploration came; ``memory`` in bytes, ``seconds`` since its start.
+
+    ``phase``: what is done after the search is over, such as ``liveness: total_order``.
+    """
 
     states: int
     frontier: int
     depth: int
     seconds: float
     memory: int
+    phase: str = ""
 
 
 Listener = Callable[[Progress], None]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
 
+from checker.witness.answer import INTERRUPTED
 from checker.witness.trace import ERRORS, Trace
 
 __all__ = [
@@ -132,6 +133,11 @@ class Report:
     bytes_per_edge: float = 0.0
     liveness_seconds: float = 0.0
     coverage: tuple[Covered, ...] | None = None
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether somebody wanted it to end."""
+        return INTERRUPTED in (self.stopped, *(v.reason for v in self.verdicts))
 
     @property
     def exit_code(self) -> int:

@@ -6,6 +6,7 @@ import errno
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -122,6 +123,19 @@ def test_an_interruption_stops_the_rest(spec: str, pipeline: Pipeline) -> None:
     pipeline.reports = {"one": stopped, "two": held()}
     assert main(["check", spec]) == 3
     assert len(pipeline.asked) == 1
+    assert main(["test", spec]) == 3
+    assert len(pipeline.asked) == 2
+
+
+def test_an_interruption_while_liveness_is_decided_stops_the_rest_too(
+    spec: str, pipeline: Pipeline, capsys: Out
+) -> None:
+    (verdict,) = held(word=Word.UNKNOWN).verdicts
+    verdicts = (replace(verdict, reason="interrupted"),)
+    pipeline.reports = {"one": replace(held(), verdicts=verdicts), "two": held()}
+    assert main(["check", spec]) == 3
+    assert len(pipeline.asked) == 1
+    assert "interrupted" in capsys.readouterr().out
 
 
 SPEC_ERROR = SpecError((Diagnostic("T101", "a type is wrong"), Diagnostic("T102", "and another")))
@@ -249,6 +263,9 @@ def test_progress_on_a_terminal_and_elsewhere(capsys: Out) -> None:
         meter(Progress(4000, 5, 4, 2.1, 1 << 20))
     line = "a: 2,000 states, depth 3, frontier 5, 1,000 states/s, 1 MiB, 2 s\n"
     assert capsys.readouterr().err == line
+    with Meter("a", terminal=False) as meter:
+        meter(Progress(4000, 0, 4, 5.0, 0, "liveness: agreement"))
+    assert capsys.readouterr().err == "a: 4,000 states, liveness: agreement, 5 s\n"
 
 
 def test_files_are_written_whole_or_not_at_all(

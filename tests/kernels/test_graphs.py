@@ -32,7 +32,7 @@ from checker.system.ir import (
     PropertyKind,
     TransitionSystem,
 )
-from checker.witness.answer import Answer, Limits
+from checker.witness.answer import Answer, Limits, Progress
 from tests.kernels.models import (
     BOOL,
     Action,
@@ -286,6 +286,27 @@ def test_the_memory_limit_counts_the_graph_too() -> None:
     answer = answer_of(of(RING, again_and_again("p", 2)), memory=1 << 16)
     assert answer.exhaustive
     assert "memory limit" in answer.undecided["p"]
+
+
+@pytest.mark.parametrize(
+    ("phase", "undecided"), [("the graph of steps", {"p", "q"}), ("p", {"p", "q"}), ("q", {"q"})]
+)
+def test_an_interruption_leaves_what_is_known(phase: str, undecided: set[str]) -> None:
+    """What the search has found is told, and so are the properties that were decided before."""
+    told = []
+
+    def listener(progress: Progress) -> None:
+        told.append(progress.phase)
+        if progress.phase == f"liveness: {phase}":
+            raise KeyboardInterrupt
+
+    low = Property("low", PropertyKind.INVARIANT, equal(X, number(1)), TRUE, "")
+    model = of(RING, again_and_again("p", 3), again_and_again("q", 2), low)
+    answer = native.explore(model, Limits(), threads=1, listener=listener)
+    assert told[-1] == f"liveness: {phase}"
+    assert answer.exhaustive
+    assert "low" in answer.violations
+    assert answer.undecided == dict.fromkeys(sorted(undecided), "interrupted")
 
 
 # -- many constraints ---------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from checker.system.evaluate import RunFault, Scope, evaluate, misfit
 from checker.system.ir import Action, ActionKind, Param, Property, PropertyKind, TransitionSystem
 from checker.system.types import BOOL, AtomT, BagT, Case, IntT, MapT, SeqT, SetT, VariantT
 from checker.system.verify import MalformedSystem, verify
+from checker.witness.answer import Answer, Limits
 
 DIGIT = IntT(0, 3)
 V = ir.Read(DIGIT, "v")
@@ -216,3 +217,17 @@ def test_the_dump_is_stable(tmp_path: Path) -> None:
     assert first == pipeline.dump(str(path), None, Options())
     assert "action upon condition v < 2" in first
     assert dump(GOOD) == dump(GOOD)
+
+
+def test_a_reason_names_the_time_limit_that_was_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def late(*_: object) -> Answer:
+        left = "the time limit of 0.25 s was reached"
+        return Answer("native", 1, 0, True, 0.1, undecided={"small": left, "all_there": "full"})
+
+    monkeypatch.setattr(pipeline, "_answer", late)
+    path = tmp_path / "late.bcast"
+    path.write_text(GROWING.replace("TOP", "2"), encoding="utf-8")
+    report = pipeline.run_check(str(path), None, Options(limits=Limits(timeout=7)))
+    assert [v.reason for v in report.verdicts] == ["the time limit of 7 s was reached", "full"]

@@ -28,7 +28,7 @@ from checker.kernels.steady import steady
 from checker.system import interpreter
 from checker.system.ir import Property, PropertyKind
 from checker.system.types import Value
-from checker.witness.answer import Path
+from checker.witness.answer import INTERRUPTED, Path
 
 
 @dataclass
@@ -91,6 +91,7 @@ class _Decision:
             self.found.fair = self.ends > 0
             return
         try:
+            self.search.tell("liveness: the graph of steps")
             self._prepare()
         except (Unfinished, MemoryError, KeyboardInterrupt) as error:
             self._give_up(self.left, error)
@@ -98,6 +99,7 @@ class _Decision:
             return
         for at, (number, prop) in enumerate(self.left):
             try:
+                self.search.tell(f"liveness: {prop.name}")
                 path = self._violation(number, prop)
             except KeyboardInterrupt as error:
                 self._give_up(self.left[at:], error)
@@ -111,7 +113,7 @@ class _Decision:
     def _give_up(self, props: list[tuple[int, Property]], error: BaseException) -> None:
         why = str(error) or "there is no memory left"
         if isinstance(error, KeyboardInterrupt):
-            why = "interrupted"
+            why = INTERRUPTED
         for _, prop in props:
             self.found.undecided[prop.name] = why
 
@@ -125,6 +127,7 @@ class _Decision:
         self.found.bytes_per_edge = graph.bytes / max(1, graph.edges)
         self.states = States(self.search, numbers, graph)
         if self.search.maybe_cyclic:
+            self.search.tell("liveness: what can go round for ever")
             self.core = core_of(self.states)
         self.found.fair = self.ends > 0 or self.core is not None
 

@@ -11,7 +11,7 @@ from checker.engines.native.upgrade import Upgrade
 from checker.kernels.fields import Context, Mode, Worker
 from checker.kernels.jit import Kernel
 from checker.system.ir import PropertyKind, TransitionSystem
-from checker.witness.answer import Limits, Listener, Progress, Unsupported
+from checker.witness.answer import INTERRUPTED, Limits, Listener, Progress, Unsupported
 
 PARALLEL_FROM = 8192
 """Levels of fewer states are expanded by one thread."""
@@ -70,7 +70,7 @@ class Search:
                 self.store.add(words)
             self._levels()
         except KeyboardInterrupt:
-            self.stopped = "interrupted"
+            self.stopped = INTERRUPTED
         except (OutOfMemory, MemoryError) as error:
             self.stopped = str(error) or "there is no memory left"
         finally:
@@ -230,14 +230,18 @@ class Search:
         if timeout is not None and time.monotonic() - self.started > timeout:
             self.stopped = f"the time limit of {timeout:g} s was reached"
 
-    def _report(self, force: bool = False) -> None:
+    def tell(self, phase: str) -> None:
+        """Says that the search is over, and what is done now."""
+        self._report(True, phase)
+
+    def _report(self, force: bool = False, phase: str = "") -> None:
         now = time.monotonic()
         if self.listener is None or (not force and now - self._reported < SLICE):
             return
         self._reported = now
         frontier = self.store.level_size(self.depth)
         progress = Progress(
-            self.store.states, frontier, self.depth, now - self.started, self.store.used
+            self.store.states, frontier, self.depth, now - self.started, self.store.used, phase
         )
         self.listener(progress)
 

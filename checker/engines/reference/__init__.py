@@ -14,7 +14,7 @@ from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.interpreter import State
 from checker.system.ir import PropertyKind, TransitionSystem
-from checker.witness.answer import Answer, Limits, Listener, Path, Progress
+from checker.witness.answer import INTERRUPTED, Answer, Limits, Listener, Path, Progress
 
 
 @dataclass
@@ -83,12 +83,13 @@ class _Search:
         if following:
             self.depth += 1
         self.level = following
-        if self.listener is not None:
-            self.listener(self.progress())
+        self.tell()
 
-    def progress(self) -> Progress:
-        seconds = time.monotonic() - self.started
-        return Progress(len(self.parent), len(self.level), self.depth, seconds, 0)
+    def tell(self, phase: str = "") -> None:
+        if self.listener is not None:
+            seconds = time.monotonic() - self.started
+            found = len(self.parent), len(self.level), self.depth
+            self.listener(Progress(*found, seconds, 0, phase))
 
     def judge_level(self, with_ends: bool) -> None:
         for state in self.level:
@@ -146,16 +147,18 @@ def _with_liveness(search: _Search, answer: Answer) -> Answer:
     fair: bool | None = None
     edges = 0
     try:
+        search.tell("liveness: the graph of steps")
         states, failing = islice(search.parent, search.judged), search.fault is not None
         graph = graph_of(search.system, states, check, failing=failing)
         edges = graph.edges
         for prop in asked:
+            search.tell(f"liveness: {prop.name}")
             path = counterexample(graph, prop, check)
             if path is not None:
                 violations[prop.name] = path
         fair = some_fair_run(graph) if answer.exhaustive else None
     except (_OutOfTime, KeyboardInterrupt) as why:
-        reason = str(why) or "interrupted"
+        reason = str(why) or INTERRUPTED
         undecided = {p.name: reason for p in asked if p.name not in violations}
     return replace(
         answer,
@@ -178,7 +181,7 @@ def explore(
     try:
         search.run()
     except KeyboardInterrupt:
-        search.stopped = "interrupted"
+        search.stopped = INTERRUPTED
     seconds = time.monotonic() - search.started
     exhaustive = search.stopped is None and search.fault is None
     answer = Answer(
