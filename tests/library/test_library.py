@@ -65,6 +65,7 @@ NATIVE_ONLY = {
     "time/leases-more_drift_than_planned": "`beyond_the_bound` is asked of both",
     "time/leases-within_the_bound": "`beyond_the_bound` and `no_drift` are asked of both",
     "total_order/from_consensus-over_a_real_consensus": "over oracles both engines are asked",
+    "total_order/from_consensus-over_any_consensus_crash_one": "without the crash both are asked",
     "total_order/from_consensus-without_subtracting": "over oracles both engines are asked",
     "total_order/lamport_clock-three": "the smaller check `no_fault` is asked of both",
     "total_order/sequencer_takeover-crash_one": "`no_fault` is asked of both",
