@@ -34,6 +34,8 @@ def not_promised(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
     kinds = {*check.links, *(kind for rule in check.link_rules for kind in rule.kinds)}
     if "lossy" in kinds:
         found.append("lossy links may lose any message: they promise nothing")
+    elif "persistent" in kinds:
+        found.append("persistent links may keep any message for ever: they promise nothing")
     if check.crash is not None and check.recover:
         found.append("no process promises to come back up; a correct one is up from some time on")
     elif check.crash is not None:

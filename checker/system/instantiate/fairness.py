@@ -55,7 +55,7 @@ def receive(
     pauses = WAITING in world.variables
     kind = FairnessKind.STRONG if pauses else FairnessKind.WEAK
     both = "while both are correct"
-    if "lossy" in link.kinds:
+    if {"lossy", "persistent"} & set(link.kinds):
         return None
     if "fair_loss" in link.kinds:
         text = f"{{2}} from {{0}} to {{1}} is received, {both}, if it is sent again and again"
