@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from checker.engines import native, reference
 from checker.engines.native import search
-from checker.kernels.jit import compile_image
+from checker.kernels.jit import Effort, compile_image
 from checker.system.evaluate import RunFault
 from checker.system.ir import PropertyKind, TransitionSystem
 from checker.witness.answer import Answer, Limits, Path, Unsupported
@@ -20,7 +20,7 @@ from checker.witness.rerun import rerun
 from tests.agreement.generator import Generator
 from tests.properties.test_automaton import random_formula
 
-STATES, DEPTH, EXAMPLES = 250, 3, 120
+STATES, DEPTH, EXAMPLES, SHARDS = 250, 3, 120, 4
 
 
 def system_of(seed: int) -> TransitionSystem:
@@ -35,10 +35,10 @@ def _threads_for_small_levels(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def optimised() -> Iterator[None]:
-    """Optimised code from the start: small searches would not come that far."""
+def compiled(effort: Effort) -> Iterator[None]:
+    """This code from the start to the end: small searches would not come to optimised code."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(native, "first_kernel", lambda image: (compile_image(image), False))
+        patch.setattr(native, "first_kernel", lambda image: (compile_image(image, effort), False))
         yield
 
 
@@ -68,8 +68,9 @@ def _ends(path: Path) -> bool:
     return path.loop == len(path.states) - 1
 
 
-def check(system: TransitionSystem) -> None:
-    """Compares both engines on ``system``."""
+def check(system: TransitionSystem, effort: Effort) -> None:
+    """Compares both engines on ``system``, and with one and two threads; ``effort``: of the latter,
+    as what takes time is to optimise."""
     limits = Limits(max_states=STATES, max_depth=DEPTH)
     try:
         expected = reference.explore(system, limits)
@@ -79,28 +80,31 @@ def check(system: TransitionSystem) -> None:
     assume(expected.stopped is None or "depth" in expected.stopped)
     limits = Limits(max_depth=DEPTH)
     try:
-        one = native.explore(system, limits, threads=1)
+        with compiled(Effort.QUICK):
+            one = native.explore(system, limits, threads=1)
     except Unsupported:
         assume(False)
         return
     assert summary(one) == summary(expected)
-    with optimised():
+    with compiled(effort):
         two = native.explore(system, limits, threads=2)
     assert summary(two) == summary(expected)
     assert two.violations == one.violations
     assert two.fault == one.fault
 
 
+@pytest.mark.parametrize("shard", range(SHARDS))
 @settings(
-    max_examples=EXAMPLES,
+    max_examples=EXAMPLES // SHARDS,
     deadline=None,
     derandomize=True,
     database=None,
     suppress_health_check=list(HealthCheck),
 )
-@given(st.integers(0, 2**32))
-def test_engines_agree(seed: int) -> None:
-    check(system_of(seed))
+@given(seed=st.integers(0, 2**32))
+def test_engines_agree(shard: int, seed: int) -> None:
+    number = seed * SHARDS + shard
+    check(system_of(number), Effort.QUICK if number % 3 else Effort.FULL)
 
 
 def whole(seed: int) -> TransitionSystem:

@@ -225,7 +225,7 @@ HOME = """protocol P implements ReliableBroadcast {
 
 
 @settings(
-    max_examples=1000,
+    max_examples=500,
     deadline=None,
     derandomize=True,
     database=None,
