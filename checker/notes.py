@@ -101,6 +101,9 @@ def _of_protocol(check: typed.Check, made: Instantiated) -> Iterator[str]:
         yield "outside the protocol's resilience: what it `requires` does not hold here"
     if made.uses_shared:
         yield "shared state is used: no crash falls inside a transition that touches it"
+    if made.at_once:
+        names = ", ".join(made.at_once)
+        yield f"received as soon as sent, since nothing can tell it from later: {names}"
     if any(_is_flip(node) for p in _protocols(check) for node in nodes(p)):
         yield "a flipped coin may show any side at any time: nothing is said about probability"
 

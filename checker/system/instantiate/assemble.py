@@ -36,12 +36,16 @@ Ask = Callable[[World, tuple[typed.PropertyDef, ...]], tuple[Property, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Instantiated:
-    """A system with the sizes it was made for and the capacities that were guessed for it."""
+    """A system with the sizes it was made for and the capacities that were guessed for it.
+
+    ``at_once``: names of the messages that are received as soon as they are sent.
+    """
 
     system: TransitionSystem
     sizes: Sizes
     capacities: Mapping[str, int]
     uses_shared: bool
+    at_once: tuple[str, ...] = ()
 
 
 def instantiate(
@@ -109,4 +113,5 @@ def instantiate(
         justice=oracles.justice(made),
     )
     verify(finished)
-    return Instantiated(finished, sizes, dict(made.grown), made.uses_shared)
+    at_once = tuple(sorted(made.at_once))
+    return Instantiated(finished, sizes, dict(made.grown), made.uses_shared, at_once)

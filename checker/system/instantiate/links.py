@@ -26,7 +26,8 @@ from __future__ import annotations
 from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import conj, disj, equal, fresh, member, negation
-from checker.system.instantiate import dispatch, fairness, losses
+from checker.system.instantiate import dispatch, fairness, losses, receptions
+from checker.system.instantiate.counted import counted
 from checker.system.instantiate.walk import nodes
 from checker.system.instantiate.world import NETWORK, Draft, Instance, Link, World, mark
 from checker.system.ir import (
@@ -175,10 +176,31 @@ def _send_effect(world: World) -> None:
             # A message to a process that is down for ever need not be in the state.
             way = _when(world.alive(to), way)
         body += way
+    body = _at_once(world, sender, to, message, body)
     body = _when(world.honest(to), body)
     loop = ir.For("_to", ir.Members(receivers, world.proc), body)
     params = (("_sender", world.proc), ("_receivers", receivers.type), ("_message", world.network))
     world.effects["send"] = EffectDef("send", EffectKind.SEND, params, (loop,))
+
+
+def _at_once(world: World, sender: Expr, to: Expr, message: Expr, others: Block) -> Block:
+    """Messages that are only counted are received now (see :mod:`.counted`), ``others`` later."""
+    found = senders(world)
+    for index, instance in enumerate(found):
+        names = counted(world, instance)
+        if not names or instance.messages is None:
+            continue
+        world.at_once.update(f"{instance.path}{name}" for name in names)
+        inner: Expr = message
+        mine: Expr = TRUE
+        if len(found) > 1:
+            inner = ir.CaseField(instance.messages, message, index, 0)
+            mine = ir.IsCase(message, index)
+        cases = enumerate(instance.messages.cases)
+        one_of = disj(*(ir.IsCase(inner, i) for i, case in cases if case.name in names))
+        noted = receptions.record(world, instance, to, sender, inner)
+        others = (ir.If(conj(mine, one_of), noted, others),)
+    return others
 
 
 def _when(condition: Expr, body: Block) -> Block:

@@ -35,7 +35,9 @@ def unhindered(world: World, drafts: Iterable[Draft], rest: Callable[[Expr], Blo
             continue
         name = f"{action.name}, after what was still to come"
         body = (*rest(process), *action.body)
-        twin = replace(action, name=name, params=params, guard=guard, body=body, fairness=fairness_of(action))
+        twin = replace(
+            action, name=name, params=params, guard=guard, body=body, fairness=fairness_of(action)
+        )
         found.append(Draft(twin, process))
     return found
 
