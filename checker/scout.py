@@ -6,7 +6,6 @@ first guess that saves attempts: a run that needs more makes :mod:`checker.pipel
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 
 from checker.lang import typed
@@ -17,12 +16,12 @@ from checker.system.instantiate.assemble import instantiate
 from checker.system.interpreter import State
 from checker.system.ir import TransitionSystem
 
-PATIENCE = 0.15
-"""Seconds that the look ahead may take."""
+EFFORT = 400
+"""Transitions that all runs may compute together: a number, not a time, so that what is explored
+does not depend on how busy the machine is."""
 
-LONGEST = 200
-"""Steps of a run at most."""
-
+ATTEMPTS = 12
+"""Runs at most."""
 
 HIGHEST = 64
 """No guess is larger: a greedy run may fill what no question needs."""
@@ -36,40 +35,42 @@ def larger(capacity: int) -> int:
 def scouted(check: typed.Check, settings: Mapping[str, str], fine: bool) -> dict[str, int]:
     """Capacities that a greedy run of ``check`` needs; raises :class:`SpecError` as instantiation
     does."""
-    until = time.monotonic() + PATIENCE
     capacities: dict[str, int] = {}
-    while True:
+    left = EFFORT
+    for _ in range(ATTEMPTS):
         made = instantiate(check, settings, ask, capacities=capacities, fine=fine)
         capacities = dict(made.capacities)
-        if not capacities or time.monotonic() > until:
-            return capacities
-        too_small = _walk(made.system, until)
+        if not capacities or left <= 0:
+            break
+        too_small, left = _walk(made.system, left)
         if too_small is None or capacities[too_small] >= HIGHEST:
-            return capacities
+            break
         capacities[too_small] = larger(capacities[too_small])
+    return capacities
 
 
-def _walk(system: TransitionSystem, until: float) -> str | None:
-    """The first capacity that the greedy run finds too small."""
+def _walk(system: TransitionSystem, effort: int) -> tuple[str | None, int]:
+    """The first capacity that the greedy run finds too small, and what is left of ``effort``."""
     try:
         state = interpreter.initial_states(system)[0]
     except (RunFault, IndexError) as fault:
-        return getattr(fault, "grows", None)
+        return getattr(fault, "grows", None), effort
     seen: set[State] = set()
-    for _ in range(LONGEST):
+    while effort > 0:
         seen.add(state)
         following: list[State] = []
         for transition in interpreter.successors(system, state):
+            effort -= 1
             if transition.fault is not None and transition.fault.grows is not None:
-                return transition.fault.grows
+                return transition.fault.grows, effort
             if transition.successor is not None and transition.successor not in seen:
                 following.append(transition.successor)
-            if time.monotonic() > until:
-                return None
+            if effort <= 0:
+                return None, 0
         if not following:
-            return None
+            break
         state = max(following, key=_weight)
-    return None
+    return None, effort
 
 
 def _weight(value: object) -> int:
