@@ -16,14 +16,15 @@ from checker.properties.automaton import (
     FALSE,
     TRUE,
     TooLarge,
+    accepting,
     always,
     both,
     either,
     eventually,
     inverse,
-    refuting,
 )
 from checker.properties.growth import fixed, grows
+from checker.properties.merging import Merging, used
 from checker.properties.polarity import may_be_correct, passes
 from checker.properties.reader import Reader
 from checker.system import build, ir
@@ -57,20 +58,27 @@ class Question:
 def question(world: World, formula: typed.Expr) -> Question:
     """What ``formula`` asks of whole runs; raises :class:`SpecError` where it is too large."""
     env = Env(world, world.instances[0], None, {}, Reader(world, world.correct).read)
+    premise = _premise(formula, (), env)
     try:
-        asked = _Asked(world)
         try:
-            params, whole = asked.outermost(formula, env)
-        except _Odd:
             asked = _Asked(world)
-            params, whole = asked.with_correct_set(formula)
-        automaton = refuting(whole)
+            return _question(asked, premise, *asked.outermost(formula, env))
+        except (_Odd, TooLarge):
+            asked = _Asked(world)
+            return _question(asked, premise, *asked.with_correct_set(formula))
     except TooLarge:
         message = "this formula becomes too large when it is written out for all values"
         hint = "put `forall` outermost, or ask for less at once"
         raise refuse("N213", message, formula.span, hint) from None
-    premise = _premise(formula, (), env)
-    return Question(premise, params, tuple(asked.known), whole, automaton)
+
+
+def _question(
+    asked: _Asked, premise: Expr, params: tuple[ir.Param, ...], whole: Formula
+) -> Question:
+    """The parts of a property, with the propositions that are left when all is merged."""
+    against = Merging(asked.known).merged(inverse(whole))
+    propositions, against = used(asked.known, against)
+    return Question(premise, params, propositions, inverse(against), accepting(against))
 
 
 def is_temporal(expr: object) -> bool:

@@ -1,0 +1,110 @@
+"""Temporal formulas with fewer parts: what is so for good is told by one proposition.
+
+A proposition that reads parameters and no state is the same all the time, so it may stand inside
+or outside of any temporal operator.  `always eventually` distributes over `or`, `eventually always`
+over `and`; with propositions that never change over both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from checker.properties.automaton import always, both, either, eventually
+from checker.system import build, ir
+from checker.system.build import negation
+from checker.system.instantiate.walk import nodes
+from checker.system.ir import Connective, Expr, Formula, Holds, Modal
+
+
+@dataclass(frozen=True, slots=True)
+class Merging:
+    """``known``: the propositions with their numbers, to which merged ones are added."""
+
+    known: dict[Expr, int]
+
+    def merged(self, formula: Formula) -> Formula:
+        """The same as ``formula``, which has `not` in front of propositions only."""
+        match formula:
+            case Connective("and" | "or" as op, parts) if parts:
+                return self._joined(op, [self.merged(part) for part in parts])
+            case Modal("always", part):
+                inner = self.merged(part)
+                return inner if self._constant(inner) else always(inner)
+            case Modal(_, part):
+                inner = self.merged(part)
+                return inner if self._constant(inner) else eventually(inner)
+            case _:
+                return formula
+
+    def _joined(self, op: str, parts: list[Formula]) -> Formula:
+        """``parts`` joined: predicates on states become one, then what recurs or lasts."""
+        plain = [p for p in parts if self._predicate(p) is not None]
+        others = [p for p in parts if self._predicate(p) is None]
+        if len(plain) > 1:
+            constant = [p for p in plain if self._constant(p)]
+            varying = [p for p in plain if not self._constant(p)]
+            plain = [self._as_one(op, group) for group in (constant, varying) if group]
+        for shape in (("always", "eventually"), ("eventually", "always")):
+            bodies = [_body(p, shape) for p in others]
+            found = [self._predicate(b) for b in bodies if b is not None]
+            free = op == ("or" if shape[0] == "always" else "and")
+            if others and len(found) == len(others) and None not in found:
+                if all(self._constant(p) for p in plain) and (free or len(others) == 1):
+                    one = self._as_one(op, [*plain, *(b for b in bodies if b is not None)])
+                    return Modal(shape[0], Modal(shape[1], one))
+        return both([*plain, *others]) if op == "and" else either([*plain, *others])
+
+    def _as_one(self, op: str, parts: list[Formula]) -> Formula:
+        if len(parts) == 1:
+            return parts[0]
+        predicates = [p for p in map(self._predicate, parts) if p is not None]
+        whole = build.conj(*predicates) if op == "and" else build.disj(*predicates)
+        return Holds(self.known.setdefault(whole, len(self.known)))
+
+    def _predicate(self, formula: Formula) -> Expr | None:
+        """The expression of a formula without temporal operators."""
+        match formula:
+            case Holds(index):
+                return list(self.known)[index]
+            case Connective("not", (part,)):
+                inner = self._predicate(part)
+                return None if inner is None else negation(inner)
+            case Connective(op, parts):
+                found = [self._predicate(part) for part in parts]
+                known = [p for p in found if p is not None]
+                if len(known) < len(found):
+                    return None
+                return build.conj(*known) if op == "and" else build.disj(*known)
+            case _:
+                return None
+
+    def _constant(self, formula: Formula) -> bool:
+        """Whether ``formula`` is a predicate that reads parameters only."""
+        predicate = self._predicate(formula)
+        return predicate is not None and not any(isinstance(n, ir.Read) for n in nodes(predicate))
+
+
+def _body(formula: Formula, shape: tuple[str, str]) -> Formula | None:
+    match formula:
+        case Modal(outer, Modal(inner, body)) if (outer, inner) == shape:
+            return body
+        case _:
+            return None
+
+
+def used(known: dict[Expr, int], formula: Formula) -> tuple[tuple[Expr, ...], Formula]:
+    """The propositions that ``formula`` mentions, and the formula with their new numbers."""
+    order: dict[int, int] = {}
+
+    def renumbered(part: Formula) -> Formula:
+        match part:
+            case Holds(index):
+                return Holds(order.setdefault(index, len(order)))
+            case Connective(op, parts):
+                return Connective(op, tuple(renumbered(p) for p in parts))
+            case Modal(op, inner):
+                return Modal(op, renumbered(inner))
+
+    again = renumbered(formula)
+    expressions = list(known)
+    return tuple(expressions[index] for index in order), again
