@@ -29,7 +29,7 @@ CASES = [
     ("lossy", "", "violated", "holds", "violated", 10),
     ("fifo, lossy", "", "violated", "holds", "holds", 7),
     ("duplicating", "", "holds", "violated", "violated", None),
-    ("persistent", "", "holds", "violated", "violated", 15),
+    ("persistent", "", "violated", "violated", "violated", 15),
     ("bounded 2", "", "holds", "holds", "violated", 5),
     ("fifo, bounded 2", "", "holds", "holds", "holds", 3),
     ("perfect", "faults crash <= 1", "violated", "holds", "violated", None),
