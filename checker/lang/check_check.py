@@ -40,7 +40,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         links=links,
         capacity=capacity,
         clients=clients_of(_of(decl, ast_items.Client), home),
-        prove=_properties(asked, protocol, library.bases(), report),
+        prove=_properties(asked, protocol, library.bases(), report, faults.recover),
         expect=_expectations(_of(decl, ast_items.Expect), report),
         span=decl.name.span,
         crash_points=_crash_points(_of(decl, ast_items.CrashPoints), report),
@@ -145,6 +145,7 @@ def _properties(
     protocol: typed.Protocol,
     interfaces: list[typed.Interface],
     report: Reporter,
+    recover: bool,
 ) -> tuple[typed.PropertyDef, ...]:
     made: dict[str, typed.PropertyDef] = {}
     for name in asked:
@@ -152,7 +153,7 @@ def _properties(
             continue
         found = find_property(name.text, protocol, interfaces)
         if found is None and is_once(name.text):
-            found = _once(name, protocol, report)
+            found = _once(name, protocol, report, recover)
             if found is not None:
                 made[name.text] = found
         elif found is None:
@@ -166,7 +167,9 @@ def _properties(
     return tuple(made.values())
 
 
-def _once(name: ast.Name, protocol: typed.Protocol, report: Reporter) -> typed.PropertyDef | None:
+def _once(
+    name: ast.Name, protocol: typed.Protocol, report: Reporter, recover: bool
+) -> typed.PropertyDef | None:
     """``exactly_once over effects``; ``None`` where it can't be asked, which is reported."""
     times, _, over = name.text.partition(" over ")
     choices = ", ".join(f"`{times} over {o}`" for o in OVER)
@@ -177,7 +180,7 @@ def _once(name: ast.Name, protocol: typed.Protocol, report: Reporter) -> typed.P
         report.add("C018", message, name.span, choices, suggestion(over, OVER) if over else "")
         return None
     try:
-        return once(name.text, protocol, name.span)
+        return once(name.text, protocol, name.span, recover)
     except NotHere as reason:
         message = f"`{name.text}` can't be asked of `{protocol.name}`: {reason}"
         report.add("C018", message, name.span)

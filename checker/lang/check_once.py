@@ -8,6 +8,8 @@ property says in words which question it is.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from checker.diagnostics import Span
 from checker.lang import typed
 from checker.lang.check_history import entry_type
@@ -26,6 +28,10 @@ _LEAST = {
     "processings": "what a correct process requests is performed in the end",
     "effects": "what a correct process requests is performed in the end",
 }
+_RECOVERING = (
+    " (if all processes are up in the end; and where others do the work, if the one that requests"
+    " it never crashes)"
+)
 _WORDS = {
     "deliveries": "Asked of deliveries, that is, of indications; not of what is done with them",
     "processings": "Asked of processings, that is, of every time that something is performed",
@@ -42,8 +48,15 @@ def is_once(name: str) -> bool:
     return name.split(" ")[0] in TIMES
 
 
-def once(name: str, protocol: typed.Protocol, span: Span) -> typed.PropertyDef:
+def once(
+    name: str, protocol: typed.Protocol, span: Span, recover: bool = False
+) -> typed.PropertyDef:
     """The property ``exactly_once over effects`` (or another such) of ``protocol``.
+
+    ``recover``: crashed processes may come back.  Nobody promises that they do, so that "at least
+    once" is asked of runs in which all processes are up in the end; and of a request whose work is
+    done elsewhere only where the process that makes it never crashes, since one that comes back
+    knows no more of what it asked for than it has stored.
 
     Raises :class:`NotHere` where the protocol has nothing that it would be about.
     """
@@ -54,8 +67,8 @@ def once(name: str, protocol: typed.Protocol, span: Span) -> typed.PropertyDef:
         parts.append(_at_most(over, protocol, span))
         said.append(_MOST[over])
     if times != "at_most_once":
-        parts.append(_at_least(over, protocol, span))
-        said.append(_LEAST[over])
+        parts.append(_at_least(over, protocol, span, recover))
+        said.append(_LEAST[over] + (_RECOVERING if recover else ""))
     formula = parts[0] if len(parts) == 1 else typed.Operation(BOOL, "and", tuple(parts), span)
     document = f"{_WORDS[over]}: {'; and '.join(said)}."
     return typed.PropertyDef(name, document, name, formula, span)
@@ -109,21 +122,18 @@ def _never_twice(operator: Operator, span: Span) -> Expr:
 # ---- at least once ----------------------------------------------------------------------------
 
 
-def _at_least(over: str, protocol: typed.Protocol, span: Span) -> Expr:
+def _at_least(over: str, protocol: typed.Protocol, span: Span, recover: bool) -> Expr:
     """``forall p in Proc, m in T: correct(p) and m in broadcast(p) ~> …``."""
     request = _request(protocol)
     payload = request.fields[0][1]
     owner, item = typed.Local(PROC, "p", span), typed.Local(payload, "m", span)
     asked = typed.History(Seq(payload), "request", request.name, owner, span)
-    premise = typed.Operation(
-        BOOL,
-        "and",
-        (
-            typed.Correct(BOOL, "correct", owner, span),
-            typed.Operation(BOOL, "in", (item, asked), span),
-        ),
-        span,
-    )
+    premises: list[Expr] = [typed.Correct(BOOL, "correct", owner, span)]
+    if recover:
+        other = typed.Correct(BOOL, "correct", typed.Local(PROC, "r", span), span)
+        premises.append(_forall((_everybody("r", span),), other, span))
+    premises.append(typed.Operation(BOOL, "in", (item, asked), span))
+    premise = typed.Operation(BOOL, "and", tuple(premises), span)
     if over == "deliveries":
         goal = _indicated(_carrying(protocol, payload), payload, owner, item, span)
     else:
@@ -131,12 +141,51 @@ def _at_least(over: str, protocol: typed.Protocol, span: Span) -> Expr:
         act = _acts(protocol)
         acts = typed.Acts(Seq(act), kind, span)
         goal = _among(acts, act, payload, item, span, f"what is performed is `{show(act)}`")
-    leads = typed.Temporal(BOOL, "~>", (premise, goal), span)
+    leads: Expr = typed.Temporal(BOOL, "~>", (premise, goal), span)
+    if recover and _elsewhere(over, protocol, request):
+        crashed = typed.Correct(BOOL, "crashed", owner, span)
+        never = _always(_not(crashed, span), span)
+        leads = typed.Operation(BOOL, "=>", (never, leads), span)
     whole: Expr = typed.All(Set(payload), payload, span)
     if payload == PROC:
         whole = typed.Processes(PROCS, None, span)
     binders = (_everybody("p", span), typed.Binder(typed.Bind(payload, "m"), whole, None))
     return _forall(binders, leads, span)
+
+
+def _elsewhere(over: str, protocol: typed.Protocol, request: Operator) -> bool:
+    """Whether the roles that take the request are none of those that do what it asks for."""
+    takes, does = set(), set()
+    for role in protocol.roles:
+        for handler in role.handlers:
+            event = handler.event
+            if isinstance(event, typed.OnRequest) and event.op == request.name:
+                takes.add(role.name)
+            if any(_does(over, stmt) for stmt in _statements(handler.body)):
+                does.add(role.name)
+    return bool(does) and not takes & does
+
+
+def _statements(block: typed.Block) -> Iterator[typed.Stmt]:
+    """The statements of ``block``, also those inside others."""
+    for stmt in block:
+        yield stmt
+        match stmt:
+            case typed.If(_, then, otherwise, _):
+                yield from _statements(then + otherwise)
+            case typed.For(body=body) | typed.While(body=body) | typed.Atomic(body=body):
+                yield from _statements(body)
+            case typed.Either(alternatives, _):
+                for _, body in alternatives:
+                    yield from _statements(body)
+            case _:
+                pass
+
+
+def _does(over: str, stmt: typed.Stmt) -> bool:
+    if over == "deliveries":
+        return isinstance(stmt, typed.Call) and stmt.layer is None
+    return isinstance(stmt, typed.Perform)
 
 
 def _indicated(operator: Operator, payload: Type, owner: Expr, item: Expr, span: Span) -> Expr:

@@ -167,7 +167,7 @@ def _processes_given(
     for parameter in protocol.parameters:
         if not isinstance(parameter.type, typed.Proc):
             continue
-        given = written.get(parameter.name)
+        given = written.get(parameter.name, parameter.default)
         name = given.name if isinstance(given, typed.Named) else given
         if name is None:
             name = processes[0]
