@@ -59,6 +59,19 @@ JOB_CASES = [
 
 CASES = [
     Case(
+        "a crash right behind what is done together",
+        """
+        protocol P(a: Proc) implements Out {
+          stable state s = false
+          upon request go(m) { atomic { s := true }  note(1) }
+          upon recover { if s { note(2) } }
+          property told: always 2 in noted(a) => 1 in noted(a)
+        }
+        check c of P { n = 1  a = p1  faults crash <= 1, recover  clients { p1 go a }  prove told }
+        """,
+        "told violated",
+    ),
+    Case(
         "volatile state is gone, stable state is kept",
         """
         protocol P implements Out {

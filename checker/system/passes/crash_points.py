@@ -128,7 +128,8 @@ def _crashing(world: World, who: ir.Expr, body: Block, first_too: bool) -> Block
             return (emit, *disk.written(emit))
         happens = (emit, *disk.written(emit))
         if emit.glued:
-            return (ir.If(build.negation(done), happens),)
+            begun = ir.Assign(ir.Target(BOOL, some.name, False), TRUE)
+            return (ir.If(build.negation(done), (*happens, begun)),)
         return (ir.If(build.negation(done), _cut(world, emit, happens, done, some)),)
 
     return (
