@@ -63,7 +63,13 @@ CASES = (
         held("validity", "uniform_agreement"),
         {"n": "4"},
     ),
-    Case("specs/consensus/ben_or.bcast::same_inputs", 184_059, held("termination")),
+    Case("specs/consensus/rotating_coordinator.bcast::settles", 83_130, held("termination")),
+    Case(
+        "specs/total_order/from_consensus.bcast::over_a_real_consensus",
+        150_167,
+        held("validity", "agreement"),
+    ),
+    Case("specs/byzantine/bracha.bcast::four", 1_828_947, held("validity", "totality")),
 )
 
 COLUMNS: Mapping[str, int] = {
