@@ -42,12 +42,15 @@ def _lines(folder: Path, file: Path) -> Iterator[str]:
 
 
 def _comment(text: str) -> str:
-    """The first comment line of a spec, if it starts with one."""
+    """The first paragraph of the comment that a spec starts with, if it does."""
+    said: list[str] = []
     for line in text.splitlines():
         stripped = line.strip()
-        if stripped.startswith("//"):
-            if said := stripped.lstrip("/").strip():
-                return said
-        elif stripped:
+        if stripped and not stripped.startswith("//"):
             break
-    return ""
+        words = stripped.lstrip("/").strip()
+        if said and not words:
+            break
+        if words:
+            said.append(words)
+    return " ".join(said)

@@ -35,6 +35,8 @@ def history_name(op: str) -> str:
     """The name of the history of ``op``: ``deliver`` gives ``delivered``."""
     if op in _IRREGULAR:
         return _IRREGULAR[op]
+    if op.endswith("ed"):
+        return op
     if op.endswith("e"):
         return op + "d"
     if op.endswith("y") and op[-2:-1] not in "aeiou":

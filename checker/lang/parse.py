@@ -15,8 +15,8 @@ from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.lang import ast_items
 from checker.lang.parse_build import Builder
 from checker.lang.parse_expr import DEPTH, LARGEST, TooDeep, TooLarge
-from checker.lang.parse_recover import LIMIT, balance, blanked, pieces
-from checker.lang.parse_words import unexpected
+from checker.lang.parse_recover import LIMIT, balance, blanked, pieces, without_word_before
+from checker.lang.parse_words import MISSPELT, unexpected
 
 _ODD = re.compile("[\r\ufeff\u2028\u2029\u0085\x0b]")
 _BRACKETS = 200
@@ -69,6 +69,8 @@ def _piece(piece: str, text: str, file: str, found: list[Diagnostic]) -> tuple[a
             return Builder(file, text).spec(_parser().parse(piece))
         except UnexpectedInput as error:
             offset, diagnostic = unexpected(error, piece, file)
+            if MISSPELT in diagnostic.hint:  # it would be met again
+                piece = without_word_before(piece, offset)
             if all(d.span != diagnostic.span for d in found):
                 found.append(diagnostic)
         except TooDeep as deep:

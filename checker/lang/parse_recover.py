@@ -127,6 +127,12 @@ def blanked(text: str, offset: int) -> str:
     return text[:start] + _spaces(text[start:end]) + text[end:]
 
 
+def without_word_before(text: str, offset: int) -> str:
+    """``text`` without the word that ends right before ``offset``."""
+    start = len(re.sub(r"[A-Za-z_]\w*\s*$", "", text[:offset]))
+    return text[:start] + _spaces(text[start:offset]) + text[offset:]
+
+
 def _item(text: str, offset: int) -> tuple[int, int]:
     """The item at ``offset``: from its keyword to the next at its depth, or the closing brace.
 

@@ -164,6 +164,8 @@ _KEYWORDS = (
     "require requires role send shared skip stable start state timeout timing type union upon "
     "uses when while yield"
 ).split()
+MISSPELT = "where it says"
+"""In the hint of an error whose cause is the word before it."""
 _HINTS = {
     "=": "a value is assigned with `:=`, compared with `==`",
     "&": "write `and`",
@@ -221,7 +223,7 @@ def _meant(found: str, names: set[str], before: str) -> str:
     if last is None or last[1] in _KEYWORDS:
         return ""
     near = get_close_matches(last[1], _KEYWORDS, 1, 0.75)
-    return f"did you mean `{near[0]}` where it says `{last[1]}`?" if near else ""
+    return f"did you mean `{near[0]}` {MISSPELT} `{last[1]}`?" if near else ""
 
 
 def _span(text: str, file: str, offset: int, length: int) -> Span:

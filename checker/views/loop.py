@@ -47,7 +47,9 @@ def ledger_view(trace: Trace) -> RenderableType | None:
     """How the run keeps each promise of the world; ``None`` where there is nothing to say."""
     if not trace.ledger:
         return None
-    if trace.closing is None:
+    if idles(trace):
+        title = "Why the run may stay like this for ever: each promise of the world is kept"
+    elif trace.closing is None:
         title = "Why the run may end here: what must come again and again is there"
     else:
         title = "Why the run may go round for ever: each promise of the world is kept"
@@ -59,8 +61,15 @@ def ledger_view(trace: Trace) -> RenderableType | None:
     return Group(Text(title, style="bold"), pairs(rows, 2, 1))
 
 
+def idles(trace: Trace) -> bool:
+    """Whether something still happens where the run stays for ever."""
+    return trace.closing is None and any(entry.how == "taken" for entry in trace.ledger)
+
+
 def _kept(entry: LedgerEntry, trace: Trace) -> str:
     match entry.how:
+        case "taken" if trace.closing is None:
+            return "it happens again and again, and changes nothing any more"
         case "taken":
             return f"it happens in {_steps(entry.steps)}"
         case "disabled" if entry.kind == "strong":

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from checker.views.loop import ledger_view, repeating, rounds
+from checker.views.loop import idles, ledger_view, repeating, rounds
 from checker.views.paper import count, listing, pairs, stack
 from checker.witness.trace import Change, Copies, Event, Fate, Step, Trace
 
@@ -214,7 +214,9 @@ def _in_flight(trace: Trace) -> RenderableType | None:
 
 def _closing(trace: Trace) -> RenderableType:
     closing = Text(_what(trace) + ".", style="bold")
-    if trace.ends:
+    if idles(trace):
+        closing.append("\nThe run stays like this for ever, as the world allows.", "dim")
+    elif trace.ends:
         closing.append("\nThe run is over: nothing that the world promises is left to do.", "dim")
     elif trace.closing is not None:
         closing.append("\nThe run goes round like this for ever, as the world allows.", "dim")

@@ -71,8 +71,8 @@ def _of_failure(trace: Trace) -> str:
 
 def _steps(trace: Trace) -> str:
     if trace.closing is not None:
-        before = _count(trace.loop or 0, "step")
-        return f"in a run that goes round for ever after {before}"
+        before = f"after {_count(trace.loop, 'step')}" if trace.loop else "from the start"
+        return f"in a run that goes round for ever {before}"
     if trace.loop is not None and trace.length:
         return f"in a run that ends after {_count(trace.length, 'step')}"
     return "in the initial state" if trace.length == 0 else f"after {_count(trace.length, 'step')}"

@@ -31,7 +31,7 @@ def ledger(system: TransitionSystem, states: Sequence[State], loop: int) -> tupl
     if loop == last:
         if not interpreter.is_admissible_end(system, states[last]):
             raise Unfair("the run can't stay where it ends")
-        return _justice(system, states, loop)
+        return (*_idle(system, states[last]), *_justice(system, states, loop))
     numbers = range(loop, last + 1)
     moves = {i: interpreter.moves(system, states[i]) for i in numbers}
     constraints = {c: fairness for i in numbers for c, fairness in moves[i].enabled.items()}
@@ -61,6 +61,21 @@ def _kept(
         return LedgerEntry(text, kind, "disabled", tuple(disabled))
     often = "infinitely often" if fairness.kind is FairnessKind.STRONG else "for ever"
     raise Unfair(f"possible {often} and never done: {text}")
+
+
+def _idle(system: TransitionSystem, state: State) -> list[LedgerEntry]:
+    """What is promised and happens in ``state`` for ever, without changing anything."""
+    found: dict[Constraint, ir.Fairness] = {}
+    for action in system.actions:
+        for scope in interpreter.instances(system, action, state):
+            promise = interpreter.constraint(action, scope)
+            if promise is not None:
+                found.setdefault(promise, ir.fairness_of(action))
+    entries = []
+    for owed in sorted(found, key=lambda c: (c.group, repr(c.key))):
+        kind = found[owed].kind.value
+        entries.append(LedgerEntry(in_words(owed, found[owed]), kind, "taken", ()))
+    return entries
 
 
 def _justice(

@@ -120,7 +120,8 @@ class LedgerEntry:
     ``taken`` (``steps``: those of the loop in which it is), ``disabled`` (``steps``: after these
     of the loop it can't be taken), or ``holds`` (``steps``: a justice is true after these).  A step
     is known by the number of the state it leads to; the step that closes the loop has the number
-    behind the last one.  Where the run stays in its last state for ever only justice is named.
+    behind the last one.  Where the run stays in its last state for ever, what is ``taken`` there
+    changes nothing and has no ``steps``.
     """
 
     text: str

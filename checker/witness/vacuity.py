@@ -31,7 +31,8 @@ def vacuous(
     if prop.name not in answer.premises:
         return f"the premise of {prop.name} never held in any run, so it says nothing"
     unused = () if allow_unused else _missing(system, answer, lambda info: info.required)
-    return "; ".join(_never(info) for info in unused)
+    said = "; ".join(_never(info) for info in unused)
+    return f"{said} (write `allow unused` where that is meant)" if said else ""
 
 
 def never_happened(system: TransitionSystem, answer: Answer) -> tuple[str, ...]:

@@ -19,7 +19,8 @@ def test_list(capsys: Out, monkeypatch: Patch, tmp_path: Path) -> None:
     (tmp_path / "interfaces").mkdir()
     (tmp_path / "interfaces" / "all.bcast").write_text("interface I {}")
     text = (
-        "\n//\n// Flooding.\nprotocol A {}\ncheck one of A {}\n// check no of A\ncheck two of A {}"
+        "\n//\n// Flooding,\n// and how.\n//\n// More.\n"
+        "protocol A {}\ncheck one of A {}\n// check no of A\ncheck two of A {}"
     )
     (tmp_path / "a.bcast").write_text(text)
     (tmp_path / "b.bcast").write_text("protocol B {}\n// late")
@@ -27,7 +28,7 @@ def test_list(capsys: Out, monkeypatch: Patch, tmp_path: Path) -> None:
     assert main(["list"]) == 0
     assert capsys.readouterr().out.splitlines()[1:] == [
         "",
-        "a.bcast  Flooding.",
+        "a.bcast  Flooding, and how.",
         "  A: one, two",
         "",
         "b.bcast",

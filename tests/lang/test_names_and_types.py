@@ -6,6 +6,7 @@ import pytest
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.lang import typed
+from checker.lang.check_history import history_name
 from checker.lang.load import load_text
 
 BEB = """protocol P(leader: Proc, k: Nat max 9) implements ReliableBroadcast {
@@ -422,3 +423,8 @@ def test_which_role_a_process_has() -> None:
 """
     found = [(d.code, d.span.line) for d in diagnostics(text) if d.span]
     assert found == [("N008", 6), ("N002", 7)]
+
+
+def test_what_happened_is_known_by_the_participle() -> None:
+    names = {op: history_name(op) for op in ("deliver", "propose", "try", "submit", "finished")}
+    assert list(names.values()) == ["delivered", "proposed", "tried", "submitted", "finished"]

@@ -25,6 +25,12 @@ def places(text: str) -> list[tuple[str, int, int]]:
     return [(d.code, d.span.line, d.span.column) for d in wrong(text) if d.span]
 
 
+def test_a_misspelt_word_is_told_once() -> None:
+    text = "check c of P { n = 2 fault crash <= 1 clients { p1 broadcasts a } prove x }"
+    (only,) = wrong(text)
+    assert only.hint == "did you mean `faults` where it says `fault`?"
+
+
 def test_an_empty_file_is_a_spec() -> None:
     for text in ("", "\n", "// nothing\n", "\ufeff", "\t \r\n"):
         assert parse(text, "a").items == ()

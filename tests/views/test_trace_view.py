@@ -17,7 +17,7 @@ from checker.views.report import report_view
 from checker.views.text import trace_view
 from checker.witness.answer import Limits
 from checker.witness.narrate import narrate
-from checker.witness.trace import Event, Header, Trace
+from checker.witness.trace import Event, Header, LedgerEntry, Trace
 from checker.witness.vacuity import coverage
 from checker.witness.verdict import Covered, PropertyVerdict, Report, Word
 from tests.witness.pingpong import lasso, pingpong
@@ -101,6 +101,17 @@ def test_a_run_that_stays_where_it_is() -> None:
     assert "in 3 steps" in text
     assert "the detector tells the truth\n    so it is at the end" in text
     assert "The run is over: nothing that the world promises is left to do." in text
+
+
+def test_a_run_that_stays_where_something_still_happens() -> None:
+    system = pingpong()
+    idle = LedgerEntry("the timer of p1 is over in the end", "weak", "taken", ())
+    stays = replace(lasso(system), loop=3, closing=None, ledger=(idle,), ends=True)
+    text = as_text(trace_view(narrate(system, stays, system.properties[0], HEADER)))
+    assert "Why the run may stay like this for ever" in text
+    assert "it happens again and again, and changes nothing any more" in text
+    assert "The run stays like this for ever, as the world allows." in text
+    assert "The run is over" not in text
 
 
 def test_what_the_world_does_has_lines_of_its_own() -> None:

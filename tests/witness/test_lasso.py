@@ -88,6 +88,14 @@ def test_a_run_that_stays() -> None:
     run = made_again(system(goes(0, 3)), (0, 3), 1)
     assert run.ends
     assert run.closing is None
+    assert run.ledger == ()
+
+
+def test_a_run_that_stays_where_something_still_happens() -> None:
+    run = made_again(system(goes(0, 3), goes(3, 3, WEAK), goes(3, 3)), (0, 3), 1)
+    assert run.ends
+    told = [(e.text, e.kind, e.how, e.steps) for e in run.ledger]
+    assert told == [("it comes to 3", "weak", "taken", ())]
 
 
 @pytest.mark.parametrize(
