@@ -171,11 +171,27 @@ def _premise(formula: typed.Expr, binders: Binders, env: Env) -> Expr:
             pass
         case typed.Temporal(_, "~>", (premise, _), _):
             pass
+        case typed.Operation(_, "=>", (given, _), _):
+            premise = _seen(given)
         case _:
             return ir.TRUE
     if is_temporal((premise, *(b.where for b in binders))):
         return ir.TRUE
     return _exists(binders, premise, None, env)
+
+
+def _seen(given: typed.Expr) -> typed.Expr:
+    """What is so in some state of each run of which ``given`` is true.
+
+    Who is correct in a run is who is correct in its last states.
+    """
+    match given:
+        case typed.Temporal(_, "always" | "eventually", (part,), _):
+            return _seen(part)
+        case typed.Operation(_, "and", parts, _):
+            return next((_seen(p) for p in parts if is_temporal(p)), given)
+        case _:
+            return given
 
 
 # ---- translation ------------------------------------------------------------------------------

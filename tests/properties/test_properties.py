@@ -60,6 +60,10 @@ CASES = [
     _count("always forall p in Proc: crashed(p) => p.v < 2", "violated", CRASH),
     _count("always forall p, q in Proc: p != q => not (crashed(p) and crashed(q))", "holds", CRASH),
     _count("always forall p in Proc: crashed(p) => p.v < 3", "vacuous"),
+    _count("forall p in Proc: not correct(p) => eventually p.v == 3", "vacuous"),
+    _count("forall p in Proc: (eventually p.v > 3) => eventually p.v == 0", "vacuous"),
+    _count("forall p in Proc: correct(p) and (eventually p.v > 3) => always p.v == 0", "vacuous"),
+    _count("forall p in Proc: (eventually p.v == 2) => eventually p.v == 1", "holds"),
     Case(
         "roles: a premise about a role is about nobody else",
         ROLES.replace("CRASH", ""),
