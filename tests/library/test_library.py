@@ -76,6 +76,7 @@ COARSE_ONLY = {
     "broadcast/lazy_reliable-crash_two": "`crash_one` is asked by fine steps, too",
     "byzantine/bracha-four": "`three` is asked by fine steps, too",
     "byzantine/bracha-joins_too_soon": "`three` is asked by fine steps, too",
+    "byzantine/bracha-too_few_echoes": "`three` is asked by fine steps, too",
     "byzantine/bracha-too_few_readies": "`three` is asked by fine steps, too",
     "byzantine/consistent_echo-four": "`three` is asked by fine steps, too",
     "byzantine/echo-built_for_one_with_none": "`forged_senders` is asked by fine steps, too",
@@ -88,6 +89,8 @@ COARSE_ONLY = {
     "byzantine/pbft_round-four": "`three` is asked by fine steps, too",
     "byzantine/pbft_round-too_few_prepares": "`three` is asked by fine steps, too",
     "byzantine/pbft_round-two_phases": "`three` is asked by fine steps, too",
+    "total_order/from_consensus-over_a_real_consensus": "over oracles fine steps are asked, too",
+    "total_order/from_consensus-without_subtracting": "over oracles fine steps are asked, too",
 }
 
 
