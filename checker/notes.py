@@ -144,6 +144,15 @@ def _of_world(check: typed.Check, made: Instantiated) -> Iterator[str]:
             f"a Byzantine process sends any well-typed message, in {whose}; where messages carry"
             " payloads, one of them is `forged`, which no client sends"
         )
+    timing = check.timing
+    if timing is not None and timing.kind in ("synchronous", "partial") and check.clients:
+        when = "" if timing.kind == "synchronous" else ", once it is synchronous"
+        yield f"in lock step{when}: what clients can ask they ask before the round ends"
+    if check.recover and any(i.protocol is None for i in check.given):
+        yield (
+            "an oracle counts on every process that comes back: it errs towards none, although one"
+            " that stays down would bind it to nothing"
+        )
     yield from (f"only so far: {limit}" for limit in _noise(check, made))
 
 

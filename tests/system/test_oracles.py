@@ -238,3 +238,45 @@ def test_what_no_oracle_can_be(
     with pytest.raises(SpecError) as refused:
         run(tmp_path, text)
     assert [d.code for d in refused.value.diagnostics] == [code], name
+
+
+REGULAR = """
+protocol P implements Consensus {
+  uses cons : Consensus
+  message SAW(v: 0..1)
+  message ODD(v: 0..1)
+  state mine : option<0..1> = none
+  state saw : set<0..1> = {}
+  state odd = false
+  upon request propose(v) { cons.propose(v) }
+  upon cons.decide(v) {
+    mine := some(v)
+    decide(v)
+    if exists w in saw: w != v { send ODD(v) to all }
+    send SAW(v) to all
+  }
+  upon receive SAW(v) when mine == none { saw += v }
+  upon receive ODD(v) when mine != some(v) { odd := true }
+  property never_odd : always forall p in Proc: not p.odd
+}
+check c of P {
+  n = 2
+  CRASH
+  given cons as oracle
+  clients { p1 proposes 0  p2 proposes 1 }
+  prove consensus_agreement, termination, never_odd
+  allow unused
+}
+"""
+
+
+@pytest.mark.parametrize(("engine", "fine"), WAYS)
+@pytest.mark.parametrize(("crash", "never_odd"), [("faults crash <= 1", "violated"), ("", "holds")])
+def test_whoever_crashes_later_is_owed_nothing_before(
+    crash: str, never_odd: str, engine: str, fine: bool, tmp_path: Path
+) -> None:
+    """Regular consensus lets a faulty process decide otherwise, and tell it before it crashes."""
+    if fine and engine == "reference":
+        pytest.skip("large for the interpreter")
+    expected = f"consensus_agreement holds, termination holds, never_odd {never_odd}"
+    compare(tmp_path, Case(crash, REGULAR.replace("CRASH", crash), expected), engine, fine)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import conj, entry, equal, fresh, member, negation
-from checker.system.instantiate import calls
+from checker.system.instantiate import calls, doomed
 from checker.system.instantiate.clauses import Clause, bound_by, clause_of, request_of
 from checker.system.instantiate.expressions import Env, bind_domain, lower
 from checker.system.instantiate.sizes import refuse
@@ -82,7 +82,10 @@ class Contract:
         return TupleT(tuple(t for _, t in fields))
 
     def declare(self) -> None:
-        """Declares the histories."""
+        """Declares the histories, and who will crash where that makes a difference."""
+        parts = ((c.premise, c.goal, *c.binders) for c in self.clauses if not c.later)
+        if self._ordered() or any(isinstance(n, typed.Correct) for p in parts for n in nodes(p)):
+            doomed.declare(self.world)
         for event in sorted(self.sets | self.sequences):
             item, name = self._item(event), self._name(event)
             if event in self.sequences:
@@ -165,7 +168,9 @@ class Contract:
         body = ir.Quant(Quantifier.EXISTS, y.name, ir.Members(theirs, item), behind, BOOL)
         missing = conj(negation(member(x, theirs)), body)
         some = ir.Quant(Quantifier.EXISTS, x.name, ir.Members(mine, item), missing, BOOL)
-        result: Expr = conj(world.correct(one), world.correct(other), some)
+        both = (world.correct(one), world.correct(other))
+        unless = (doomed.spared(world, one), doomed.spared(world, other))
+        result: Expr = conj(*both, *unless, some)
         for local in (other, one):
             everybody = ir.Universe(world.proc)
             result = ir.Quant(Quantifier.EXISTS, local.name, everybody, result, BOOL)
@@ -285,7 +290,8 @@ class _Reader:
                 who = lower(process, env)
                 if kind == "correct":
                     may_be = world.recovers and not self.later
-                    return world.reliable(who) if may_be else world.correct(who)
+                    now = world.reliable(who) if may_be else world.correct(who)
+                    return conj(now, doomed.spared(world, who))
                 return negation(world.alive(who) if kind == "crashed" else world.correct(who))
             case typed.History(_, kind, op, owner, _):
                 return contract._mine(contract._name((kind, op)), lower(owner, env))

@@ -14,7 +14,7 @@ from __future__ import annotations
 from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import conj, equal, fresh
-from checker.system.instantiate import landmarks
+from checker.system.instantiate import doomed, landmarks
 from checker.system.instantiate.dispatch import guarded, new_root, run_handler
 from checker.system.instantiate.expressions import Env, lower
 from checker.system.instantiate.initial import choose_initial, prefix_of
@@ -44,6 +44,9 @@ from checker.system.ir import (
     VariableKind,
 )
 from checker.system.types import AtomT, BagT, IntT, MapT, SeqT, SetT, default
+
+OPINIONS = ("@suspected", "@trusted")
+"""The variables that hold whom a process suspects and trusts."""
 
 STORED = "@stored."
 """Prefix of the variables that hold what is on disk, where effects are steps of their own."""
@@ -103,7 +106,8 @@ def room(world: World, victim: Expr) -> Expr:
     """Whether one more crash is possible, and one of ``victim``."""
     bound = build.integer(world.crash_bound)
     so_far = world.read(CRASHES) if world.recovers else build.size(world.crashed())
-    return conj(build.below(so_far, bound), world.may_fail(victim))
+    left = conj(build.below(so_far, bound), doomed.room(world, victim))
+    return conj(left, world.may_fail(victim))
 
 
 def crashes(world: World) -> None:
@@ -164,6 +168,8 @@ def _volatile(world: World, variable: ir.Variable) -> bool:
     """Whether a crash makes the variable of a process what it is where nothing was assigned."""
     if variable.name == PENDING or variable.name.startswith(WAITING):
         return True
+    if variable.name in OPINIONS:  # a process that has come back suspects and trusts nobody yet
+        return world.recovers
     local = variable.kind is VariableKind.LOCAL and variable.name not in world.read_by_properties
     return local and (world.recovers or not world.fine)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from checker.system import ir
 from checker.system.build import fresh, negation
-from checker.system.instantiate import calls
+from checker.system.instantiate import calls, doomed
 from checker.system.instantiate.contracts import Contract, contract_of
 from checker.system.instantiate.dispatch import new_root
 from checker.system.instantiate.sizes import refuse
@@ -89,7 +89,8 @@ def request(
 
 
 def draft(world: World) -> None:
-    """Drafts the indications of the oracles."""
+    """Drafts the indications of the oracles, and what they foresee."""
+    doomed.draft(world)
     for contract in _contracts(world):
         interface = contract.instance.protocol.implements
         assert interface is not None
@@ -162,7 +163,7 @@ def _too_many(world: World, contract: Contract, op: str, size: str, arg: ir.Loca
 
 def justice(world: World) -> tuple[Justice, ...]:
     """What the oracles do in the end."""
-    found: list[Justice] = []
+    found = doomed.justice(world)
     for contract in _contracts(world):
         for clause, owed in contract.owed():
             text = f"the oracle `{contract.title}` keeps `{clause.name}` in the end"
