@@ -43,6 +43,10 @@ class Flight:
     queue: tuple[Expr, ir.Target] | None = None
 
 
+WHILE_DOWN = "lose while down"
+"""Begins the names of the losses that nobody has promised against: an end of the link is down."""
+
+
 def named(what: str, link: Link) -> str:
     """The name of an action of ``link``."""
     return f"{what} ({link.name})" if link.name else what
@@ -82,7 +86,7 @@ def _while_down(world: World, link: Link, flight: Flight) -> None:
     if "stubborn" not in link.kinds:
         down = disj(down, negation(world.alive(flight.to)))
     if flight.queue is None:
-        _draft(world, named("lose while down", link), _narrowed(flight, down))
+        _draft(world, named(WHILE_DOWN, link), _narrowed(flight, down))
         return
     queue, target = flight.queue
     assert isinstance(queue.type, SeqT)
@@ -93,7 +97,7 @@ def _while_down(world: World, link: Link, flight: Flight) -> None:
     left = ir.Apply(queue.type, Op.DELETE_AT, (queue, position))
     removal = (ir.Assign(target, left),)
     anywhere = Flight(params, flight.source, flight.to, message, removal)
-    _draft(world, named("lose while down", link), anywhere)
+    _draft(world, named(WHILE_DOWN, link), anywhere)
 
 
 def _omitted(world: World, link: Link, flight: Flight) -> None:

@@ -7,6 +7,7 @@ from dataclasses import fields, is_dataclass, replace
 from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import conj, disj, entry, equal, fresh, member, negation
+from checker.system.instantiate.losses import WHILE_DOWN
 from checker.system.instantiate.sizes import refuse
 from checker.system.instantiate.world import World
 from checker.system.ir import FALSE, TRUE, Action, ActionKind, Apply, Block, Expr, Op
@@ -16,7 +17,8 @@ ROUND = "round"
 _URGENT = {ActionKind.STEP, ActionKind.REQUEST, ActionKind.EFFECT}
 _RECEPTION = {ActionKind.RECEIVE, ActionKind.FORGE, ActionKind.LOSE}
 """What waits for the timers of the round.  Losses do, too: a message that is lost before it could
-be received was never enabled, and a fair-loss link would owe nothing for it."""
+be received was never enabled, and a fair-loss link would owe nothing for it.  What is lost while an
+end of the link is down was promised by nobody."""
 _AGAIN = ("duplicating", "persistent", "stubborn")
 
 
@@ -100,7 +102,7 @@ def ordered(
             action = _kept_up(world, action)
         if action.name == ROUND:
             action = replace(action, guard=conj(action.guard, *(negation(x) for x in left)))
-        elif action.kind in _RECEPTION:
+        elif action.kind in _RECEPTION and not action.name.startswith(WHILE_DOWN):
             may = disj(negation(stable), nothing_over)
             action = replace(action, guard=conj(may, action.guard))
         result.append(action)
