@@ -46,7 +46,7 @@ def not_promised(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
         found.append("nothing is promised for a process of which messages are lost")
     if check.byzantine is not None:
         found.append("nothing is promised for a Byzantine process, or for messages from or to it")
-    if check.partitions is not None:
+    if check.splits:
         found.append("a split network need not heal: nothing crosses it, and nothing is promised")
     return (*found, *_noise(check, made))
 

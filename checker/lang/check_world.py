@@ -53,6 +53,7 @@ class Faults:
     omission: typed.Expr | None = None
     byzantine: typed.Expr | None = None
     partition: typed.Expr | None = None
+    partitions: bool = False
 
 
 # ---- faults -----------------------------------------------------------------------------------
@@ -74,6 +75,8 @@ def faults_of(items: list[ast_items.Fault], home: Home) -> Faults:
             if item.bound is not None:
                 message = "the crashes have a bound, not the recoveries"
                 home.report.add("C010", message, item.span, "`recover`")
+        elif kind == "partition" and item.bound is None:
+            bounds[kind] = None
         else:
             bounds[kind] = _bound(item, home)
     if recover is not None and "crash" not in bounds:
@@ -85,14 +88,14 @@ def faults_of(items: list[ast_items.Fault], home: Home) -> Faults:
         bounds.get("omission"),
         bounds.get("byzantine"),
         bounds.get("partition"),
+        "partition" in bounds,
     )
 
 
 def _bound(item: ast_items.Fault, home: Home) -> typed.Expr | None:
     kind = item.kind.text
     if item.bound is None:
-        how = "how often may the network split?" if kind == "partition" else "how many may be so?"
-        message = "how many may crash?" if kind == "crash" else how
+        message = "how many may crash?" if kind == "crash" else "how many may be so?"
         home.report.add("C010", message, item.span, f"`{kind} <= 1`")
         return None
     return _number(item.bound, home)

@@ -88,8 +88,9 @@ class Check:
 
     ``crash``: the bound of ``faults crash <= e`` or ``None``, and ``recover`` whether crashed
     processes may come back (then the bound is of crashes, not of processes); ``omission``,
-    ``byzantine``: bounds of processes; ``partitions``: how often the network may split; ``links``:
-    the kinds as written, ``("perfect",)`` where none is; ``capacity``: of ``bounded k``;
+    ``byzantine``: bounds of processes; ``splits``: whether the network may split, and
+    ``partitions``: how often (``None``: any number of times); ``links``: the kinds as
+    written, ``("perfect",)`` where none is; ``capacity``: of ``bounded k``;
     ``prove``: the properties asked, each resolved (the protocol's own, its interface's, or by name
     from a shipped interface, or made, as ``exactly_once over effects``);
     ``crash_points``: ``inside`` or ``between_handlers``; ``allow_unused``: handlers that never run
@@ -113,6 +114,7 @@ class Check:
     omission: Expr | None = None
     byzantine: Expr | None = None
     partitions: Expr | None = None
+    splits: bool = False
     link_rules: tuple[LinkRule, ...] = ()
     timing: Timing | None = None
     detector: Detector | None = None

@@ -106,7 +106,7 @@ def test_expectations() -> None:
         ("faults recover", "C012"),
         ("faults crash <= 1, recover <= 1", "C010"),
         ("faults omission <= true", "N003"),
-        ("faults partition", "C010"),
+        ("faults partition <= true", "N003"),
         ("links prefect", "C004"),
         ("links stubborn, lossy", "C003"),
         ("links fair_loss, lossy", "C003"),

@@ -74,10 +74,14 @@ def test_faults() -> None:
     )
     assert made.recover and isinstance(made.crash, typed.Literal)
     assert isinstance(made.omission, typed.Param)
-    assert isinstance(made.byzantine, typed.Literal) and isinstance(made.partitions, typed.Literal)
+    assert (
+        isinstance(made.byzantine, typed.Literal)
+        and isinstance(made.partitions, typed.Literal)
+        and made.splits
+    )
     plain = check(ROLES % "")
     assert not plain.recover
-    assert (plain.omission, plain.byzantine, plain.partitions) == (None, None, None)
+    assert (plain.omission, plain.byzantine, plain.splits) == (None, None, False)
 
 
 def test_links_for_pairs_of_roles() -> None:

@@ -73,6 +73,7 @@ CASES = [
     _link("faults omission <= 1  links fifo", "arrive holds, ordered holds"),
     _link("faults partition <= 1", "arrive violated, ordered violated"),
     _link("faults partition <= 2  links fifo", "arrive violated, ordered holds"),
+    _link("faults partition", "arrive violated, ordered violated"),
     _link("links fair_loss", "arrive violated, ordered violated"),
     _link("links fair_loss, fifo", "arrive violated, ordered holds"),
     _link("links stubborn", "arrive holds, ordered violated"),

@@ -1,7 +1,7 @@
 """A network that splits into two sides, and comes together again.
 
-Any split is possible, at most as often as the check says.  While the network is split nothing
-passes from one side to the other: messages wait.  That it heals is not promised.
+Any split is possible, as often as the check says, or any number of times.  While the network is
+split nothing passes from one side to the other: messages wait.  That it heals is not promised.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from checker.system.ir import (
     TRUE,
     Action,
     ActionKind,
+    Block,
+    Expr,
     MarkKind,
     Param,
     VariableKind,
@@ -26,29 +28,30 @@ def declare(world: World) -> None:
 
     The first process is never on that side, so that each split has one name.
     """
-    bound = world.bound(world.check.partitions)
-    if bound and len(world.sizes.processes) > 1:
+    bound = world.check.partitions
+    if world.may_split and len(world.sizes.processes) > 1:
         world.add(SPLIT, SetT(world.proc), frozenset(), VariableKind.WORLD, "cut off")
-        world.add(SPLITS, IntT(0, bound), 0, VariableKind.WORLD, "partitions")
+        if bound is not None:
+            most = IntT(0, world.bound(bound))
+            world.add(SPLITS, most, 0, VariableKind.WORLD, "partitions")
 
 
 def splits(world: World) -> None:
     """Drafts the split of the network and its end."""
     if SPLIT not in world.variables:
         return
-    side, count = world.read(SPLIT), world.read(SPLITS)
-    bound = world.bound(world.check.partitions)
+    side = world.read(SPLIT)
     target = ir.Target(side.type, SPLIT, True)
     nobody = ir.Const(side.type, frozenset())
     everybody = range(len(world.sizes.processes))
     others = ir.Const(side.type, frozenset(everybody[1:]))
     cut = ir.Local(side.type, fresh("side"))
     whole = equal(side, nobody)
-    where = conj(whole, build.below(count, build.integer(bound)), negation(equal(cut, nobody)))
-    one = ir.Apply(IntT(1, bound + 1), ir.Op.ADD, (count, build.integer(1)))
+    once_more, counted = _count(world)
+    where = conj(whole, once_more, negation(equal(cut, nobody)))
     body = (
         ir.Assign(target, cut),
-        ir.Assign(ir.Target(count.type, SPLITS, True), one),
+        *counted,
         mark(world, MarkKind.WORLD, "the network splits: {0} cut off", ("side",), cut),
     )
     params = (Param(cut.name, ir.Subsets(others, side.type), where),)
@@ -62,3 +65,15 @@ def splits(world: World) -> None:
         FALSE,
     )
     world.drafts += [Draft(split, None), Draft(heal, None)]
+
+
+def _count(world: World) -> tuple[Expr, Block]:
+    """Whether the network may split once more, and what counts that it has."""
+    if SPLITS not in world.variables:
+        return TRUE, ()
+    count, bound = world.read(SPLITS), world.bound(world.check.partitions)
+    one = ir.Apply(IntT(1, bound + 1), ir.Op.ADD, (count, build.integer(1)))
+    return (
+        build.below(count, build.integer(bound)),
+        (ir.Assign(ir.Target(count.type, SPLITS, True), one),),
+    )

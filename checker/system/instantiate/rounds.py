@@ -48,7 +48,7 @@ def gone(world: World) -> Block:
             continue
         network = world.read(link.variable)
         target = ir.Target(network.type, link.variable, True)
-        if world.bound(world.check.partitions) == 0:
+        if not world.may_split:
             result.append(ir.Assign(target, ir.Const(network.type, default(network.type))))
         elif isinstance(network.type, MapT):
             result.append(_emptied_queues(world, link.variable))

@@ -184,6 +184,12 @@ class World:
         return 0 if expr is None else closed(expr, self.sizes.values)
 
     @property
+    def may_split(self) -> bool:
+        """Whether the network may split in two."""
+        bound = self.check.partitions
+        return self.check.splits and (bound is None or self.bound(bound) > 0)
+
+    @property
     def crash_bound(self) -> int:
         return self.bound(self.check.crash)
 
