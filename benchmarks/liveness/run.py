@@ -19,7 +19,11 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Case:
-    """A check with parameters, how many states it has, and what is true of its properties."""
+    """A check with parameters, how many states it has, and what is true of its properties.
+
+    The numbers for folklore are those of its source; those of library checks are the tool's own,
+    so that two rows of a table are known to measure the same work.
+    """
 
     spec: str
     states: int

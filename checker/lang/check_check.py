@@ -49,7 +49,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         omission=faults.omission,
         byzantine=faults.byzantine,
         partitions=faults.partition,
-        splits=faults.partitions,
+        splits=faults.splits,
         link_rules=rules_of(_of(decl, ast_items.LinkRule), home),
         timing=timing,
         detector=detector,

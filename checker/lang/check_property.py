@@ -107,20 +107,7 @@ def _changing(node: object) -> typed.Expr | None:
     """Something in ``node`` that need not be the same in all states of a run."""
     if isinstance(node, tuple):
         return next((c for c in map(_changing, node) if c is not None), None)
-    if isinstance(
-        node,
-        typed.StateRef
-        | typed.Received
-        | typed.History
-        | typed.HistoryOrder
-        | typed.Repeated
-        | typed.Causes
-        | typed.Acts
-        | typed.RepeatedAct
-        | typed.Opinion,
-    ):
-        return node
-    if isinstance(node, typed.Correct) and node.kind != "correct":
+    if typed.changes(node):
         return node
     if is_dataclass(node) and not isinstance(node, type | Span):
         parts = (getattr(node, f.name) for f in fields(node) if f.name not in ("span", "type"))

@@ -46,14 +46,15 @@ _CONTRADICT = {
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """The bounds of a check's faults, and whether crashed processes may come back."""
+    """The bounds of a check's faults, whether crashed processes may come back, and whether the
+    network may split (``partition``: how often, ``None``: any number of times)."""
 
     crash: typed.Expr | None = None
     recover: bool = False
     omission: typed.Expr | None = None
     byzantine: typed.Expr | None = None
     partition: typed.Expr | None = None
-    partitions: bool = False
+    splits: bool = False
 
 
 # ---- faults -----------------------------------------------------------------------------------

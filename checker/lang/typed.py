@@ -87,6 +87,7 @@ from checker.lang.typed_expr import (
     Self,
     StateRef,
     Temporal,
+    changes,
 )
 from checker.lang.typed_types import (
     Bag,
@@ -205,4 +206,5 @@ __all__ = [
     "Type",
     "While",
     "Yield",
+    "changes",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from checker.diagnostics import Span
 from checker.lang.typed_types import Pattern, Type
@@ -357,3 +358,16 @@ Expr = (
     | Opinion
     | Temporal
 )
+
+
+def changes(node: object) -> TypeGuard[Expr]:
+    """Whether ``node`` itself, whatever its parts, may differ between two states of a run."""
+    match node:
+        case StateRef() | Received() | History() | HistoryOrder() | Repeated() | Causes():
+            return True
+        case Acts() | RepeatedAct() | Opinion():
+            return True
+        case Correct(kind=kind):
+            return kind != "correct"
+        case _:
+            return False

@@ -14,12 +14,10 @@ from checker.properties.liveness import is_temporal, question
 from checker.properties.polarity import check as check_polarity
 from checker.properties.polarity import may_be_correct
 from checker.properties.reader import Reader
-from checker.system import ir
 from checker.system.build import conj, disj, negation
-from checker.system.instantiate.expressions import Env, bind_domain, lower
+from checker.system.instantiate.expressions import Env, exists, lower
 from checker.system.instantiate.world import World
-from checker.system.ir import FALSE, TRUE, Expr, Property, PropertyKind, Quantifier
-from checker.system.types import BOOL
+from checker.system.ir import FALSE, TRUE, Expr, Property, PropertyKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +102,11 @@ def _in_the_end(world: World, definition: typed.PropertyDef) -> Property:
 
 def _state_predicates(parts: Shape, env: Env) -> tuple[Expr, Expr]:
     """``bad`` and the premise as nested existential quantifiers over the binders."""
-    frames = []
-    for binder in parts.binders:
-        name, domain, where, env = bind_domain(binder.pattern, binder.domain, binder.where, env)
-        frames.append((name, domain, where))
-    premise = TRUE if parts.premise is None else lower(parts.premise, env)
-    bad = conj(premise, negation(lower(parts.goal, env)))
-    for name, domain, where in reversed(frames):
-        bad = ir.Quant(Quantifier.EXISTS, name, domain, conj(where, bad), BOOL)
-        premise = ir.Quant(Quantifier.EXISTS, name, domain, conj(where, premise), BOOL)
-    return bad, premise
+
+    def premise(inner: Env) -> Expr:
+        return TRUE if parts.premise is None else lower(parts.premise, inner)
+
+    def bad(inner: Env) -> Expr:
+        return conj(premise(inner), negation(lower(parts.goal, inner)))
+
+    return exists(parts.binders, env, bad), exists(parts.binders, env, premise)

@@ -40,21 +40,4 @@ def grows(expr: typed.Expr) -> bool:
 
 def fixed(expr: typed.Expr | typed.Pattern) -> bool:
     """Whether ``expr`` means the same in every state of a run."""
-    varying = (
-        typed.StateRef
-        | typed.Received
-        | typed.History
-        | typed.HistoryOrder
-        | typed.Repeated
-        | typed.Causes
-        | typed.Acts
-        | typed.RepeatedAct
-        | typed.Opinion
-        | typed.Temporal
-    )
-    for node in nodes(expr):
-        if isinstance(node, varying):
-            return False
-        if isinstance(node, typed.Correct) and node.kind != "correct":
-            return False
-    return True
+    return not any(isinstance(n, typed.Temporal) or typed.changes(n) for n in nodes(expr))

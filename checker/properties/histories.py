@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from checker.lang import typed
+from checker.lang.check_history import history_name
 from checker.properties.acts import Acts
 from checker.system import build, ir
 from checker.system.build import entry, fresh, member
@@ -105,10 +106,10 @@ class Histories:
                 inner: Type = SeqT(item, self.world.capacity(name, 4), name)
             else:
                 inner = self.world.set_of(item, f"{name}.size")
-            self._variable(name, inner, _participle(event[1]))
+            self._variable(name, inner, history_name(event[1]))
         for event in sorted(self.repeated):
             inner = self.world.set_of(self.item_type(event), f"@repeated.{event[1]}.size")
-            self._variable(f"@repeated.{event[1]}", inner, f"{_participle(event[1])} twice")
+            self._variable(f"@repeated.{event[1]}", inner, f"{history_name(event[1])} twice")
         if self.causal:
             broadcast = self.causal_item()
             past = self.world.set_of(broadcast, "past.size")
@@ -203,9 +204,3 @@ class Histories:
         relevant = build.equal(build.item(pair_local, 1), item)
         loop = ir.For(pair_local.name, ir.Members(causes, pair_type), (ir.If(relevant, (grow,)),))
         return (loop, ir.Assign(target, build.with_item(mine, item)))
-
-
-def _participle(op: str) -> str:
-    if op == "broadcast":
-        return op
-    return op + ("d" if op.endswith("e") else "ed")

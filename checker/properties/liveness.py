@@ -30,7 +30,7 @@ from checker.properties.reader import Reader
 from checker.system import build, ir
 from checker.system.build import conj, fresh, member, negation
 from checker.system.evaluate import RunFault, Scope, evaluate, members
-from checker.system.instantiate.expressions import Env, as_domain, bind_domain, lower
+from checker.system.instantiate.expressions import Env, as_domain, bind_domain, exists, lower
 from checker.system.instantiate.patterns import matched
 from checker.system.instantiate.sizes import refuse
 from checker.system.instantiate.walk import nodes
@@ -147,16 +147,12 @@ def _settles(binders: Binders, parts: _LeadsTo) -> bool:
 
 def _exists(binders: Binders, body: typed.Expr | None, goal: typed.Expr | None, env: Env) -> Expr:
     """Some values of ``binders`` with ``body`` and without ``goal``."""
-    frames = []
-    for binder in binders:
-        name, domain, where, env = bind_domain(binder.pattern, binder.domain, binder.where, env)
-        frames.append((name, domain, where))
-    inner = ir.TRUE if body is None else lower(body, env)
-    if goal is not None:
-        inner = conj(inner, negation(lower(goal, env)))
-    for name, domain, where in reversed(frames):
-        inner = ir.Quant(Quantifier.EXISTS, name, domain, conj(where, inner), BOOL)
-    return inner
+
+    def found(inner: Env) -> Expr:
+        here = ir.TRUE if body is None else lower(body, inner)
+        return here if goal is None else conj(here, negation(lower(goal, inner)))
+
+    return exists(binders, env, found)
 
 
 def _premise(formula: typed.Expr, binders: Binders, env: Env) -> Expr:

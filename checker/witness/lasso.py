@@ -123,10 +123,10 @@ def satisfies(
         [interpreter.holds(system, proposition, state, names) for state in states]
         for proposition in prop.propositions
     ]
-    return _truth(prop.formula, truths, len(states), loop)[0]
+    return truth(prop.formula, truths, len(states), loop)[0]
 
 
-def _truth(
+def truth(
     formula: ir.Formula, truths: Sequence[Sequence[bool]], length: int, loop: int
 ) -> list[bool]:
     """The value of ``formula`` at each position of the run."""
@@ -134,13 +134,13 @@ def _truth(
         case ir.Holds(index):
             return list(truths[index])
         case ir.Connective(op, parts):
-            rows = [_truth(part, truths, length, loop) for part in parts]
+            rows = [truth(part, truths, length, loop) for part in parts]
             if op == "not":
                 return [not value for value in rows[0]]
             join = all if op == "and" else any
             return [join(row[i] for row in rows) for i in range(length)]
         case ir.Modal(op, part):
-            row = _truth(part, truths, length, loop)
+            row = truth(part, truths, length, loop)
             join = all if op == "always" else any
             return [join(row[min(i, loop) :]) for i in range(length)]
         case _:

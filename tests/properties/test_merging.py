@@ -12,7 +12,7 @@ from checker.system import ir
 from checker.system.evaluate import Scope, evaluate
 from checker.system.ir import Connective, Expr, Formula, Holds, Modal
 from checker.system.types import BOOL
-from checker.witness.lasso import _truth
+from checker.witness.lasso import truth
 
 PLAIN: tuple[Expr, ...] = (
     ir.Read(BOOL, "x"),
@@ -44,7 +44,7 @@ def _formula(source: random.Random, depth: int) -> Formula:
 def _first(formula: Formula, propositions: tuple[Expr, ...], run: list[dict[str, bool]]) -> bool:
     scopes = [Scope({n: s[n] for n in "xy"}, {n: s[n] for n in "pq"}) for s in run]
     truths = [[bool(evaluate(e, scope)) for scope in scopes] for e in propositions]
-    return _truth(formula, truths, len(run), len(run) // 2)[0]
+    return truth(formula, truths, len(run), len(run) // 2)[0]
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -23,6 +23,7 @@ from checker.system.instantiate import (
     world,
     yields,
 )
+from checker.system.instantiate.counted import counted
 from checker.system.instantiate.sizes import Sizes, compute
 from checker.system.instantiate.walk import expressions_of
 from checker.system.instantiate.world import World
@@ -67,39 +68,8 @@ def instantiate(
     sizes = compute(check, overrides)
     made = stack.start(check, sizes, capacities or {}, fine)
     made.coverage = coverage
-    formulas = tuple(e for p in check.prove for e in expressions_of(p.formula))
-    world.register_handlers(made)
-    landmarks.register_messages(made)
-    receptions.find(made, formulas)
-    initial.declare_state(made)
-    byzantine.declare(made)
-    partitions.declare(made)
-    yields.declare(made)
-    links.declare(made)
-    timing.declare(made)
-    detectors.declare(made)
-    oracles.declare(made)
-    properties = ask(made, check.prove)
-    crashes.declare(made)
-    if fine:
-        effects_fine.declare(made)
-        properties = effects_fine.between_handlers(made, properties)
-    initial.initialise(made)
-    made.init.extend(crashes.written_at_start(made))
-    actions.conditions(made)
-    actions.clients(made)
-    links.deliveries(made)
-    byzantine.forgeries(made)
-    partitions.splits(made)
-    timing.draft(made)
-    detectors.draft(made)
-    oracles.draft(made)
-    crashes.recoveries(made)
-    yields.go_on(made)
-    crashes.crashes(made)
-    if not fine and check.crash_points == "inside":
-        crash_points.add(made)
-    made.init.extend(stmt for _, body in made.starts for stmt in body)
+    properties = _declare(made, ask)
+    _draft(made)
     system = effects_fine.lowered(made) if fine else effects_coarse.lowered(made)
     finished = TransitionSystem(
         name=f"{check.protocol.name}::{check.name}",
@@ -113,5 +83,47 @@ def instantiate(
         justice=oracles.justice(made),
     )
     verify(finished)
-    at_once = tuple(sorted(made.at_once))
-    return Instantiated(finished, sizes, dict(made.grown), made.uses_shared, at_once)
+    early = (f"{i.path}{name}" for i in links.senders(made) for name in counted(made, i))
+    return Instantiated(finished, sizes, dict(made.grown), made.uses_shared, tuple(sorted(early)))
+
+
+def _declare(made: World, ask: Ask) -> tuple[Property, ...]:
+    """Declares all variables, effects and marks; the properties, over these variables."""
+    formulas = tuple(e for p in made.check.prove for e in expressions_of(p.formula))
+    world.register_handlers(made)
+    landmarks.register_messages(made)
+    receptions.find(made, formulas)
+    initial.declare_state(made)
+    byzantine.declare(made)
+    partitions.declare(made)
+    yields.declare(made)
+    links.declare(made)
+    timing.declare(made)
+    detectors.declare(made)
+    oracles.declare(made)
+    properties = ask(made, made.check.prove)
+    crashes.declare(made)
+    if made.fine:
+        effects_fine.declare(made)
+        properties = effects_fine.between_handlers(made, properties)
+    return properties
+
+
+def _draft(made: World) -> None:
+    """Drafts the start and every action."""
+    initial.initialise(made)
+    made.init.extend(crashes.written_at_start(made))
+    actions.conditions(made)
+    actions.clients(made)
+    links.deliveries(made)
+    byzantine.forgeries(made)
+    partitions.splits(made)
+    timing.draft(made)
+    detectors.draft(made)
+    oracles.draft(made)
+    crashes.recoveries(made)
+    yields.go_on(made)
+    crashes.crashes(made)
+    if not made.fine and made.check.crash_points == "inside":
+        crash_points.add(made)
+    made.init.extend(stmt for _, body in made.starts for stmt in body)

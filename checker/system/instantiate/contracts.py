@@ -9,7 +9,7 @@ from checker.system import build, ir
 from checker.system.build import conj, entry, equal, fresh, member, negation
 from checker.system.instantiate import calls, doomed
 from checker.system.instantiate.clauses import Clause, bound_by, clause_of, request_of
-from checker.system.instantiate.expressions import Env, bind_domain, lower
+from checker.system.instantiate.expressions import Env, exists, lower
 from checker.system.instantiate.sizes import refuse
 from checker.system.instantiate.walk import nodes
 from checker.system.instantiate.world import Instance, World, bounded, enumerable
@@ -199,15 +199,12 @@ class Contract:
 
     def _bad(self, clause: Clause) -> Expr:
         env = Env(self.world, self.instance, None, {}, _Reader(self, clause.later).read)
-        frames = []
-        for binder in clause.binders:
-            name, domain, where, env = bind_domain(binder.pattern, binder.domain, binder.where, env)
-            frames.append((name, domain, where))
-        premise = TRUE if clause.premise is None else lower(clause.premise, env)
-        bad = conj(premise, negation(lower(clause.goal, env)))
-        for name, domain, where in reversed(frames):
-            bad = ir.Quant(Quantifier.EXISTS, name, domain, conj(where, bad), BOOL)
-        return bad
+
+        def bad(inner: Env) -> Expr:
+            premise = TRUE if clause.premise is None else lower(clause.premise, inner)
+            return conj(premise, negation(lower(clause.goal, inner)))
+
+        return exists(clause.binders, env, bad)
 
     # ---- what can be indicated ----------------------------------------------------------------
 

@@ -15,10 +15,9 @@ from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import conj, equal, fresh
 from checker.system.instantiate import doomed, landmarks
-from checker.system.instantiate.dispatch import guarded, new_root, run_handler
+from checker.system.instantiate.dispatch import unasked
 from checker.system.instantiate.expressions import Env, lower
 from checker.system.instantiate.initial import choose_initial, prefix_of
-from checker.system.instantiate.statements import with_queue
 from checker.system.instantiate.walk import nodes
 from checker.system.instantiate.world import (
     ATOMIC,
@@ -249,7 +248,7 @@ def recoveries(world: World) -> None:
     for instance in world.instances:
         body.extend(_as_at_first(world, instance, self))
     for instance in world.instances:
-        body.extend(_handlers(world, instance, self))
+        body.extend(unasked(world, instance, self, typed.OnRecover))
     params = (Param(self.name, ir.Members(crashed, world.proc), TRUE),)
     action = Action("recover", ActionKind.RECOVER, params, TRUE, tuple(body), ir.FALSE)
     world.drafts.append(Draft(action, self))
@@ -289,17 +288,3 @@ def _received(world: World, instance: Instance, self: Expr) -> Block:
     names = (f"{path}@received.{m}" for path, m in world.received if path == instance.path)
     read = (name for name in names if name in world.read_by_properties)
     return tuple(_forget(world, world.variables[name], self) for name in read)
-
-
-def _handlers(world: World, instance: Instance, self: Expr) -> Block:
-    """What ``self`` does in the ``upon recover`` handlers of ``instance``."""
-    found: list[ir.Stmt] = []
-    for role in instance.protocol.roles:
-        for handler in role.handlers:
-            if isinstance(handler.event, typed.OnRecover):
-                root = new_root(world, self, instance, [handler])
-                env = Env(world, instance, self)
-                condition, _ = guarded(role, handler, env, {}, TRUE)
-                body = with_queue(root, run_handler(handler, env, {}, root))
-                found.append(ir.If(condition, body))
-    return tuple(found)

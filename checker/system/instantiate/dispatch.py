@@ -121,6 +121,25 @@ def new_root(world: World, self: Expr, at: Instance, handlers: list[typed.Handle
     return root
 
 
+def unasked(
+    world: World, at: Instance, self: Expr, kind: type[typed.OnInit | typed.OnRecover]
+) -> Block:
+    """What ``self`` does in the handlers of ``at`` for an event of ``kind``, one after another."""
+    found: list[ir.Stmt] = []
+    for role in at.protocol.roles:
+        elsewhere = isinstance(self, ir.Const) and self.value not in world.processes(role.name)
+        if at.above is None and elsewhere:
+            continue
+        for handler in role.handlers:
+            if isinstance(handler.event, kind):
+                root = new_root(world, self, at, [handler])
+                env = Env(world, at, self)
+                condition, _ = guarded(role, handler, env, {}, TRUE)
+                body = with_queue(root, run_handler(handler, env, {}, root))
+                found.append(ir.If(condition, body))
+    return tuple(found)
+
+
 def receive(world: World, at: Instance, self: Expr, sender: Expr, message: Expr) -> Block:
     """A message of ``at`` arrives: it is recorded, then any handler that matches takes it."""
     env = Env(world, at, self)

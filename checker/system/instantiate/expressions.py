@@ -299,6 +299,16 @@ def bind_domain(
     return local.name, lowered, condition, inner
 
 
+def exists(binders: tuple[typed.Binder, ...], env: Env, body: Callable[[Env], Expr]) -> Expr:
+    """That ``body`` holds for some values of ``binders``; it is given the scope inside of them."""
+    if not binders:
+        return body(env)
+    one, *others = binders
+    name, domain, where, inner = bind_domain(one.pattern, one.domain, one.where, env)
+    whole = conj(where, exists(tuple(others), inner, body))
+    return ir.Quant(ir.Quantifier.EXISTS, name, domain, whole, BOOL)
+
+
 def as_domain(domain: typed.Expr, env: Env) -> ir.Domain:
     """Where the members of a binder come from."""
     match domain:

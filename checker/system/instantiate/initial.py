@@ -5,10 +5,9 @@ from __future__ import annotations
 from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import fresh
-from checker.system.instantiate.dispatch import guarded, new_root, run_handler
+from checker.system.instantiate.dispatch import unasked
 from checker.system.instantiate.expressions import Env, as_domain, lower
 from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.statements import with_queue
 from checker.system.instantiate.world import Instance, World, bounded
 from checker.system.ir import TRUE, Block, Expr, VariableKind
 from checker.system.types import MapT, default
@@ -46,7 +45,7 @@ def initialise(world: World) -> None:
         _free_choices(world, instance)
     for process in range(len(world.sizes.processes)):
         self = ir.Const(world.proc, process)
-        body = tuple(s for i in world.instances for s in _init_handlers(world, i, self))
+        body = tuple(s for i in world.instances for s in unasked(world, i, self, typed.OnInit))
         if body and world.honest(self) != TRUE:
             body = (ir.If(world.honest(self), body),)
         if body:
@@ -110,20 +109,3 @@ def choose_initial(world: World, choice: typed.InitChoice, target: ir.Target, en
     stored = build.coerce(local, target.type)
     assign = ir.Assign(target, stored, world.place(choice.span))
     return (ir.Choose(local.name, domain, where), assign)
-
-
-def _init_handlers(world: World, instance: Instance, self: ir.Const) -> Block:
-    """What ``self`` does in the ``upon init`` handlers of ``instance``."""
-    found: list[ir.Stmt] = []
-    for role in instance.protocol.roles:
-        if instance.above is None and self.value not in world.processes(role.name):
-            continue
-        for handler in role.handlers:
-            if not isinstance(handler.event, typed.OnInit):
-                continue
-            root = new_root(world, self, instance, [handler])
-            env = Env(world, instance, self)
-            condition, _ = guarded(role, handler, env, {}, TRUE)
-            body = with_queue(root, run_handler(handler, env, {}, root))
-            found.append(ir.If(condition, body))
-    return tuple(found)

@@ -190,7 +190,6 @@ def _at_once(world: World, sender: Expr, to: Expr, message: Expr, others: Block)
         names = counted(world, instance)
         if not names or instance.messages is None:
             continue
-        world.at_once.update(f"{instance.path}{name}" for name in names)
         inner: Expr = message
         mine: Expr = TRUE
         if len(found) > 1:

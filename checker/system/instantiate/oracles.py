@@ -5,8 +5,9 @@ it.  At any time it may make any indication after which all its ``always`` prope
 it owes by its ``~>`` properties it does in the end: that is a :class:`ir.Justice` of the system.
 
 What a property promises whatever is requested (``correct(p) ~> …``: everybody decides) is owed from
-the first request on: before it there is nothing that could be indicated.  A property that a later
-request or crash could make false is refused: an oracle would have to know the future.
+the first request on: before it there is nothing that could be indicated.  Of the
+future it knows only who will crash (:mod:`.doomed`): a property that a later request, or somebody's
+being down later, could make false is refused.
 """
 
 from __future__ import annotations

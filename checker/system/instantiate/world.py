@@ -130,8 +130,6 @@ class World:
     read_by_properties: set[str] = field(default_factory=set)
     grown: dict[str, int] = field(default_factory=dict)
     uses_shared: bool = False
-    at_once: set[str] = field(default_factory=set)
-    """Messages that are received as soon as they are sent (see :mod:`.counted`)."""
     network: Type | None = None
     links: list[Link] = field(default_factory=list)
     stable: set[str] = field(default_factory=set)
