@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from checker.engines import native
-from checker.engines.native import search, store
+from checker.exploration import search, store
 from checker.kernels import jit
 from checker.kernels.image import build
 from checker.witness.answer import Answer, Limits, Progress

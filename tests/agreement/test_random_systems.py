@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from checker.engines import native, reference
-from checker.engines.native import search
+from checker.exploration import search
 from checker.kernels.jit import Effort, compile_image
 from checker.system.evaluate import RunFault
 from checker.system.ir import PropertyKind, TransitionSystem

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from checker.engines.native.search import Search
+from checker.exploration.search import Search
 from checker.kernels.fields import Mode
 from checker.kernels.image import build
 from checker.kernels.jit import Effort, compile_image

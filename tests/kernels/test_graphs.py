@@ -10,12 +10,12 @@ from itertools import product as pairs
 import pytest
 
 from checker.engines import native
-from checker.engines.native import graph as native_graph
-from checker.engines.native import search as native_search
-from checker.engines.native.automata import Product, Reader
-from checker.engines.native.graph import Graph
-from checker.engines.native.memory import Buffer
-from checker.engines.native.question import Nodes, Question
+from checker.exploration import graph as native_graph
+from checker.exploration import search as native_search
+from checker.exploration.automata import Product, Reader
+from checker.exploration.graph import Graph
+from checker.exploration.memory import Buffer
+from checker.exploration.question import Nodes, Question
 from checker.kernels.graph_fields import NONE
 from checker.kernels.graphs import STRONG, WEAK
 from checker.properties.automaton import refuting

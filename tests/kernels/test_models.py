@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from checker.engines import native, reference
-from checker.engines.native import search
+from checker.exploration import search
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import Limits
 from tests.kernels import models

@@ -8,9 +8,9 @@ from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from checker.engines.native.automata import TRIVIAL, Product
-from checker.engines.native.graph import Graph
-from checker.engines.native.memory import Buffer
+from checker.exploration.automata import TRIVIAL, Product
+from checker.exploration.graph import Graph
+from checker.exploration.memory import Buffer
 from checker.kernels.graph_fields import NONE, Member, Task
 from checker.kernels.jit import graph_kernel
 

@@ -7,11 +7,11 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from checker.engines.native.graph import Graph, Numbers, check_time
-from checker.engines.native.lasso import Key
-from checker.engines.native.memory import Buffer
-from checker.engines.native.question import Nodes, Question
-from checker.engines.native.search import Search
+from checker.exploration.explored import Explored
+from checker.exploration.graph import Graph, Numbers
+from checker.exploration.lasso import Key
+from checker.exploration.memory import Buffer
+from checker.exploration.question import Nodes, Question
 from checker.kernels.letters import pack_params
 from checker.system.ir import Property
 from checker.system.types import Value
@@ -33,7 +33,7 @@ class States:
     ``full``: all of these bits.
     """
 
-    def __init__(self, search: Search, numbers: Numbers, graph: Graph) -> None:
+    def __init__(self, search: Explored, numbers: Numbers, graph: Graph) -> None:
         self.search, self.numbers, self.graph = search, numbers, graph
         self.full = (1 << len(search.system.justice)) - 1
         self.owed = self.justice(None)
@@ -128,7 +128,7 @@ def core_of(states: States) -> Core | None:
     question.every()
     if not question.fair():
         return None
-    check_time(states.search)
+    states.search.check_time()
     code, chosen = question.code, array("I")
     local, core = Buffer(4 * whole.states), Buffer(4 * whole.states)
     count = code.select(question.task, local.address, core.address)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from checker.engines.native.question import Question
+from checker.exploration.question import Question
 from checker.kernels.graph_fields import Task
 from checker.kernels.graphs import STRONG, WEAK
 

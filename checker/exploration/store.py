@@ -10,16 +10,14 @@ import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from checker.engines.native.memory import Buffer, available
+from checker.exploration.findings import Best
+from checker.exploration.memory import Buffer, available
 from checker.kernels.fields import BATCH, Context, Worker
 from checker.kernels.jit import Kernel
 
 FIRST_SLOTS = 1 << 13
 LOAD = 0.6
 """At most this part of the slots is ever in use."""
-
-Best = tuple[int, tuple[int, ...]]
-"""A fingerprint and the words of a state: compared in this order."""
 
 
 class OutOfMemory(Exception):
@@ -183,3 +181,12 @@ class Store:
     def total(self, which: int) -> int:
         """The sum of one word of all workers' records."""
         return sum(crew.get(which) for crew in self.crew)
+
+    def marks(self) -> int:
+        """A bit for each mark that some worker has reached."""
+        words = -(-self.shape.marks // 64)
+        reached = 0
+        for crew in self.crew:
+            for i in range(words):
+                reached |= crew.get(Worker.MARKS + i) << 64 * i
+        return reached

@@ -14,15 +14,13 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from checker.engines.native.automata import Reader
-from checker.engines.native.followed import Followed
-from checker.engines.native.graph import Numbers, Unfinished, build, check_time
-from checker.engines.native.lasso import shortest
-from checker.engines.native.question import Nodes, Question
-from checker.engines.native.search import Search
-from checker.engines.native.states import Core, States, core_of
-from checker.engines.native.traces import path_to
-from checker.kernels.fields import Worker
+from checker.exploration.automata import Reader
+from checker.exploration.explored import Explored, Unfinished
+from checker.exploration.followed import Followed
+from checker.exploration.graph import Numbers, build
+from checker.exploration.lasso import shortest
+from checker.exploration.question import Nodes, Question
+from checker.exploration.states import Core, States, core_of
 from checker.kernels.letters import MAX_LETTER, MAX_OWED
 from checker.kernels.steady import steady
 from checker.system import interpreter
@@ -43,10 +41,10 @@ class Verdicts:
     seconds: float = 0.0
 
 
-def decide(search: Search, exhaustive: bool) -> Verdicts:
+def decide(search: Explored) -> Verdicts:
     """The verdicts on the ``LIVENESS`` properties of a search that is over.
 
-    Where it is not ``exhaustive`` only bad ends that it came across are reported.  Raises
+    Where it is not exhaustive only bad ends that it came across are reported.  Raises
     :class:`Lost` where a property can't be evaluated.
     """
     started, found = time.monotonic(), Verdicts()
@@ -54,17 +52,17 @@ def decide(search: Search, exhaustive: bool) -> Verdicts:
         (i, p) for i, p in enumerate(search.system.properties) if p.kind is PropertyKind.LIVENESS
     ]
     for _, prop in props:
-        if prop.name in search.violating:
+        if prop.name in search.found.violating:
             found.violations[prop.name] = _bad_end(search, prop)
-    if props and exhaustive:
+    if props and search.exhaustive:
         _Decision(search, found, [(i, p) for i, p in props if p.name not in found.violations]).run()
     found.seconds = time.monotonic() - started
     return found
 
 
-def _bad_end(search: Search, prop: Property) -> Path:
+def _bad_end(search: Explored, prop: Property) -> Path:
     """The run to a bad end that the search has found, for the first assignment that it fits."""
-    path = path_to(search, *search.violating[prop.name])
+    path = search.path_to(*search.found.violating[prop.name])
     condition = steady(prop)
     assert condition is not None, "the search looks at the ends of steady properties only"
     for values in interpreter.assignments(prop.params):
@@ -77,16 +75,16 @@ def _bad_end(search: Search, prop: Property) -> Path:
 class _Decision:
     """The properties ``left`` after the search, and what is made to decide them."""
 
-    def __init__(self, search: Search, found: Verdicts, left: list[tuple[int, Property]]) -> None:
+    def __init__(self, search: Explored, found: Verdicts, left: list[tuple[int, Property]]) -> None:
         self.search, self.found, self.left = search, found, left
         self.justice = len(search.system.justice)
-        self.ends = search.store.total(Worker.ENDS)
+        self.ends = search.found.ends
         self.core: Core | None = None
 
     def run(self) -> None:
         """Fills in the verdicts."""
         odd = any(steady(prop) is None for _, prop in self.left)
-        cyclic = self.search.maybe_cyclic and bool(self.left or not self.ends)
+        cyclic = self.search.found.maybe_cyclic and bool(self.left or not self.ends)
         if not odd and not cyclic:
             self.found.fair = self.ends > 0
             return
@@ -126,7 +124,7 @@ class _Decision:
         self.found.edges = graph.edges
         self.found.bytes_per_edge = graph.bytes / max(1, graph.edges)
         self.states = States(self.search, numbers, graph)
-        if self.search.maybe_cyclic:
+        if self.search.found.maybe_cyclic:
             self.search.tell("liveness: what can go round for ever")
             self.core = core_of(self.states)
         self.found.fair = self.ends > 0 or self.core is not None
@@ -156,7 +154,7 @@ class _Decision:
             left = Nodes.of(question.fair_nodes(0, question.size))
         whole = core.numbers_of(left)
         for values in assignments:
-            check_time(self.search)
+            self.search.check_time()
             roots = left.chosen(states.letters(number, whole, prop, values), good)
             question.forget()
             if question.fair(roots):
@@ -169,6 +167,6 @@ class _Decision:
         nearest = core.nearest(question, numbers)
         loop = shortest(question, nearest, self.states.key(core.states))
         number = core.states[loop[0]]
-        stem = path_to(self.search, numbers.depth(number), (0, numbers.words(number)))
+        stem = self.search.path_to(numbers.depth(number), (0, numbers.words(number)))
         more = tuple(self.states.state(core.states[node]) for node in loop[1:])
         return Path((*stem.states, *more), loop=len(stem.states) - 1, values=values)

@@ -11,13 +11,11 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable
 
-from checker.engines.native.automata import Reader
-from checker.engines.native.graph import check_time
-from checker.engines.native.lasso import shortest
-from checker.engines.native.memory import Buffer
-from checker.engines.native.question import Nodes, Question
-from checker.engines.native.states import Core, States
-from checker.engines.native.traces import path_to
+from checker.exploration.automata import Reader
+from checker.exploration.lasso import shortest
+from checker.exploration.memory import Buffer
+from checker.exploration.question import Nodes, Question
+from checker.exploration.states import Core, States
 from checker.kernels.graph_fields import Task
 from checker.system import interpreter
 from checker.system.ir import Property
@@ -42,7 +40,7 @@ class Followed:
         """A run that violates it: the shortest one to a bad end, or else a lasso."""
         best: Path | None = None
         for values in interpreter.assignments(self.prop.params):
-            check_time(self.states.search)
+            self.states.search.check_time()
             found = self._for(values, best)
             if found is not None:
                 best = found
@@ -164,7 +162,7 @@ class _Run:
             node = min(question.found(count), key=self.key)
             depth -= 1
         number = question.split(node)[1]
-        stem = path_to(self.states.search, depth, (0, self.numbers.words(number)))
+        stem = self.states.search.path_to(depth, (0, self.numbers.words(number)))
         return (*stem.states, *(self.states.state(n) for n in reversed(after)))
 
     def _depth(self, node: int) -> int:

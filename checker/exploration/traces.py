@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import ctypes
 
-from checker.engines.native.search import Search
-from checker.engines.native.store import Best
+from checker.exploration.findings import Best
+from checker.exploration.search import Search
 from checker.kernels.fields import Mode, Worker
 from checker.witness.answer import Path
 
 
-def path_to(search: Search, depth: int, target: Best, then_fault: bool = False) -> Path:
+def path_to(search: Search, depth: int, target: Best) -> Path:
     """A shortest run to the state ``target`` of level ``depth``."""
     store, layout = search.store, search.kernel.image.layout
     words = target[1]
@@ -28,4 +28,4 @@ def path_to(search: Search, depth: int, target: Best, then_fault: bool = False) 
         assert found is not None, "a state of a level has a predecessor in the level before"
         words = found[1]
         states.append(layout.unpack(words))
-    return Path(tuple(reversed(states)), then_fault)
+    return Path(tuple(reversed(states)))

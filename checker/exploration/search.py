@@ -6,8 +6,9 @@ import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor, wait
 
-from checker.engines.native.store import Best, Crew, OutOfMemory, Store
-from checker.engines.native.upgrade import Upgrade
+from checker.exploration.findings import Best, Findings
+from checker.exploration.store import Crew, OutOfMemory, Store
+from checker.exploration.upgrade import Upgrade
 from checker.kernels.fields import Context, Mode, Worker
 from checker.kernels.jit import Kernel
 from checker.system.ir import PropertyKind, TransitionSystem
@@ -25,8 +26,8 @@ Segment = tuple[Crew, int, int]
 class Search:
     """One exploration.  After :meth:`run` the public fields say what was found.
 
-    ``violating``, ``faulty``: level and state; ``stopped``: why it is not exhaustive;
-    ``maybe_cyclic``: some transition does not lead to the next level; ``seconds``: its time.
+    ``found``: what is known once level ``found.depth - 1`` is closed; ``stopped``: why it is not
+    exhaustive; ``seconds``: its time.
     """
 
     def __init__(
@@ -44,14 +45,12 @@ class Search:
         self.seconds = 0.0
         self.store = Store(kernel, threads, limits.memory)
         self.depth = 0
-        self.violating: dict[str, tuple[int, Best]] = {}
-        self.premises: set[str] = set()
-        self.faulty: tuple[int, Best] | None = None
+        self.found = Findings()
         self.lost: Best | None = None
         self.stopped: str | None = None
         tracked = any(p.kind is PropertyKind.LIVENESS for p in system.properties)
         untracked = kernel.image.shape.words == 1 and not kernel.image.level_limit
-        self.maybe_cyclic = tracked and untracked
+        self.found.maybe_cyclic = tracked and untracked
         self._tracked = tracked
         self.halt = False
         self._pool: ThreadPoolExecutor | None = None
@@ -76,6 +75,7 @@ class Search:
         finally:
             self.seconds = time.monotonic() - self.started
             self.close()
+            self._count()
             self.depth = self.store.deepest()
 
     def close(self) -> None:
@@ -90,7 +90,7 @@ class Search:
         self.halt = False
 
     def _levels(self) -> None:
-        while self.stopped is None and self.faulty is None and self.lost is None:
+        while self.stopped is None and self.found.faulty is None and self.lost is None:
             if not self.store.level_size(self.depth):
                 return
             limit = self.limits.max_depth
@@ -103,7 +103,7 @@ class Search:
             if last:
                 if self.store.total(Worker.FOUND):
                     self.stopped = f"the depth limit of {limit} was reached"
-                self.maybe_cyclic = self._tracked
+                self.found.maybe_cyclic = self._tracked
                 return
             self._report(force=True)
             self.depth += 1
@@ -114,27 +114,34 @@ class Search:
         self.store.open_level(self.depth + 1)
         limit = self.kernel.image.level_limit
         if limit and self.depth + 1 >= limit:
-            self.maybe_cyclic = True
+            self.found.maybe_cyclic = True
 
     def _close_level(self) -> None:
         """Takes over what the workers noted; what is known now need not be evaluated again."""
         store, count = self.store, len(self.system.properties)
         for i, prop in enumerate(self.system.properties):
             if store.total(store.shape.premise + i):
-                self.premises.add(prop.name)
+                self.found.premises.add(prop.name)
                 store.context[Context.FLAGS + i] = 1
             found = store.best(store.shape.best(i))
             if found is not None:
-                self.violating[prop.name] = (self.depth, found)
+                self.found.violating[prop.name] = (self.depth, found)
                 store.context[Context.FLAGS + count + i] = 1
         found = store.best(store.shape.fault)
         if found is not None:
-            self.faulty = (self.depth, found)
+            self.found.faulty = (self.depth, found)
         self.lost = store.best(store.shape.lost)
+        self._count()
         if store.total(Worker.BACK):
-            self.maybe_cyclic = True
+            self.found.maybe_cyclic = True
         if store.total(Worker.TAPE):
             raise Unsupported("an action makes more nested choices than the native engine takes")
+
+    def _count(self) -> None:
+        """Takes over the totals of all workers."""
+        self.found.transitions = self.store.total(Worker.TRANSITIONS)
+        self.found.ends = self.store.total(Worker.ENDS)
+        self.found.marks |= self.store.marks()
 
     # -- rounds ---------------------------------------------------------------------------------
 

@@ -6,15 +6,14 @@ for no state, where that worker's edges end.
 
 from __future__ import annotations
 
-import time
 from array import array
 from bisect import bisect_right
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from checker.engines.native.memory import Buffer, available
-from checker.engines.native.search import Search
-from checker.engines.native.store import Crew
+from checker.exploration.explored import Explored, Unfinished
+from checker.exploration.memory import Buffer, available
+from checker.exploration.store import Crew
 from checker.kernels.fields import Context, Mode, Worker
 from checker.kernels.graphs import STRONG, WEAK
 from checker.kernels.jit import graph_kernel
@@ -25,14 +24,10 @@ ROWS = 1 << 14
 FIRST_KEYS = 1 << 10
 
 
-class Unfinished(Exception):
-    """A question about cycles is not decided; the message says why."""
-
-
 class Numbers:
     """The states of a search by number."""
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: Explored) -> None:
         self.search = search
         self.firsts: list[int] = []
         self.count = 0
@@ -107,10 +102,10 @@ class Graph:
         return 8 * self.edges + 8 * self.states
 
 
-def build(search: Search, numbers: Numbers) -> Graph:
+def build(search: Explored, numbers: Numbers) -> Graph:
     """The graph of an exhaustive search; raises :class:`Unfinished` where it has no room."""
     store = search.store
-    most = store.total(Worker.TRANSITIONS)
+    most = search.found.transitions
     needed = 8 * most + 40 * numbers.count
     limit = search.limits.memory
     if limit is not None and store.used + needed > limit:
@@ -137,7 +132,7 @@ def build(search: Search, numbers: Numbers) -> Graph:
     return Graph(numbers.count, start, targets, labels, edges, kinds, stretches)
 
 
-def _together(search: Search, writers: list[_Writer], numbers: Numbers) -> None:
+def _together(search: Explored, writers: list[_Writer], numbers: Numbers) -> None:
     with ThreadPoolExecutor(len(writers)) as pool:
         work = zip(writers, search.store.crew, numbers.firsts, strict=True)
         tasks = [pool.submit(writer.write, crew, first) for writer, crew, first in work]
@@ -153,7 +148,7 @@ def _together(search: Search, writers: list[_Writer], numbers: Numbers) -> None:
 class _Writer:
     """Writes edges, from position ``begin`` on, with the record of a worker."""
 
-    def __init__(self, search: Search, crew: Crew, start: Buffer, begin: int) -> None:
+    def __init__(self, search: Explored, crew: Crew, start: Buffer, begin: int) -> None:
         self.search, self.crew, self.start, self.begin = search, crew, start, begin
         self.halt = False
         self.width = search.kernel.image.plan.words if search.kernel.image.plan else 1
@@ -176,7 +171,7 @@ class _Writer:
         while at < owner.count:
             if self.halt:
                 return
-            check_time(search)
+            search.check_time()
             stop = min(owner.count, at + ROWS)
             context, rows = search.store.context_address, owner.rows.address
             at = search.kernel.run(context, self.crew.address, rows, at, stop, first)
@@ -202,7 +197,7 @@ class _Writer:
         return [tuple(words[i * width : (i + 1) * width]) for i in range(count)]
 
 
-def _join(search: Search, writers: list[_Writer], labels: Buffer) -> tuple[bytes, int]:
+def _join(search: Explored, writers: list[_Writer], labels: Buffer) -> tuple[bytes, int]:
     """Gives each constraint one number; gives the kinds, and the number of edges."""
     plan = search.kernel.image.plan
     assert plan is not None
@@ -217,10 +212,3 @@ def _join(search: Search, writers: list[_Writer], labels: Buffer) -> tuple[bytes
             graph_kernel().relabel(labels.address, writer.begin, end, names.buffer_info()[0])
     kinds = {FairnessKind.WEAK: WEAK, FairnessKind.STRONG: STRONG}
     return bytes([0, *(kinds[plan.groups[row[0]].kind] for row in known)]), edges
-
-
-def check_time(search: Search) -> None:
-    """Raises :class:`Unfinished` where the time limit is reached."""
-    timeout = search.limits.timeout
-    if timeout is not None and time.monotonic() - search.started > timeout:
-        raise Unfinished(f"the time limit of {timeout:g} s was reached")

@@ -1,0 +1,70 @@
+"""The native engine: machine code made for the system, threads on one machine, exact.
+
+Results do not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+
+from checker.exploration.conclude import conclude
+from checker.exploration.explored import Explored
+from checker.exploration.search import Search
+from checker.exploration.traces import path_to
+from checker.exploration.upgrade import Upgrade, first_kernel
+from checker.kernels.fields import MAX_WORKERS
+from checker.kernels.image import build
+from checker.system import interpreter
+from checker.system.ir import TransitionSystem
+from checker.witness.answer import Answer, Limits, Listener
+
+NAME = "native"
+
+
+def explore(
+    system: TransitionSystem,
+    limits: Limits,
+    *,
+    threads: int | None = None,
+    listener: Listener | None = None,
+) -> Answer:
+    """Explores ``system`` and answers.
+
+    ``threads``: how many may be used, all processors where it is ``None``.  Raises
+    :class:`Unsupported` where the engine can't take the system, and ``RunFault`` where no initial
+    state, or a property, can be computed.
+    """
+    image = build(system)
+    kernel, improvable = first_kernel(image)
+    layout = image.layout
+    starts = interpreter.initial_events(system)
+    initial = [layout.pack(state) for state, _ in starts]
+    workers = max(1, min(threads or os.cpu_count() or 1, MAX_WORKERS))
+    upgrade = Upgrade(image) if improvable else None
+    search = Search(system, kernel, upgrade, limits, workers, listener)
+    try:
+        search.run(initial)
+        search.found.reach(event.mark for _, events in starts for event in events)
+        return conclude(NAME, _explored(search))
+    finally:
+        search.close()
+
+
+def _explored(search: Search) -> Explored:
+    stopped, search.stopped = search.stopped, None
+    return Explored(
+        system=search.system,
+        limits=search.limits,
+        store=search.store,
+        found=search.found,
+        depth=search.depth,
+        states=search.store.states,
+        used=search.store.used,
+        lost=search.lost,
+        stopped=stopped,
+        started=search.started,
+        seconds=search.seconds,
+        path_to=partial(path_to, search),
+        tell=search.tell,
+    )

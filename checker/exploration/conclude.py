@@ -1,0 +1,63 @@
+"""From a search that is over to an answer: liveness is decided, runs are made of states."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NoReturn
+
+from checker.exploration.explored import Explored
+from checker.exploration.liveness import decide
+from checker.exploration.states import Lost
+from checker.system import interpreter
+from checker.witness.answer import Answer
+
+
+def conclude(engine: str, search: Explored) -> Answer:
+    """The answer of ``engine``.  Raises ``RunFault`` where a property can't be evaluated."""
+    if search.lost is not None:
+        _raise_lost(search, search.lost[1])
+    try:
+        live = decide(search)
+    except Lost as lost:
+        _raise_lost(search, lost.words)
+    found = search.found
+    fault = search.path_to(*found.faulty) if found.faulty else None
+    return Answer(
+        engine=engine,
+        distinct_states=search.states,
+        depth=search.depth,
+        exhaustive=search.exhaustive,
+        seconds=search.seconds,
+        transitions=found.transitions,
+        violations={
+            name: live.violations.get(name) or search.path_to(depth, best)
+            for name, (depth, best) in found.violating.items()
+        }
+        | live.violations,
+        fault=replace(fault, then_fault=True) if fault else None,
+        reached_marks=frozenset(found.reached_marks()),
+        premises=frozenset(found.premises),
+        ends=found.ends,
+        stopped=search.stopped,
+        bytes_per_state=search.used / max(1, search.states),
+        fair=live.fair,
+        undecided=live.undecided,
+        edges=live.edges,
+        bytes_per_edge=live.bytes_per_edge,
+        liveness_seconds=live.seconds,
+    )
+
+
+def _raise_lost(search: Explored, words: tuple[int, ...]) -> NoReturn:
+    """Lets the interpreter say what is wrong with a property in a state."""
+    system, state = search.system, search.kernel.image.layout.unpack(words)
+    for justice in system.justice:
+        interpreter.holds(system, justice.holds, state)
+    for prop in system.properties:
+        interpreter.holds(system, prop.premise, state)
+        interpreter.holds(system, prop.bad, state)
+        for values in interpreter.assignments(prop.params):
+            names = dict(zip((p.name for p in prop.params), values, strict=True))
+            for proposition in prop.propositions:
+                interpreter.holds(system, proposition, state, names)
+    raise AssertionError("a property had an error of the run in native code only")

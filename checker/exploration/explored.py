@@ -1,0 +1,59 @@
+"""A search that is over: what liveness and the answer are made from, whoever made the search."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from checker.exploration.findings import Best, Findings
+from checker.exploration.store import Store
+from checker.kernels.jit import Kernel
+from checker.system.ir import TransitionSystem
+from checker.witness.answer import Limits, Path
+
+
+class Unfinished(Exception):
+    """A question about cycles is not decided; the message says why."""
+
+
+@dataclass
+class Explored:
+    """``store``: the states of which the graph is made: all, or those that can lie on a cycle.
+
+    ``depth``: the last level that has states; ``states``, ``used``: how many there are, and the
+    bytes that they and the seen set take; ``lost``: a state in which a property can't be
+    evaluated; ``stopped``: why the search is not exhaustive, or ``None``; ``started``: on the clock
+    of ``time.monotonic``; ``path_to``: a shortest run to a state of a level; ``tell``: says what
+    is done now.
+    """
+
+    system: TransitionSystem
+    limits: Limits
+    store: Store
+    found: Findings
+    depth: int
+    states: int
+    used: int
+    lost: Best | None
+    stopped: str | None
+    started: float
+    seconds: float
+    path_to: Callable[[int, Best], Path]
+    tell: Callable[[str], None]
+
+    @property
+    def kernel(self) -> Kernel:
+        """The native code in use."""
+        return self.store.kernel
+
+    @property
+    def exhaustive(self) -> bool:
+        """Whether every reachable state was found."""
+        return self.stopped is None and self.found.faulty is None
+
+    def check_time(self) -> None:
+        """Raises :class:`Unfinished` where the time limit is reached."""
+        timeout = self.limits.timeout
+        if timeout is not None and time.monotonic() - self.started > timeout:
+            raise Unfinished(f"the time limit of {timeout:g} s was reached")
