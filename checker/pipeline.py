@@ -15,6 +15,7 @@ from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed_version
 
 from checker.diagnostics import Diagnostic, SpecError
+from checker.engines.spark.cluster import Cluster
 from checker.lang import typed
 from checker.notes import idle, not_promised, notes, piles_up
 from checker.scout import larger, scouted
@@ -30,6 +31,9 @@ from checker.witness.verdict import Expected, PropertyVerdict, Report
 LARGEST_CAPACITY = 1 << 12
 """A capacity found by the tool is not enlarged beyond this: such a system has no end."""
 
+GRADUATE_AT = 1_000_000
+"""A frontier of so many states is worth a cluster."""
+
 GROWN = "capacity of "
 """Prefix, in a trace's settings, of the capacities that its system was made with."""
 
@@ -38,15 +42,25 @@ GROWN = "capacity of "
 class Options:
     """How a check is run; ``settings`` replace the check's own parameters.
 
-    ``coverage``: the report tells which handlers, branches and crash points were reached.
+    ``engine``: ``auto`` is native, and goes over to Spark where there is a ``cluster`` and the
+    frontier has grown to ``graduate_at`` states.  ``coverage``: the report tells which handlers,
+    branches and crash points were reached.  ``checkpoint``: a folder (or URI) in which the run is
+    kept so that it can be resumed, ``resume``: one to go on from; ``keep``: even when it is over.
+    ``states_out``: a folder for tables of what was explored.
     """
 
     settings: Mapping[str, str] = field(default_factory=dict)
-    engine: str = "native"
+    engine: str = "auto"
     threads: int | None = None
     fine_steps: bool = False
     limits: Limits = field(default_factory=Limits)
     coverage: bool = False
+    cluster: Cluster | None = None
+    graduate_at: int = GRADUATE_AT
+    checkpoint: str | None = None
+    resume: str | None = None
+    keep: bool = False
+    states_out: str | None = None
 
 
 def version() -> str:
@@ -203,7 +217,7 @@ def _remaining(options: Options, started: float) -> Options:
 def _answer(system: TransitionSystem, options: Options, listener: Listener | None) -> Answer:
     try:
         match options.engine:
-            case "native":
+            case "native" | "auto":
                 from checker.engines import native
 
                 return native.explore(
@@ -215,7 +229,7 @@ def _answer(system: TransitionSystem, options: Options, listener: Listener | Non
                 return reference.explore(system, options.limits, listener=listener)
             case other:
                 message = f"there is no engine {other!r}"
-                hint = "engines: native, reference"
+                hint = "engines: auto, native, spark, reference"
                 raise SpecError((Diagnostic("E008", message, hint=hint),))
     except Unsupported as why:
         message = f"the {options.engine} engine can't take this check: {why}"

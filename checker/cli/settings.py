@@ -30,10 +30,11 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
         click.option(
             "--engine",
-            type=click.Choice(["native", "reference"]),
-            default="native",
+            type=click.Choice(["auto", "native", "spark", "reference"]),
+            default="auto",
             show_default=True,
-            help="What searches: compiled code, or the plain interpreter that defines it.",
+            help="What searches: compiled code here, or on Spark, or the plain interpreter that"
+            " defines it; auto starts here, and goes over to --master when it pays.",
         ),
         click.option("--threads", type=click.IntRange(min=1), metavar="K", help="Default: all."),
         click.option(
