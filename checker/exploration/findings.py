@@ -5,9 +5,59 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import reduce
+
+from checker.system.ir import TransitionSystem
+from checker.witness.answer import Unsupported
 
 Best = tuple[int, tuple[int, ...]]
 """A fingerprint and the words of a state: compared in this order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What one worker noted while it expanded states of a level; ``+`` is that of two workers.
+
+    ``premises``, ``worst``: for each property, whether its premise held, and the smallest state in
+    which it is seen to fail; ``fault``: the smallest state with an error of the run; ``lost``: one
+    in which a property can't be evaluated; ``back``: some step does not lead on to the next level;
+    ``tape``: there were more nested choices than there is room for; ``newcomer``: some successor
+    was never seen, where that was asked.
+    """
+
+    premises: tuple[bool, ...]
+    worst: tuple[Best | None, ...]
+    fault: Best | None = None
+    lost: Best | None = None
+    back: bool = False
+    tape: bool = False
+    newcomer: bool = False
+    transitions: int = 0
+    ends: int = 0
+    marks: int = 0
+
+    def __add__(self, other: Report) -> Report:
+        return Report(
+            tuple(a or b for a, b in zip(self.premises, other.premises, strict=True)),
+            tuple(_smaller(a, b) for a, b in zip(self.worst, other.worst, strict=True)),
+            _smaller(self.fault, other.fault),
+            _smaller(self.lost, other.lost),
+            self.back or other.back,
+            self.tape or other.tape,
+            self.newcomer or other.newcomer,
+            self.transitions + other.transitions,
+            self.ends + other.ends,
+            self.marks | other.marks,
+        )
+
+    @staticmethod
+    def together(reports: Iterable[Report]) -> Report:
+        """The report of all workers (at least one)."""
+        return reduce(lambda a, b: a + b, reports)
+
+
+def _smaller(a: Best | None, b: Best | None) -> Best | None:
+    return min((best for best in (a, b) if best is not None), default=None)
 
 
 @dataclass
@@ -37,3 +87,24 @@ class Findings:
         """These marks were reached, too."""
         for mark in marks:
             self.marks |= 1 << mark
+
+    def add(self, system: TransitionSystem, report: Report, depth: int) -> None:
+        """Takes over what was noted at level ``depth``, which need not be complete.
+
+        Raises :class:`Unsupported` where the native code has met its limits.
+        """
+        if report.tape:
+            raise Unsupported("an action makes more nested choices than the native engine takes")
+        for prop, premise, worst in zip(
+            system.properties, report.premises, report.worst, strict=True
+        ):
+            if premise:
+                self.premises.add(prop.name)
+            if worst is not None:
+                self.violating.setdefault(prop.name, (depth, worst))
+        if report.fault is not None:
+            self.faulty = (depth, report.fault)
+        self.maybe_cyclic = self.maybe_cyclic or report.back
+        self.transitions += report.transitions
+        self.ends += report.ends
+        self.marks |= report.marks

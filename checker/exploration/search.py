@@ -12,7 +12,7 @@ from checker.exploration.upgrade import Upgrade
 from checker.kernels.fields import Context, Mode, Worker
 from checker.kernels.jit import Kernel
 from checker.system.ir import PropertyKind, TransitionSystem
-from checker.witness.answer import INTERRUPTED, Limits, Listener, Progress, Unsupported
+from checker.witness.answer import INTERRUPTED, Limits, Listener, Progress
 
 PARALLEL_FROM = 8192
 """Levels of fewer states are expanded by one thread."""
@@ -75,7 +75,6 @@ class Search:
         finally:
             self.seconds = time.monotonic() - self.started
             self.close()
-            self._count()
             self.depth = self.store.deepest()
 
     def close(self) -> None:
@@ -99,9 +98,9 @@ class Search:
             try:
                 self.sweep(self.depth, Mode.NEWCOMERS if last else Mode.SEARCH)
             finally:
-                self._close_level()
+                newcomer = self._close_level()
             if last:
-                if self.store.total(Worker.FOUND):
+                if newcomer:
                     self.stopped = f"the depth limit of {limit} was reached"
                 self.found.maybe_cyclic = self._tracked
                 return
@@ -116,32 +115,19 @@ class Search:
         if limit and self.depth + 1 >= limit:
             self.found.maybe_cyclic = True
 
-    def _close_level(self) -> None:
-        """Takes over what the workers noted; what is known now need not be evaluated again."""
-        store, count = self.store, len(self.system.properties)
-        for i, prop in enumerate(self.system.properties):
-            if store.total(store.shape.premise + i):
-                self.found.premises.add(prop.name)
-                store.context[Context.FLAGS + i] = 1
-            found = store.best(store.shape.best(i))
-            if found is not None:
-                self.found.violating[prop.name] = (self.depth, found)
-                store.context[Context.FLAGS + count + i] = 1
-        found = store.best(store.shape.fault)
-        if found is not None:
-            self.found.faulty = (self.depth, found)
-        self.lost = store.best(store.shape.lost)
-        self._count()
-        if store.total(Worker.BACK):
-            self.found.maybe_cyclic = True
-        if store.total(Worker.TAPE):
-            raise Unsupported("an action makes more nested choices than the native engine takes")
+    def _close_level(self) -> bool:
+        """Takes over what the workers noted; what is known now need not be evaluated again.
 
-    def _count(self) -> None:
-        """Takes over the totals of all workers."""
-        self.found.transitions = self.store.total(Worker.TRANSITIONS)
-        self.found.ends = self.store.total(Worker.ENDS)
-        self.found.marks |= self.store.marks()
+        Gives whether a successor was met that had never been seen, where that was asked.
+        """
+        report, props = self.store.report(), self.system.properties
+        self.found.add(self.system, report, self.depth)
+        self.lost = report.lost
+        self.store.know(
+            [i for i, p in enumerate(props) if p.name in self.found.premises],
+            [i for i, p in enumerate(props) if p.name in self.found.violating],
+        )
+        return report.newcomer
 
     # -- rounds ---------------------------------------------------------------------------------
 

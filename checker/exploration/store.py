@@ -7,10 +7,10 @@ range of the rows of each worker.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from checker.exploration.findings import Best
+from checker.exploration.findings import Best, Report
 from checker.exploration.memory import Buffer, available
 from checker.kernels.fields import BATCH, Context, Worker
 from checker.kernels.jit import Kernel
@@ -182,11 +182,31 @@ class Store:
         """The sum of one word of all workers' records."""
         return sum(crew.get(which) for crew in self.crew)
 
-    def marks(self) -> int:
-        """A bit for each mark that some worker has reached."""
-        words = -(-self.shape.marks // 64)
-        reached = 0
+    def report(self) -> Report:
+        """What the workers have noted since the last one; they begin again from nothing."""
+        shape, marks = self.shape, 0
         for crew in self.crew:
-            for i in range(words):
-                reached |= crew.get(Worker.MARKS + i) << 64 * i
-        return reached
+            for i in range(-(-shape.marks // 64)):
+                marks |= crew.get(Worker.MARKS + i) << 64 * i
+        report = Report(
+            premises=tuple(bool(self.total(shape.premise + i)) for i in range(shape.properties)),
+            worst=tuple(self.best(shape.best(i)) for i in range(shape.properties)),
+            fault=self.best(shape.fault),
+            lost=self.best(shape.lost),
+            back=bool(self.total(Worker.BACK)),
+            tape=bool(self.total(Worker.TAPE)),
+            newcomer=bool(self.total(Worker.FOUND)),
+            transitions=self.total(Worker.TRANSITIONS),
+            ends=self.total(Worker.ENDS),
+            marks=marks,
+        )
+        for crew in self.crew:
+            for which in (Worker.TRANSITIONS, Worker.ENDS, Worker.BACK, Worker.FOUND):
+                crew.put(which, 0)
+        return report
+
+    def know(self, premises: Collection[int], violations: Collection[int]) -> None:
+        """Properties, by number, of which the premise, or a violation, need not be looked for."""
+        for i in range(self.shape.properties):
+            self.context[Context.FLAGS + i] = i in premises
+            self.context[Context.FLAGS + self.shape.properties + i] = i in violations
