@@ -9,15 +9,14 @@ import contextlib
 import errno
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from types import ModuleType
+from typing import Any
 
 WHOLE_OBJECTS = {"s3", "gcs", "abfs"}
 """Filesystems in which a file appears when all of it is there, and renaming is copying."""
+UNFINISHED = ".part"
+"""How the names of files end that are being written."""
 
 
 class Place:
@@ -66,32 +65,43 @@ class Place:
 
     def write(self, name: str, data: bytes) -> None:
         """Writes a file, or replaces it: whole, and on the disk, or not at all."""
-        with self.beside(name) as (target, _), target as file:
-            file.write(data)
+        with self.beside(name) as stream:
+            stream.write(data)
+        self.flush([name])
 
     @contextlib.contextmanager
-    def beside(self, name: str) -> Iterator[tuple[Any, str]]:
-        """An Arrow stream, to be used as a context, for what becomes ``name`` afterwards.
+    def beside(self, name: str) -> Iterator[Any]:
+        """An Arrow stream, used as a context, for what becomes ``name`` when it is over.
 
         Where an exception is raised meanwhile there is no such file.
         """
         with self._failing(name):
             system, path = self._made(name)
             direct = system is not None and system.type_name in WHOLE_OBJECTS
-            beside = path if direct else f"{path}.{secrets.token_hex(4)}.part"
+            beside = path if direct else f"{path}.{secrets.token_hex(4)}{UNFINISHED}"
             try:
-                stream = _arrow().OSFile(beside, "wb") if system is None else None
-                yield stream or system.open_output_stream(beside), path
                 if system is None:
-                    _flush(beside)
+                    with _arrow().OSFile(beside, "wb") as stream:
+                        yield stream
                     os.replace(beside, path)
-                    _flush(os.path.dirname(path))
-                elif not direct:
-                    _move(system, beside, path)
+                else:
+                    with system.open_output_stream(beside) as stream:
+                        yield stream
+                    if not direct:
+                        _move(system, beside, path)
             except BaseException:
                 with contextlib.suppress(OSError):
                     os.unlink(beside) if system is None else system.delete_file(beside)
                 raise
+
+    def flush(self, names: Iterable[str]) -> None:
+        """These files, and that they exist, outlive a loss of power afterwards."""
+        if not self.local:
+            return
+        paths = [self.path(name) for name in names]
+        with self._failing(""):
+            for path in [*paths, *sorted({os.path.dirname(path) for path in paths})]:
+                _flush(path)
 
     def reader(self, name: str) -> Any:
         """A file for Arrow to read from; mapped into memory where it is on this machine."""
@@ -142,7 +152,10 @@ class Place:
         if self._remote is None:
             from pyarrow import fs
 
-            self._remote = fs.FileSystem.from_uri(self.location)
+            try:
+                self._remote = fs.FileSystem.from_uri(self.location)
+            except ValueError as error:
+                raise OSError(errno.EINVAL, _line(error), self.location) from error
         return self._remote
 
     @contextlib.contextmanager
@@ -151,15 +164,14 @@ class Place:
         try:
             yield
         except OSError as error:
-            if error.errno is None:
-                raise OSError(errno.EIO, _line(error), self.path(name)) from error
-            said = os.strerror(error.errno)
-            raise OSError(error.errno, said, error.filename or self.path(name)) from error
-        except ValueError as error:
-            raise OSError(errno.EINVAL, _line(error), self.path(name)) from error
+            if error.filename is not None:
+                raise
+            number = error.errno or errno.EIO
+            said = os.strerror(number) if error.errno else _line(error)
+            raise OSError(number, said, self.path(name)) from error
 
 
-def _arrow() -> ModuleType:
+def _arrow() -> Any:
     import pyarrow
 
     return pyarrow

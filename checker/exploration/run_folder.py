@@ -1,0 +1,255 @@
+"""The folder of a run: its states by level, and how far it has come.
+
+The one format of a checkpoint, whoever explores.  A *part* is an Arrow file with states of one
+level, whole or not there.  A *commit* is a small document that names the parts of all levels since
+the commit before it and says what was found; what no commit names counts for nothing, so that
+whoever is interrupted, or writes a part twice, leaves nothing wrong behind.
+
+    run.json                     what is explored
+    levels/00012/…-4f1c.arrow    parts
+    levels/00012/_SUCCESS        the commit whose last level this is
+    said/NAME.json               messages between those who explore
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from checker.exploration.findings import Best, Findings
+from checker.exploration.place import Place
+
+if TYPE_CHECKING:
+    import pyarrow
+
+FORMAT = 1
+COMMIT = "_SUCCESS"
+LEVELS, SAID = "levels", "said"
+BATCH_BYTES = 4 << 20
+"""Of rows in one record batch, about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A file with states of ``level`` that ``shard`` among ``shards`` owns ((0, 1): of any owner).
+
+    ``name``: its path in the folder; ``rows``: how many states.
+    """
+
+    name: str
+    level: int
+    shard: int
+    shards: int
+    rows: int
+
+
+class RunFolder:
+    """The folder at ``location`` (a path or a URI), for states of ``words`` words.
+
+    Can be pickled; opens nothing before it must.  Raises ``OSError`` where the folder can't be
+    read or written.
+    """
+
+    def __init__(self, location: str, words: int) -> None:
+        self.place, self.words = Place(location), words
+        self._committed: int | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_committed": None}
+
+    @property
+    def location(self) -> str:
+        """Where it is: an absolute path, or a URI."""
+        return self.place.location
+
+    # -- states ---------------------------------------------------------------------------------
+
+    def write(self, level: int, shard: int, shards: int, blocks: Iterable[memoryview]) -> Part:
+        """Writes a part from blocks of whole rows; to be called from any process."""
+        import pyarrow as pa
+
+        part = f"{shard:05d}-of-{shards:05d}-{secrets.token_hex(6)}.arrow"
+        name, rows = f"{_level(level)}/{part}", 0
+        schema, width = self._schema(), 8 * self.words
+        with self.place.beside(name) as stream, pa.ipc.new_file(stream, schema) as writer:
+            for block in _gathered(blocks, max(1, BATCH_BYTES // width) * width):
+                count, rest = divmod(block.nbytes, width)
+                assert not rest, "blocks are of whole rows"
+                buffers = [None, pa.py_buffer(block)]
+                column = pa.Array.from_buffers(schema.field(0).type, count, buffers)
+                writer.write_batch(pa.RecordBatch.from_arrays([column], schema=schema))
+                rows += count
+        return Part(name, level, shard, shards, rows)
+
+    def read(self, part: Part) -> Iterator[memoryview]:
+        """The rows of a part as bytes, in blocks of whole rows, aligned to words.
+
+        A block that is kept keeps the file mapped, or its bytes in memory.
+        """
+        import pyarrow as pa
+
+        width = 8 * self.words
+        try:
+            file = pa.ipc.open_file(self.place.reader(part.name))
+            if file.schema != self._schema():
+                raise pa.ArrowInvalid("another kind of rows")
+            for number in range(file.num_record_batches):
+                column = file.get_batch(number).column(0)
+                rows = memoryview(column.buffers()[1]).cast("B")
+                yield rows[width * column.offset : width * (column.offset + len(column))]
+        except pa.ArrowInvalid as error:
+            where = self.place.path(part.name)
+            raise OSError(errno.EIO, "is not what was written there", where) from error
+
+    def _schema(self) -> pyarrow.Schema:
+        import pyarrow as pa
+
+        return pa.schema([pa.field("state", pa.binary(8 * self.words), nullable=False)])
+
+    # -- commits --------------------------------------------------------------------------------
+
+    def commit(self, found: Findings, parts: Sequence[Part]) -> None:
+        """From now on the run can go on from level ``found.depth``.
+
+        ``parts``: all of the levels after the last commit, up to and with this one.
+        """
+        if self._committed is None:
+            before = self._commits()
+            self._committed = before[-1]["depth"] if before else -1
+        after = self._committed
+        assert found.depth > after, "a commit is about levels that none was about before"
+        assert all(after < part.level <= found.depth for part in parts)
+        document = {
+            "format": FORMAT,
+            "after": after,
+            "findings": _to_json(found),
+            "parts": [asdict(part) for part in parts],
+        }
+        self.place.flush(part.name for part in parts)
+        self.place.write(f"{_level(found.depth)}/{COMMIT}", json.dumps(document).encode())
+        self._committed = found.depth
+
+    def latest(self) -> Findings | None:
+        """What the last valid commit says; ``None`` where there is none."""
+        commits = self._commits()
+        return _from_json(commits[-1]["findings"]) if commits else None
+
+    def parts(self) -> dict[int, list[Part]]:
+        """The parts of all levels up to that of the last valid commit, by level."""
+        found: dict[int, list[Part]] = {}
+        for commit in self._commits():
+            for part in commit["parts"]:
+                found.setdefault(part.level, []).append(part)
+        return found
+
+    def clean(self) -> None:
+        """Deletes what no commit names; only for who alone works in the folder."""
+        commits = self._commits()
+        kept = {part.name for commit in commits for part in commit["parts"]}
+        kept |= {f"{_level(commit['depth'])}/{COMMIT}" for commit in commits}
+        for name in self.place.files():
+            if name.startswith(f"{LEVELS}/") and name not in kept:
+                self.place.delete(name)
+
+    def _commits(self) -> list[dict[str, Any]]:
+        """The valid commits, in order: an unbroken chain from level 0 on, whose parts are there."""
+        sizes = self.place.files()
+        by_start: dict[int, list[dict[str, Any]]] = {}
+        for name in sorted(sizes):
+            if name.startswith(f"{LEVELS}/") and name.endswith(f"/{COMMIT}"):
+                commit = self._commit(name, sizes)
+                if commit is not None:
+                    by_start.setdefault(commit["after"], []).append(commit)
+        chain: list[dict[str, Any]] = []
+        while following := by_start.get(chain[-1]["depth"] if chain else -1):
+            chain.append(following[-1])
+        return chain
+
+    def _commit(self, name: str, sizes: dict[str, int]) -> dict[str, Any] | None:
+        """A commit, where it and all of its parts are whole."""
+        try:
+            commit = json.loads(self.place.read(name) or b"")
+            if commit["format"] != FORMAT:
+                return None
+            parts = [Part(**part) for part in commit["parts"]]
+            depth, after = commit["findings"]["depth"], commit["after"]
+            whole = {**commit, "depth": int(depth), "after": int(after), "parts": parts}
+        except (ValueError, KeyError, TypeError):
+            return None
+        there = all(sizes.get(p.name, -1) >= 8 * self.words * p.rows for p in parts)
+        return whole if there else None
+
+    # -- messages -------------------------------------------------------------------------------
+
+    def say(self, name: str, document: dict[str, Any]) -> None:
+        """Leaves a message, in place of the one of that name; never an error."""
+        with contextlib.suppress(OSError):
+            self.place.write(f"{SAID}/{name}.json", json.dumps(document).encode())
+
+    def heard(self, name: str) -> dict[str, Any] | None:
+        """The message of that name; ``None`` where there is none, or none that can be read."""
+        try:
+            found = json.loads(self.place.read(f"{SAID}/{name}.json") or b"")
+        except (OSError, ValueError):
+            return None
+        return found if isinstance(found, dict) else None
+
+
+def _level(level: int) -> str:
+    return f"{LEVELS}/{level:05d}"
+
+
+def _gathered(blocks: Iterable[memoryview], most: int) -> Iterator[memoryview]:
+    """The same bytes in blocks of ``most``, or less: small ones are put together."""
+    waiting: list[memoryview] = []
+    size = 0
+    for block in blocks:
+        flat = memoryview(block).cast("B")
+        for at in range(0, flat.nbytes, most):
+            piece = flat[at : at + most]
+            if size + piece.nbytes > most:
+                yield _joined(waiting)
+                waiting, size = [], 0
+            waiting.append(piece)
+            size += piece.nbytes
+    if size:
+        yield _joined(waiting)
+
+
+def _joined(pieces: list[memoryview]) -> memoryview:
+    return pieces[0] if len(pieces) == 1 else memoryview(b"".join(pieces))
+
+
+def _to_json(found: Findings) -> dict[str, Any]:
+    return {
+        "depth": found.depth,
+        "violating": {name: [level, *best] for name, (level, best) in found.violating.items()},
+        "premises": sorted(found.premises),
+        "faulty": found.faulty and [found.faulty[0], *found.faulty[1]],
+        "maybe_cyclic": found.maybe_cyclic,
+        "transitions": found.transitions,
+        "ends": found.ends,
+        "marks": f"{found.marks:x}",
+    }
+
+
+def _from_json(document: dict[str, Any]) -> Findings:
+    def at(entry: list[Any]) -> tuple[int, Best]:
+        level, fingerprint, words = entry
+        return level, (fingerprint, tuple(words))
+
+    return Findings(
+        depth=document["depth"],
+        violating={name: at(entry) for name, entry in document["violating"].items()},
+        premises=set(document["premises"]),
+        faulty=document["faulty"] and at(document["faulty"]),
+        maybe_cyclic=document["maybe_cyclic"],
+        transitions=document["transitions"],
+        ends=document["ends"],
+        marks=int(document["marks"], 16),
+    )
