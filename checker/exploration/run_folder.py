@@ -159,16 +159,20 @@ class RunFolder:
     def _commits(self) -> list[dict[str, Any]]:
         """The valid commits, in order: an unbroken chain from level 0 on, whose parts are there."""
         sizes = self.place.files()
-        by_start: dict[int, list[dict[str, Any]]] = {}
-        for name in sorted(sizes):
+        by_depth: dict[int, dict[str, Any]] = {}
+        for name in sizes:
             if name.startswith(f"{LEVELS}/") and name.endswith(f"/{COMMIT}"):
                 commit = self._commit(name, sizes)
                 if commit is not None:
-                    by_start.setdefault(commit["after"], []).append(commit)
-        chain: list[dict[str, Any]] = []
-        while following := by_start.get(chain[-1]["depth"] if chain else -1):
-            chain.append(following[-1])
-        return chain
+                    by_depth[commit["depth"]] = commit
+        for deepest in sorted(by_depth, reverse=True):
+            chain, at = list[dict[str, Any]](), deepest
+            while at in by_depth:
+                chain.append(by_depth[at])
+                at = by_depth[at]["after"]
+            if at == -1:
+                return chain[::-1]
+        return []
 
     def _commit(self, name: str, sizes: dict[str, int]) -> dict[str, Any] | None:
         """A commit, where it and all of its parts are whole."""
@@ -181,7 +185,9 @@ class RunFolder:
             whole = {**commit, "depth": int(depth), "after": int(after), "parts": parts}
         except (ValueError, KeyError, TypeError):
             return None
-        there = all(sizes.get(p.name, -1) >= 8 * self.words * p.rows for p in parts)
+        there = whole["after"] < whole["depth"] and all(
+            sizes.get(p.name, -1) >= 8 * self.words * p.rows for p in parts
+        )
         return whole if there else None
 
     # -- messages -------------------------------------------------------------------------------

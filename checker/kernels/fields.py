@@ -65,7 +65,16 @@ class Worker(IntEnum):
     KEY_COUNT = 26
     KEY_TABLE = 27  # address of 32 bits for each slot
     KEY_MASK = 28  # slots - 1
-    MARKS = 32  # bit set; what follows is placed by Shape
+    SHARD = 29  # the part of all states that this worker owns
+    SHARDS = 30  # how many parts there are
+    OUT = 31  # address of OUT_CAP rows for each shard: successors on their way there
+    OUT_CAP = 32
+    OUT_COUNTS = 33  # address of a word for each shard: its rows in OUT
+    SENT = 34  # address of SENT_MASK + 1 entries: a stamp, then the words of a state
+    SENT_MASK = 35
+    STAMP = 36  # entries of SENT with another stamp are void
+    KEEP = 37  # ROUTE: own new states go into the seen set, and not out
+    MARKS = 40  # bit set; what follows is placed by Shape
 
 
 class Mode(IntEnum):
@@ -75,6 +84,7 @@ class Mode(IntEnum):
     PARENTS = 1  # note the states that have TARGET as a successor
     NEWCOMERS = 2  # is there a state that is not in the seen set
     EDGES = 3  # write the edges with their constraints
+    ROUTE = 4  # to the shard that owns them
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ class Kernel:
 
     image: KernelImage
     run: Callable[..., int]
+    take: Callable[..., int]
     reinsert: Callable[..., None]
     number: Callable[..., None]
     add: Callable[..., None]
@@ -191,6 +192,7 @@ def _kernel(image: KernelImage, engine: Any, cached: bool) -> Kernel:
     return Kernel(
         image,
         run=function("run", word, 6),
+        take=function("take", word, 5),
         reinsert=function("reinsert", None, 4),
         number=function("number", None, 2),
         add=function("add", None, 3),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from checker.kernels.emit import Fn, Val, const
 from checker.kernels.fields import Context, Mode, Shape, Worker
 from checker.kernels.records import address, field, get, put
+from checker.kernels.routing import Routing
 from checker.kernels.seen import INSIDE, OUTSIDE, SeenSet
 from checker.kernels.steady import steady
 from checker.system.ir import PropertyKind, TransitionSystem
@@ -22,8 +23,8 @@ class Runtime:
 
     def functions(self) -> list[Fn]:
         """Everything but the actions and the questions."""
-        found = [*self.seen.functions(), self.add(), self.flush(), self.absorb(), self.judge()]
-        found.append(self.run())
+        found = [*self.seen.functions(), *Routing(self.seen).functions()]
+        found += [self.add(), self.flush(), self.absorb(), self.judge(), self.run()]
         if self.live:
             found.append(self.link())
         return found
@@ -48,6 +49,9 @@ class Runtime:
         put(fn, worker, Worker.PENDING, const(0))
         with fn.if_(fn.eq(mode, const(Mode.SEARCH))):
             fn.call("absorb", [context, worker, count], None)
+            fn.ret()
+        with fn.if_(fn.eq(mode, const(Mode.ROUTE))):
+            fn.call("route", [context, worker, count], None)
             fn.ret()
         if self.live:
             with fn.if_(fn.eq(mode, const(Mode.EDGES))):
@@ -163,7 +167,8 @@ class Runtime:
         fn = Fn("run", [*params, ("first", 64)], 64)
         context, worker, rows, begin, end, first = fn.args
         mode = get(fn, worker, Worker.MODE)
-        judged = fn.or_(fn.eq(mode, const(Mode.SEARCH)), fn.eq(mode, const(Mode.NEWCOMERS)))
+        searching = fn.or_(fn.eq(mode, const(Mode.SEARCH)), fn.eq(mode, const(Mode.ROUTE)))
+        judged = fn.or_(searching, fn.eq(mode, const(Mode.NEWCOMERS)))
         self._safe(fn, worker, begin)
         with fn.count(end, begin) as i:
             source, following = self.seen.row(fn, rows, i), fn.label()
@@ -181,7 +186,7 @@ class Runtime:
                 fn.call("judge", [context, worker, source, ended], None)
                 with fn.if_(fn.ne(get(fn, worker, Worker.FAULTED), const(0))):
                     fn.call("note", [field(fn, worker, self.shape.fault), source], None)
-            with fn.if_(fn.eq(mode, const(Mode.SEARCH))):
+            with fn.if_(searching):
                 fn.leave_if(fn.eq(get(fn, worker, Worker.OVERFLOW), const(0)), following)
                 self._give_up(fn, worker)
             fn.call("flush", [context, worker], None)

@@ -129,8 +129,8 @@ class SeenSet(Rows):
     def _local(self, fn: Fn, slot: Val) -> Val:
         return fn.and_(slot, const((1 << fields.LOCAL_BITS) - 1))
 
-    def _note_level(self, fn: Fn, context: Val, worker: Val, slot: Val, level: Val) -> None:
-        """BACK where the state found is not in the next level."""
+    def note_level(self, fn: Fn, context: Val, worker: Val, slot: Val, level: Val) -> None:
+        """BACK where the state found, in ``slot``, is not in the next level."""
         if not self.tracks:
             return
         if self.words == 1:
@@ -167,7 +167,7 @@ class SeenSet(Rows):
                 fn.leave_if(taken, mine)
             with fn.if_(fn.ne(slot, const(0))):
                 with fn.if_(self._matches(fn, context, slot, row, mark)):
-                    self._note_level(fn, context, worker, slot, level)
+                    self.note_level(fn, context, worker, slot, level)
                     fn.jump(done)
                 index.set(fn.and_(fn.add(index.get(), const(1)), mask))
         fn.ret(const(0))

@@ -1,0 +1,182 @@
+"""One part of all states, in a process of its own: expand a level, send what others own, take what
+they send.  How states travel is somebody else's business (an *exchange*).
+
+Shard ``i`` of ``P`` owns a contiguous range of fingerprints (:mod:`checker.kernels.routing`), so
+that what it owns does not depend on who found it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Iterable, Iterator
+
+from checker.exploration.findings import Findings, Report
+from checker.exploration.memory import Buffer
+from checker.exploration.store import Store
+from checker.kernels.fields import Mode, Worker
+from checker.kernels.jit import Kernel
+
+OUT_BYTES = 1 << 25
+"""About so many bytes of successors wait to be sent, for all shards together."""
+FEW, MANY = 1 << 8, 1 << 15
+"""At least and at most so many states wait for each shard."""
+SENT = 1 << 16
+"""So many states are remembered that were sent lately."""
+
+Block = memoryview | bytes
+"""Whole rows, one after the other."""
+
+
+class Shard:
+    """Part ``index`` of ``shards`` of a search; ``memory`` bounds its bytes.
+
+    ``keep``: successors that it owns itself go straight into its seen set, instead of being sent
+    like all others.
+    """
+
+    def __init__(
+        self, kernel: Kernel, index: int, shards: int, *, keep: bool, memory: int | None = None
+    ) -> None:
+        self.kernel, self.index, self.shards, self.keep = kernel, index, shards, keep
+        self.store = Store(kernel, 1, memory)
+        self.crew = self.store.crew[0]
+        self.width = 8 * self.store.shape.words
+        self._sent = Buffer(SENT * (8 + self.width))
+        self._counts = (ctypes.c_uint64 * shards)()
+        self._grain = 256
+        self._taking, self._too_small = Mode.ROUTE, False
+        for which, value in (
+            (Worker.SHARD, index),
+            (Worker.SHARDS, shards),
+            (Worker.OUT_COUNTS, ctypes.addressof(self._counts)),
+            (Worker.SENT, self._sent.address),
+            (Worker.SENT_MASK, SENT - 1),
+            (Worker.STAMP, 1),
+            (Worker.MODE, Mode.ROUTE),
+        ):
+            self.crew.put(which, value)
+        self._make_room(max(FEW, min(MANY, OUT_BYTES // (shards * self.width))))
+
+    def _make_room(self, cap: int) -> None:
+        """Room for ``cap`` states on their way to each shard; none is waiting."""
+        self._cap = cap
+        self._out = Buffer(cap * self.shards * self.width)
+        self.crew.put(Worker.OUT, self._out.address)
+        self.crew.put(Worker.OUT_CAP, cap)
+
+    # -- what it has ----------------------------------------------------------------------------
+
+    @property
+    def states(self) -> int:
+        """How many states it holds."""
+        return self.store.states
+
+    def level(self, depth: int) -> memoryview:
+        """The states of a level, as rows; valid until states are added."""
+        begin, end = self.store.range_of(self.crew, depth)
+        return self.crew.rows.bytes()[begin * self.width : end * self.width]
+
+    def size(self, depth: int) -> int:
+        """How many of its states are in a level."""
+        return self.store.level_size(depth)
+
+    def restore(self, depth: int, blocks: Iterable[Block]) -> None:
+        """Takes states of level ``depth``: levels come in order, from 0 on, each all at once."""
+        self.begin_level(depth)
+        for block in blocks:
+            self.take(block)
+
+    # -- a level --------------------------------------------------------------------------------
+
+    def begin_level(self, depth: int) -> None:
+        """From now on new states belong to level ``depth``."""
+        if depth:
+            self.store.open_level(depth)
+        self.crew.put(Worker.STAMP, depth + 1)
+
+    def begin_sweep(self, found: Findings, names: list[str], *, last: bool) -> None:
+        """Before a level is expanded: what is known of the properties, by name, need not be seen.
+
+        ``last``: its successors are looked up only.
+        """
+        self.store.know(
+            [i for i, name in enumerate(names) if name in found.premises],
+            [i for i, name in enumerate(names) if name in found.violating],
+        )
+        self.crew.put(Worker.KEEP, self.keep and not last)
+        self._taking = Mode.NEWCOMERS if last else Mode.ROUTE
+
+    def expand(self, begin: int, end: int, seconds: float) -> int:
+        """Expands rows from ``begin`` on, before ``end``, for about ``seconds``.
+
+        Gives how far it came.  It stops early where a buffer of :meth:`outgoing` is full.  Raises
+        :class:`OutOfMemory`.
+        """
+        crew, now = self.crew, time.monotonic()
+        until = now + seconds
+        while begin < end and now < until:
+            empty = not any(self._counts)
+            crew.put(Worker.MODE, Mode.ROUTE)
+            self._admit()
+            stop = min(end, begin + self._grain)
+            rows = crew.rows.address
+            at = self.kernel.run(self.store.context_address, crew.address, rows, begin, stop, 0)
+            before, now = now, time.monotonic()
+            if at < stop and max(self._counts) >= self._cap:
+                self._too_small = empty and at == begin
+                return at
+            if now - before < seconds / 8:
+                self._grain = min(self._grain * 2, 1 << 18)
+            elif now - before > seconds / 2:
+                self._grain = max(self._grain // 4, 16)
+            begin = at
+        return begin
+
+    def _admit(self) -> None:
+        """Room for new states; raises ``OutOfMemory`` where there is none."""
+        store, crew = self.store, self.crew
+        overflow = crew.get(Worker.OVERFLOW) > 0
+        if store.room < store.slots >> 3 or (overflow and store.room < store.slots >> 2):
+            store.grow()
+        crew.put(Worker.OVERFLOW, 0)
+        crew.put(Worker.CAP, crew.count + store.room)
+
+    def outgoing(self, least: int = 1) -> Iterator[tuple[int, bytes]]:
+        """The shards for which at least so many states wait, each with these states as rows."""
+        rows, size = self._out.bytes(), self._cap * self.width
+        for owner, count in enumerate(self._counts):
+            if count >= least or (self._too_small and count):
+                begin = owner * size
+                self._counts[owner] = 0
+                yield owner, bytes(rows[begin : begin + count * self.width])
+        if self._too_small:
+            self._too_small = False
+            self._make_room(4 * self._cap)
+
+    @property
+    def cap(self) -> int:
+        """How many states have room on their way to one shard."""
+        return self._cap
+
+    def take(self, block: Block) -> None:
+        """The states in ``block`` that it owns become its own, unless it has seen them.
+
+        Raises :class:`OutOfMemory`.
+        """
+        import pyarrow as pa
+
+        given = pa.py_buffer(block)
+        count, at, crew = given.size // self.width, 0, self.crew
+        crew.put(Worker.MODE, self._taking)
+        while at < count:
+            self._admit()
+            at = self.kernel.take(
+                self.store.context_address, crew.address, given.address, at, count
+            )
+            if at < count:
+                crew.put(Worker.OVERFLOW, 1)
+
+    def report(self) -> Report:
+        """What it noted since the last one."""
+        return self.store.report()

@@ -1,0 +1,142 @@
+"""Native code for states that are divided among shards: who owns a successor, and its way there.
+
+Shard ``i`` of ``P`` owns a contiguous range of fingerprints, ``[i/P, (i+1)/P)`` of all of them.
+Successors that others own are collected in a buffer for each shard.  What was sent lately is not
+sent again: a table without chains, in which whole states are compared, so that nothing is lost.
+"""
+
+from __future__ import annotations
+
+from checker.kernels.emit import Fn, Val, const
+from checker.kernels.fields import BATCH, Context, Mode, Worker
+from checker.kernels.records import address, field, get, put
+from checker.kernels.seen import INSIDE, OUTSIDE, SeenSet
+
+
+class Routing:
+    """Emits what shards need beside the search itself."""
+
+    def __init__(self, seen: SeenSet) -> None:
+        self.seen = seen
+
+    def functions(self) -> list[Fn]:
+        return [self.owner(), self.send(), self.route(), self.take()]
+
+    def owner(self) -> Fn:
+        """``owner(worker, mark)``: the shard that owns the states with a fingerprint."""
+        fn = Fn("owner", [("worker", 0), ("mark", 64)], 64, INSIDE)
+        worker, mark = fn.args
+        high = fn.mul(fn.lshr(mark, const(32)), get(fn, worker, Worker.SHARDS))
+        fn.ret(fn.lshr(high, const(32)))
+        return fn
+
+    def _entry(self, fn: Fn, worker: Val, mark: Val) -> Val:
+        """The address of the entry of SENT for a state."""
+        slot = fn.and_(mark, get(fn, worker, Worker.SENT_MASK))
+        sent = address(fn, worker, Worker.SENT)
+        return fn.at(sent, fn.mul(slot, const(1 + self.seen.words)))
+
+    def send(self) -> Fn:
+        """``send(worker, row, mark, owner)``: 0, or 1 where there is no room in the buffer."""
+        params = [("worker", 0), ("row", 0), ("mark", 64), ("owner", 64)]
+        fn = Fn("send", params, 64, INSIDE)
+        worker, row, mark, owner = fn.args
+        entry, stamp = self._entry(fn, worker, mark), get(fn, worker, Worker.STAMP)
+        lately, new = fn.eq(get(fn, entry, 0), stamp), fn.label()
+        fn.leave_if(fn.not_(lately), new)
+        with fn.if_(self.seen.same(fn, field(fn, entry, 1), row)):
+            fn.ret(const(0))
+        fn.jump(new)
+        fn.place_fresh(new)
+        counts, cap = address(fn, worker, Worker.OUT_COUNTS), get(fn, worker, Worker.OUT_CAP)
+        place = fn.at(counts, owner)
+        count = fn.load(place, 64)
+        with fn.if_(fn.le(cap, count)):
+            fn.ret(const(1))
+        at = fn.add(fn.mul(owner, cap), count)
+        self.seen.copy(fn, row, self.seen.row(fn, address(fn, worker, Worker.OUT), at))
+        fn.store(fn.add(count, const(1)), place)
+        put(fn, entry, 0, stamp)
+        self.seen.copy(fn, row, field(fn, entry, 1))
+        fn.ret(const(0))
+        return fn
+
+    def route(self) -> Fn:
+        """``route(context, worker, count)``: the batch goes to the shards that own it."""
+        fn = Fn("route", [("context", 0), ("worker", 0), ("count", 64)], None, OUTSIDE)
+        context, worker, count = fn.args
+        with fn.if_(fn.ne(get(fn, worker, Worker.OVERFLOW), const(0))):
+            fn.ret()
+        batch, hashes = (address(fn, worker, w) for w in (Worker.BATCH, Worker.HASHES))
+        mine, keep = get(fn, worker, Worker.SHARD), get(fn, worker, Worker.KEEP)
+        table, mask = address(fn, context, Context.TABLE), get(fn, context, Context.MASK)
+        with fn.count(count) as i:
+            mark = fn.call("fingerprint", [self.seen.row(fn, batch, i)], 64)
+            fn.store(mark, fn.at(hashes, i))
+            own = fn.eq(fn.call("owner", [worker, mark], 64), mine)
+            slot = fn.at(table, fn.and_(mark, mask))
+            fn.prefetch(fn.select(own, slot, self._entry(fn, worker, mark)))
+        with fn.count(count) as i:
+            row, mark = self.seen.row(fn, batch, i), fn.load(fn.at(hashes, i), 64)
+            owner = fn.call("owner", [worker, mark], 64)
+            full, routed = fn.var(const(0)), fn.label()
+            with fn.if_(fn.eq(owner, mine)):
+                with fn.if_(fn.ne(keep, const(0))):
+                    full.set(fn.call("insert", [context, worker, row, mark], 64))
+                    fn.jump(routed)
+                index = fn.call("find", [context, row, mark], 64)
+                with fn.if_(fn.ne(index, const(-1))):
+                    level = get(fn, context, Context.LEVEL)
+                    slot = fn.load(fn.at(table, index), 64)
+                    self.seen.note_level(fn, context, worker, slot, level)
+                    fn.jump(routed)
+            full.set(fn.call("send", [worker, row, mark, owner], 64))
+            fn.place(routed)
+            with fn.if_(fn.ne(full.get(), const(0))):
+                put(fn, worker, Worker.OVERFLOW, const(1))
+                fn.ret()
+        put(fn, worker, Worker.SAFE, get(fn, worker, Worker.CURRENT))
+        put(fn, worker, Worker.SAFE_TRANSITIONS, get(fn, worker, Worker.STARTED))
+        put(fn, worker, Worker.SAFE_ENDS, get(fn, worker, Worker.ENDS))
+        fn.ret()
+        return fn
+
+    def take(self) -> Fn:
+        """``take(context, worker, rows, begin, end)``: own ones among rows go into the seen set.
+
+        Gives how far it came: where there is no room the rest has to be taken again.  In mode
+        NEWCOMERS it only looks whether all of them have been seen.
+        """
+        params = [("context", 0), ("worker", 0), ("rows", 0), ("begin", 64), ("end", 64)]
+        fn = Fn("take", params, 64)
+        context, worker, rows, begin, end = fn.args
+        hashes, mine = address(fn, worker, Worker.HASHES), get(fn, worker, Worker.SHARD)
+        table, mask = address(fn, context, Context.TABLE), get(fn, context, Context.MASK)
+        looking = fn.eq(get(fn, worker, Worker.MODE), const(Mode.NEWCOMERS))
+        at = fn.var(begin)
+        with fn.forever() as done:
+            fn.leave_if(fn.le(end, at.get()), done)
+            first = at.get()
+            left = fn.sub(end, first)
+            size = fn.select(fn.lt(left, const(BATCH)), left, const(BATCH))
+            with fn.count(size) as i:
+                row = self.seen.row(fn, rows, fn.add(first, i))
+                mark = fn.call("fingerprint", [row], 64)
+                fn.store(mark, fn.at(hashes, i))
+                fn.prefetch(fn.at(table, fn.and_(mark, mask)))
+            with fn.count(size) as i:
+                where, following = fn.add(first, i), fn.label()
+                row, mark = self.seen.row(fn, rows, where), fn.load(fn.at(hashes, i), 64)
+                fn.leave_if(fn.ne(fn.call("owner", [worker, mark], 64), mine), following)
+                with fn.if_(looking):
+                    index = fn.call("find", [context, row, mark], 64)
+                    with fn.if_(fn.eq(index, const(-1))):
+                        put(fn, worker, Worker.FOUND, const(1))
+                    fn.jump(following)
+                full = fn.call("insert", [context, worker, row, mark], 64)
+                with fn.if_(fn.ne(full, const(0))):
+                    fn.ret(where)
+                fn.place(following)
+            at.set(fn.add(first, size))
+        fn.ret(end)
+        return fn
