@@ -17,11 +17,13 @@ from importlib.metadata import version as installed_version
 from checker.diagnostics import Diagnostic, SpecError
 from checker.engines.spark.cluster import Cluster
 from checker.lang import typed
+from checker.lang.world_settings import world_of
 from checker.notes import idle, not_promised, notes, piles_up
 from checker.scout import larger, scouted
 from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.instantiate.assemble import Instantiated, instantiate
+from checker.system.instantiate.sizes import parameters
 from checker.system.instantiate.stack import FAMILY, LARGEST_FAMILY
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import Answer, Limits, Listener, Unsupported
@@ -84,9 +86,29 @@ def run_check(
     Raises :class:`SpecError` for what the user gave, and
     :class:`checker.witness.replay.ReplayMismatch` where an engine is wrong.
     """
-    check = _find(path, name)
+    return run_loaded(path, load_check(path, name, options.settings), options, listener)
+
+
+def run_loaded(
+    path: str, check: typed.Check, options: Options, listener: Listener | None = None
+) -> Report:
+    """As :func:`run_check`, of a check that :func:`load_check` has given for these settings."""
     made, answer = _explored(check, options, listener)
     return _report(path, check, made, answer, options)
+
+
+def load_check(path: str, name: str | None, settings: Mapping[str, str]) -> typed.Check:
+    """The check ``name`` of ``path`` (``None``: its only one), in the world that ``settings`` say.
+
+    Raises :class:`SpecError`.
+    """
+    check = _find(path, name)
+    world = world_of(settings, parameters(check))
+    if not world:
+        return check
+    from checker.lang.load import load_in_world
+
+    return load_in_world(path, check.name, world)
 
 
 def replay_trace(trace: Trace, base_folder: str | None = None) -> Trace:
@@ -96,11 +118,11 @@ def replay_trace(trace: Trace, base_folder: str | None = None) -> Trace:
 
     header = trace.header
     path = header.file if base_folder is None else f"{base_folder}/{header.file}"
-    check = _find(path, header.check)
     settings = {k: v for k, v in header.settings.items() if not k.startswith(GROWN)}
     grown = {
         k.removeprefix(GROWN): int(v) for k, v in header.settings.items() if k.startswith(GROWN)
     }
+    check = load_check(path, header.check, settings)
     made = instantiate(check, settings, ask, capacities=grown, fine=header.fine_steps)
     return replay_document(made.system, trace)
 
@@ -110,7 +132,7 @@ def dump(path: str, name: str | None, options: Options) -> str:
     from checker.properties import ask
     from checker.system.dump import dump as written
 
-    check = _find(path, name)
+    check = load_check(path, name, options.settings)
     return written(instantiate(check, options.settings, ask, fine=options.fine_steps).system)
 
 
@@ -315,7 +337,7 @@ def _parameters(check: typed.Check, made: Instantiated) -> dict[str, str | int]:
         if name in unused:
             continue
         result[name] = made.sizes.processes[value] if name in processes else value
-    return result
+    return result | dict(check.overridden)
 
 
 def _expectations(

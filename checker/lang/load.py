@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from checker.diagnostics import Diagnostic, Span, SpecError
@@ -9,6 +11,7 @@ from checker.lang import ast_items, typed
 from checker.lang.check_check import check_of
 from checker.lang.library import Library, Source, open_source, prelude, read
 from checker.lang.scope import Reporter
+from checker.lang.world_settings import in_world
 
 
 def load(path: Path | str) -> typed.Module:
@@ -37,6 +40,26 @@ def load_text(text: str, path: Path | str) -> typed.Module:
         span = Span(str(where), 1, 1, 1, 1)
         raise SpecError((Diagnostic("S004", message, span),)) from None
     return module
+
+
+def load_in_world(path: Path | str, name: str, world: Mapping[str, str]) -> typed.Check:
+    """The check ``name`` of the file at ``path``, with the clauses of its world that ``world``
+    names replaced (see :mod:`checker.lang.world_settings`).
+
+    The file can be loaded, and has that check.  Raises :class:`SpecError` for a world that is none.
+    """
+    where = Path(path)
+    source = open_source(read(where), where)
+    report = Reporter()
+    library = Library(source, prelude(), report)
+    checks = (item for item in source.spec.items if isinstance(item, ast_items.Check))
+    decl = next(item for item in checks if item.name.text == name)
+    protocol = library.protocol(decl.protocol)
+    assert protocol is not None
+    check = check_of(in_world(decl, world), protocol, library)
+    if report.found:
+        raise SpecError(_sorted(tuple(report.found), str(where)))
+    return replace(check, overridden=tuple(world.items()))
 
 
 def _sorted(found: tuple[Diagnostic, ...], file: str) -> tuple[Diagnostic, ...]:

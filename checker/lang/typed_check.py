@@ -95,7 +95,8 @@ class Check:
     from a shipped interface, or made, as ``exactly_once over effects``);
     ``crash_points``: ``inside`` or ``between_handlers``; ``allow_unused``: handlers that never run
     do not make a verdict vacuous.  Properties that only ``expect`` names are in ``prove`` too.
-    ``warnings``: what is possible, but can't be meant.
+    ``warnings``: what is possible, but can't be meant.  ``overridden``: clauses of the world that
+    settings have replaced, and by what.
     """
 
     name: str
@@ -120,6 +121,7 @@ class Check:
     detector: Detector | None = None
     given: tuple[Given, ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
+    overridden: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.lang import typed
+from checker.lang.world_settings import WORDS
 
 LARGEST = 64
 """Processes at most: their sets are kept in a machine word."""
@@ -82,16 +83,23 @@ _ARITHMETIC = {
 }
 
 
+def parameters(check: typed.Check) -> set[str]:
+    """What can be set beside the world: the protocol's parameters, ``n`` and ``f``."""
+    return {p.name for p in check.protocol.parameters} | {"n", "f"}
+
+
 def compute(check: typed.Check, overrides: Mapping[str, str]) -> Sizes:
-    """All sizes of ``check``; ``overrides`` are ``--set`` values.  Raises :class:`SpecError`."""
+    """All sizes of ``check``; ``overrides`` are ``--set`` values, of which those that replace
+    clauses of the world are in ``check`` already.  Raises :class:`SpecError`."""
     protocol = check.protocol
-    known = {p.name for p in protocol.parameters} | {"n", "f"} | {s.name for s in check.settings}
-    for name in overrides:
+    known, replaced = parameters(check), dict(check.overridden)
+    numbers = {name: value for name, value in overrides.items() if name not in replaced}
+    for name in numbers:
         if name not in known:
-            hint = "known: " + ", ".join(sorted(known))
+            hint = f"known: {', '.join(sorted(known))}; of the world: {', '.join(WORDS)}"
             raise refuse("E003", f"there is no parameter `{name}`", check.span, hint)
     written: dict[str, typed.Expr | str] = {s.name: s.value for s in check.settings}
-    written.update(overrides)
+    written.update(numbers)
     values = _numbers(check, written)
     roles, processes = _processes(protocol, values, check)
     _processes_given(protocol, written, values, processes, check)

@@ -1,0 +1,128 @@
+"""Clauses of a check's world that a setting replaces: ``--set links=fifo``, ``--set crash=2``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from checker.diagnostics import Diagnostic, Span, SpecError
+from checker.lang import ast_items
+from checker.lang.parse_cache import parse
+
+BOUNDS = ("crash", "omission", "byzantine", "partition")
+WORDS = {
+    "links": "kinds of links, such as fifo, fair_loss+fifo or `bounded 2`",
+    "crash": "a bound, such as 1, or none",
+    "recover": "yes or no",
+    "omission": "a bound, such as 1, or none",
+    "byzantine": "a bound, such as 1, or none",
+    "partition": "a bound, such as 1, or any, or none",
+    "timing": "asynchronous, synchronous, `partial noise 1`, `clocks drift 1` or none",
+    "detector": "P, S, `eventually P`, `eventually S noise 2`, Omega or none",
+    "given": "what stands for a layer, such as `cons as oracle`",
+    "crash_points": "inside or between_handlers",
+}
+"""What of the world can be set, and to what, in words."""
+
+NONE = "none"
+_PLAIN = re.compile(r"[\w\s,+*()-]+")
+
+
+def world_of(settings: Mapping[str, str], parameters: set[str]) -> dict[str, str]:
+    """Those of ``settings`` that are about the world; a protocol's parameter comes first."""
+    return {k: " ".join(v.split()) for k, v in settings.items() if k in WORDS.keys() - parameters}
+
+
+def in_world(decl: ast_items.Check, world: Mapping[str, str]) -> ast_items.Check:
+    """The check ``decl`` with the clauses that ``world`` names replaced.
+
+    What is new stands where the check's name stands.  Raises :class:`SpecError` (E030) for a value
+    that no clause can have; whether the clauses go together is seen when the check is.
+    """
+    items = list(decl.items)
+    for word, value in world.items():
+        new = _respanned(tuple(_items(word, value, decl.name.span)), decl.name.span)
+        items = [item for item in items if not _replaced(item, word, new)]
+        items.extend(new)
+    return replace(decl, items=tuple(items))
+
+
+def _items(word: str, value: str, span: Span) -> Iterator[ast_items.CheckItem]:
+    """The clauses that ``word`` set to ``value`` stands for."""
+    text = _text(word, value)
+    if text is None or not _PLAIN.fullmatch(value):
+        raise _impossible(word, value, span)
+    try:
+        found = parse(f"check a of b {{ {text} }}", f"{word}={value}").items
+    except SpecError:
+        raise _impossible(word, value, span) from None
+    if len(found) != 1 or not isinstance(found[0], ast_items.Check):
+        raise _impossible(word, value, span)
+    for item in found[0].items:
+        if not _about(item, word):
+            raise _impossible(word, value, span)
+        yield item
+
+
+def _text(word: str, value: str) -> str | None:
+    """The clause as it is written in a check; ``None`` where it can't be."""
+    parts = [part.strip() for part in re.split("[+,]", value)]
+    if word == "recover":
+        return {"yes": "faults recover", "no": ""}.get(value)
+    if word == "links":
+        return f"links {', '.join(parts)}"
+    if word == "given":
+        return " ".join(f"given {part}" for part in parts)
+    if word == "crash_points":
+        return f"crash points {value}"
+    if value == NONE:
+        return ""
+    if word in BOUNDS:
+        unbounded = word == "partition" and value == "any"
+        return "faults partition" if unbounded else f"faults {word} <= {value}"
+    return f"{word} {value}"
+
+
+def _about(item: ast_items.CheckItem, word: str) -> bool:
+    """Whether ``item`` is what ``word`` sets."""
+    match item:
+        case ast_items.Fault():
+            return item.kind.text == word
+        case ast_items.Link():
+            return word == "links"
+        case ast_items.Timing():
+            return word == "timing"
+        case ast_items.Detector():
+            return word == "detector"
+        case ast_items.Given():
+            return word == "given"
+        case ast_items.CrashPoints():
+            return word == "crash_points"
+        case _:
+            return False
+
+
+def _replaced(item: ast_items.CheckItem, word: str, new: tuple[ast_items.CheckItem, ...]) -> bool:
+    """Whether ``new`` stands for ``item``: of what is given for layers, the same layer's only."""
+    if isinstance(item, ast_items.Given):
+        return any(isinstance(n, ast_items.Given) and n.layer.text == item.layer.text for n in new)
+    return _about(item, word)
+
+
+def _impossible(word: str, value: str, span: Span) -> SpecError:
+    message = f"`{word}` can't be set to `{value}`"
+    return SpecError((Diagnostic("E030", message, span, WORDS[word]),))
+
+
+def _respanned(node: Any, span: Span) -> Any:
+    """``node`` with all that it holds standing at ``span``."""
+    if isinstance(node, Span):
+        return span
+    if isinstance(node, tuple):
+        return tuple(_respanned(part, span) for part in node)
+    if is_dataclass(node) and not isinstance(node, type):
+        parts = {f.name: _respanned(getattr(node, f.name), span) for f in fields(node)}
+        return replace(node, **parts)
+    return node
