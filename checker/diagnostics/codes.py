@@ -4,6 +4,7 @@ E settings, engines and files."""
 from __future__ import annotations
 
 from checker.diagnostics.codes_of_checks import CHECKS
+from checker.diagnostics.codes_of_clusters import CLUSTERS
 from checker.diagnostics.codes_of_specs import NAMES, SYNTAX
 from checker.diagnostics.entry import Entry
 
@@ -71,7 +72,7 @@ SETTINGS = {
     ),
 }
 
-CODES: dict[str, Entry] = {**SYNTAX, **NAMES, **CHECKS, **RUN, **SETTINGS}
+CODES: dict[str, Entry] = {**SYNTAX, **NAMES, **CHECKS, **RUN, **SETTINGS, **CLUSTERS}
 """Every code that a diagnostic can have."""
 
 

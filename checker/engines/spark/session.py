@@ -1,0 +1,369 @@
+"""A session of Spark: opened with the right Java and settings, and closed whatever happens.
+
+What Spark and its Java have to say goes to a log file, never to the terminal.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import tempfile
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotYet
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from checker.diagnostics import Diagnostic, SpecError
+from checker.engines.spark import masters
+from checker.engines.spark.cluster import Cluster
+from checker.engines.spark.failures import failed
+from checker.engines.spark.java import find_java
+from checker.engines.spark.slots import count_slots, is_dynamic
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+T = TypeVar("T")
+
+PATIENCE = 50.0
+"""Seconds in which a cluster has to take us in; ``--conf spark.bivalence.patience=S`` for more."""
+
+CLOSING = 15.0
+"""Seconds in which a session has to end before its Java is killed."""
+
+PATIENCE_KEY = "spark.bivalence.patience"
+
+RUNTIME = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "1000000",
+    "spark.sql.execution.arrow.maxBytesPerBatch": "16m",
+}
+"""What our jobs want of any session: their own number of partitions, and batches by bytes."""
+
+START = {
+    "spark.app.name": "bivalence",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.catalogImplementation": "in-memory",
+}
+"""What a driver of our own is started with."""
+
+REMEDY = "pip install 'bivalence[spark]'"
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """``spark``: PySpark's session; ``slots``: how many tasks run at a time; ``dynamic``: executors
+    come and go; ``connect``: the driver is elsewhere; ``local``: no machine but this one;
+    ``log``: where Spark's own words are."""
+
+    spark: SparkSession
+    slots: int
+    dynamic: bool
+    connect: bool
+    local: bool
+    log: Path
+
+    def run(self, job: Callable[[], T], patience: float | None = None) -> T:
+        """What ``job`` (that waits for Spark) returns; interrupted, its work there is cancelled.
+
+        Raises what ``job`` raises, and ``TimeoutError`` after ``patience`` seconds.
+        """
+        return run_cancellable(self.spark, job, patience)
+
+
+def run_cancellable(spark: SparkSession, job: Callable[[], T], patience: float | None = None) -> T:
+    """As :meth:`Session.run`: in a thread of its own, so that an interrupt is noticed at once and
+    finds PySpark's connection whole."""
+    tag = f"bivalence-{uuid.uuid4().hex}"
+    done: Future[T] = Future()
+
+    def work() -> None:
+        try:
+            spark.addTag(tag)
+            done.set_result(job())
+        except BaseException as problem:
+            done.set_exception(problem)
+
+    threading.Thread(target=work, name="spark job", daemon=True).start()
+    try:
+        return done.result(patience)
+    except NotYet:
+        if done.done():  # the job's own
+            raise
+        cancel(spark, tag)
+        raise TimeoutError(f"no end within {patience:g} s") from None
+    except BaseException:
+        if not done.done():
+            cancel(spark, tag)
+        raise
+
+
+def cancel(spark: SparkSession, tag: str) -> None:
+    """Ends what runs under ``tag``; waits for Spark's word, but not long."""
+    _aside(lambda: spark.interruptTag(tag), CLOSING)
+
+
+@contextlib.contextmanager
+def open_session(cluster: Cluster, log: Path | None = None) -> Iterator[Session]:
+    """A session on ``cluster``, ended with the block.
+
+    A session on the same master that is open in this process is used, and left open.  Without
+    ``log`` the log is a temporary file, kept only where something failed.  Raises
+    :class:`SpecError` (E020 to E029) where there can be no session, within a minute.
+    """
+    require_pyspark()
+    masters.require_reachable(cluster.master)
+    with _log_file(log) as path:
+        if masters.is_connect(cluster.master):
+            opened = _connected(cluster, path)
+        else:
+            opened = _started(cluster, path)
+        with opened as spark:
+            yield _session(cluster, spark, path)
+
+
+def require_pyspark() -> None:
+    """Raises :class:`SpecError` (E020) where PySpark is missing."""
+    import importlib.util
+
+    if importlib.util.find_spec("pyspark") is None:
+        message = "PySpark is not installed, and the spark engine needs it"
+        raise SpecError((Diagnostic("E020", message, hint=REMEDY),))
+
+
+def _session(cluster: Cluster, spark: SparkSession, log: Path) -> Session:
+    connect = masters.is_connect(cluster.master)
+    dynamic = is_dynamic(spark)
+    patience = _patience(cluster)
+    slots = run_cancellable(spark, lambda: count_slots(spark, cluster, connect, patience))
+    return Session(spark, slots, dynamic, connect, masters.on_loopback(cluster.master), log)
+
+
+def _patience(cluster: Cluster) -> float:
+    try:
+        return float(cluster.conf.get(PATIENCE_KEY, PATIENCE))
+    except ValueError:
+        message = f"{PATIENCE_KEY} is a number of seconds, not {cluster.conf[PATIENCE_KEY]!r}"
+        raise SpecError((Diagnostic("E029", message),)) from None
+
+
+@contextlib.contextmanager
+def _log_file(log: Path | None) -> Iterator[Path]:
+    if log is not None:
+        yield log
+        return
+    handle, name = tempfile.mkstemp(prefix="bivalence-spark-", suffix=".log")
+    os.close(handle)
+    path = Path(name)
+    keep = False
+    try:
+        yield path
+    except Exception:
+        keep = path.exists() and path.stat().st_size > 0
+        raise
+    finally:
+        if not keep:
+            path.unlink(missing_ok=True)
+
+
+# ---- a driver of our own ----------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _started(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
+    """Java is started here, and the driver in it."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    there = SparkContext._active_spark_context
+    if there is not None:
+        if there.master != cluster.master:
+            message = f"this process already has a session of Spark, on {there.master}"
+            raise SpecError((Diagnostic("E029", message, hint="stop that one first"),))
+        yield SparkSession(there)
+        return
+    gateway = context = None
+    try:
+        with _surroundings(cluster), open(log, "ab") as output:
+            gateway, context = _driver(cluster, output, log)
+        yield SparkSession(context)
+    finally:
+        _aside(lambda: _stop(context, gateway), CLOSING)
+        SparkContext._gateway = SparkContext._jvm = None
+        if gateway is not None and gateway.proc is not None:
+            _end(gateway.proc)
+
+
+def settings(cluster: Cluster) -> dict[str, str]:
+    """All of Spark's settings for a driver of our own; those of the user win."""
+    ours = {"spark.master": cluster.master, **START, **RUNTIME}
+    if masters.on_loopback(cluster.master):
+        ours |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    return {**ours, **cluster.conf}
+
+
+def _driver(cluster: Cluster, output: Any, log: Path) -> tuple[Any, Any]:
+    """The gateway to a new Java, and a context in it."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    conf = SparkConf(loadDefaults=False)
+    for name, value in settings(cluster).items():
+        conf.set(name, value)
+    patience = _patience(cluster)
+    late = threading.Event()
+    launch: Any = launch_gateway
+    gateway: Any = None
+    try:
+        gateway = launch(conf, {"stdout": output, "stderr": output})
+
+        def give_up() -> None:
+            late.set()
+            gateway.proc.kill()
+
+        watch = threading.Timer(patience, give_up)
+        watch.daemon = True
+        watch.start()
+        try:
+            with _own_interrupt(), contextlib.redirect_stderr(None):
+                return gateway, SparkContext(conf=conf, gateway=gateway)
+        finally:
+            watch.cancel()
+    except Exception as problem:
+        said = failed(problem, log, "Spark did not start")  # while Java can still be asked
+        SparkContext._gateway = SparkContext._jvm = None
+        if gateway is not None and gateway.proc is not None:
+            _end(gateway.proc)
+        raise (_refused(cluster.master, patience, log) if late.is_set() else said) from None
+
+
+def _refused(master: str, patience: float, log: Path) -> SpecError:
+    from pyspark import __version__
+
+    message = f"{master} did not take us in within {patience:g} s; Spark's own words are in {log}"
+    hint = (
+        f"is it a Spark {__version__.rsplit('.', 1)[0]}, and has it room?"
+        f" To wait longer: --conf {PATIENCE_KEY}=600"
+    )
+    return SpecError((Diagnostic("E023", message, hint=hint),))
+
+
+@contextlib.contextmanager
+def _surroundings(cluster: Cluster) -> Iterator[None]:
+    """The environment that PySpark reads, as it was again afterwards."""
+    wanted = {
+        "JAVA_HOME": str(find_java().home),
+        "PYSPARK_PYTHON": cluster.conf.get(
+            "spark.pyspark.python", os.environ.get("PYSPARK_PYTHON", sys.executable)
+        ),
+    }
+    with _environment(wanted):
+        yield
+
+
+@contextlib.contextmanager
+def _environment(wanted: dict[str, str], absent: tuple[str, ...] = ()) -> Iterator[None]:
+    names = [*wanted, *absent]
+    before = {name: os.environ.get(name) for name in names}
+    path = list(sys.path)
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        sys.path[:] = path
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@contextlib.contextmanager
+def _own_interrupt() -> Iterator[None]:
+    """PySpark takes SIGINT for itself, and answers it on a connection that is in use; we do not."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGINT, before)
+
+
+def _stop(context: Any, gateway: Any) -> None:
+    if context is not None:
+        context.stop()
+    if gateway is not None:
+        gateway.shutdown()
+
+
+def _end(process: Any) -> None:
+    """Java ends when its input does; if not, it is killed."""
+    import subprocess
+
+    with contextlib.suppress(OSError):
+        process.stdin.close()
+    try:
+        process.wait(CLOSING)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _aside(work: Callable[[], Any], patience: float) -> None:
+    """Does ``work`` in another thread, with a connection of its own; what fails there is past."""
+
+    def quietly() -> None:
+        with contextlib.suppress(Exception):
+            work()
+
+    thread = threading.Thread(target=quietly, daemon=True)
+    thread.start()
+    thread.join(patience)
+
+
+# ---- a driver elsewhere -----------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _connected(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
+    """A session behind Spark Connect: no Java here."""
+    with _environment({}, ("SPARK_CONNECT_MODE_ENABLED", "SPARK_REMOTE")):
+        try:
+            from pyspark.sql.connect.session import SparkSession as Remote
+        except ImportError as problem:
+            message = f"Spark Connect needs a package that is missing here: {problem}"
+            raise SpecError((Diagnostic("E020", message, hint=REMEDY),)) from None
+        os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
+        try:
+            spark: Any = Remote.builder.remote(cluster.master).create()
+        except Exception as problem:
+            raise failed(problem, log, f"there is no session on {cluster.master}") from None
+        try:
+            run_cancellable(spark, lambda: _configure(spark, cluster), _patience(cluster))
+            yield spark
+        except TimeoutError:
+            raise _refused(cluster.master, _patience(cluster), log) from None
+        finally:
+            _aside(spark.stop, CLOSING)
+
+
+def _configure(spark: Any, cluster: Cluster) -> None:
+    """Our settings, and the user's; raises :class:`SpecError` for those that only a start takes."""
+    for name, value in {**RUNTIME, **cluster.conf}.items():
+        if name == PATIENCE_KEY:
+            continue
+        if name in cluster.conf and not spark.conf.isModifiable(name):
+            message = f"{name} can't be set over Spark Connect"
+            hint = "it belongs to the server: set it where that is started"
+            raise SpecError((Diagnostic("E029", message, hint=hint),))
+        spark.conf.set(name, value)

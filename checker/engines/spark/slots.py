@@ -1,0 +1,120 @@
+"""How many tasks a session runs at a time, and whether that is enough for all to meet."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from checker.diagnostics import Diagnostic, SpecError
+from checker.engines.spark import masters
+from checker.engines.spark.cluster import Cluster
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from checker.engines.spark.session import Session
+
+QUIET = 1.5
+"""Seconds without a new executor after which no further one is waited for."""
+
+LOOK = 0.1
+"""Seconds between two looks."""
+
+
+def is_dynamic(spark: SparkSession) -> bool:
+    """Whether executors come and go as Spark thinks fit."""
+    return _setting(spark, "spark.dynamicAllocation.enabled", "false").lower() == "true"
+
+
+def count_slots(spark: Any, cluster: Cluster, connect: bool, patience: float) -> int:
+    """The tasks that run at a time once the executors are there (with dynamic executors: some).
+
+    Raises :class:`SpecError` (E024) where there is none within ``patience`` seconds.
+    """
+    if connect:
+        return _over_connect(spark)
+    context = spark.sparkContext
+    if masters.is_local(cluster.master) and not cluster.master.startswith("local-cluster"):
+        return int(context.defaultParallelism)
+    if is_dynamic(spark):
+        return max(int(context.defaultParallelism), 1)
+    java = context._jsc.sc()
+    profile = java.resourceProfileManager().defaultResourceProfile()
+    wanted = _wanted(spark)
+    slots = settled(lambda: int(java.maxNumConcurrentTasks(profile)), wanted, patience)
+    if slots == 0:
+        message = f"{cluster.master} gave us no executor within {patience:g} s"
+        hint = "has it workers, with free cores and enough memory (--conf spark.executor.memory=…)?"
+        raise SpecError((Diagnostic("E024", message, hint=hint),))
+    return slots
+
+
+def settled(
+    count: Callable[[], int],
+    wanted: int,
+    patience: float,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> int:
+    """``count`` once it is ``wanted``, or has stayed above 0 for a moment (``wanted`` 0).
+
+    Where neither comes: what it is after ``patience`` seconds.
+    """
+    started = changed = clock()
+    found = count()
+    while clock() - started < patience:
+        if wanted and found >= wanted:
+            break
+        if found and not wanted and clock() - changed >= QUIET:
+            break
+        sleep(LOOK)
+        now = count()
+        if now != found:
+            found, changed = now, clock()
+    return found
+
+
+def _wanted(spark: SparkSession) -> int:
+    """The tasks that the settings ask room for; 0 where they take what there is."""
+
+    def number(name: str) -> int:
+        value = _setting(spark, name, "0")
+        return int(value) if value.isdecimal() else 0
+
+    most = number("spark.cores.max")
+    each = number("spark.executor.cores")
+    asked = most or number("spark.executor.instances") * each
+    return asked // max(number("spark.task.cpus"), 1)
+
+
+def _setting(spark: SparkSession, name: str, default: str) -> str:
+    return str(spark.conf.get(name, default))
+
+
+def _over_connect(spark: Any) -> int:
+    """Spark divides what it makes itself by the number of its slots."""
+    from pyspark.sql import functions
+
+    numbers = spark.range(1 << 16).select(functions.spark_partition_id().alias("part"))
+    return int(numbers.agg(functions.max("part")).collect()[0][0]) + 1
+
+
+def why_no_barrier(session: Session, shards: int) -> str | None:
+    """Why ``shards`` tasks can't all run at once, in words; ``None`` where they can."""
+    if session.dynamic:
+        return "executors come and go there (spark.dynamicAllocation.enabled)"
+    if session.slots < shards:
+        return f"{shards} tasks have to run at once there, and only {session.slots} can"
+    return None
+
+
+def require_barrier(session: Session, shards: int) -> None:
+    """Raises :class:`SpecError` (E025) where ``shards`` tasks can't all run at once."""
+    why = why_no_barrier(session, shards)
+    if why is not None:
+        message = f"--exchange barrier can't be used: {why}"
+        hint = f"--exchange shuffle, or --shards {session.slots}"
+        if session.dynamic:
+            hint = "--exchange shuffle, or --conf spark.dynamicAllocation.enabled=false"
+        raise SpecError((Diagnostic("E025", message, hint=hint),))
