@@ -56,4 +56,4 @@ class Explored:
         """Raises :class:`Unfinished` where the time limit is reached."""
         timeout = self.limits.timeout
         if timeout is not None and time.monotonic() - self.started > timeout:
-            raise Unfinished(f"the time limit of {timeout:g} s was reached")
+            raise Unfinished(self.limits.no_more_time)

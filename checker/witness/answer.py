@@ -27,6 +27,21 @@ class Limits:
     timeout: float | None = None
     memory: int | None = None
 
+    @property
+    def no_more_states(self) -> str:
+        """Why a run ends at ``max_states``, in words."""
+        return f"the limit of {self.max_states:,} states was reached"
+
+    @property
+    def no_deeper(self) -> str:
+        """Why a run ends at ``max_depth``, in words."""
+        return f"the depth limit of {self.max_depth} was reached"
+
+    @property
+    def no_more_time(self) -> str:
+        """Why a run ends at ``timeout``, in words."""
+        return f"the time limit of {self.timeout:g} s was reached"
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:

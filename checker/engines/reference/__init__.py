@@ -65,9 +65,9 @@ class _Search:
     def exhausted_budget(self) -> str | None:
         limits, seconds = self.limits, time.monotonic() - self.started
         if limits.max_states is not None and len(self.parent) >= limits.max_states:
-            return f"the limit of {limits.max_states:,} states was reached"
+            return limits.no_more_states
         if limits.timeout is not None and seconds > limits.timeout:
-            return f"the time limit of {limits.timeout:g} s was reached"
+            return limits.no_more_time
         return None
 
     def next_level(self) -> None:
@@ -110,7 +110,7 @@ class _Search:
             if self.limits.max_depth is not None and self.depth >= self.limits.max_depth:
                 beyond = [s for state in self.level for s in self.expand(state)]
                 if any(successor not in self.parent for successor in beyond):
-                    self.stopped = f"the depth limit of {self.limits.max_depth} was reached"
+                    self.stopped = self.limits.no_deeper
                 return
             self.next_level()
 

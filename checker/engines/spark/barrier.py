@@ -1,0 +1,349 @@
+"""Exchange by barrier: one stage for the whole run.  Each task owns a shard in its memory for all
+levels, and sends states straight to the tasks that own them (:mod:`checker.engines.spark.mesh`).
+Spark places the tasks, starts them together, lets them meet, and starts all of them again when one
+of them is lost; they go on from the last commit in the run's folder.
+
+At the end of level ``d`` the tasks exchange two rounds of messages.  *Ended*: all that the sender
+found for others is on its way, and this is what it noted.  *Counted*: it has taken in what others
+sent, and so many states are new.  After the first all tasks know the same findings, after the
+second the same numbers, so that each decides alone what all of them do next.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import resource
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from checker.engines.spark.job import PROGRESS, STOP, Effort, Job, Outcome, rows_of
+from checker.engines.spark.mesh import Address, Mesh
+from checker.exploration.findings import Best, Findings, Report
+from checker.exploration.run_folder import Part
+from checker.exploration.shard import Shard
+from checker.exploration.store import OutOfMemory
+from checker.kernels.jit import compile_image
+from checker.system.ir import PropertyKind
+from checker.witness.answer import INTERRUPTED
+
+SLICE = 0.05
+"""Seconds of expansion between two looks at what has arrived."""
+BACKLOG = 1 << 26
+"""Bytes on their way to others, at which a task takes in rather than finds more."""
+EVERY = 0.2
+"""Seconds between two looks at the folder's messages, and between two of one's own."""
+ROWS, ENDED, COUNTED = b"R", b"E", b"C"
+
+Meet = Callable[[Address], list[Address]]
+"""Gives the addresses of all tasks for one's own; all call it at once."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """``stop``: why the level is not complete; ``commit``: it is to be written down (task 0)."""
+
+    report: Report
+    stop: str | None
+    commit: bool
+
+
+@dataclass(frozen=True)
+class Counted:
+    """``fresh``: states of the next level; ``states``: all; ``deepest``: the last level with some;
+    ``stop``, ``broken``: why not to go on; ``parts``: what was written.
+    """
+
+    fresh: int
+    states: int
+    deepest: int
+    used: int
+    stop: str | None = None
+    broken: str | None = None
+    parts: tuple[Part, ...] = ()
+
+    def __add__(self, other: Counted) -> Counted:
+        return Counted(
+            self.fresh + other.fresh,
+            self.states + other.states,
+            max(self.deepest, other.deepest),
+            self.used + other.used,
+            self.stop or other.stop,
+            self.broken or other.broken,
+            self.parts + other.parts,
+        )
+
+
+class Task:
+    """One task of a run: shard ``index``, connected by ``mesh``.
+
+    What is in ``found``, ``complete``, ``total`` and ``stopped`` is the same in all tasks.
+    """
+
+    def __init__(self, job: Job, index: int, mesh: Mesh) -> None:
+        self.job, self.index, self.mesh = job, index, mesh
+        kernel = compile_image(job.image)
+        self.shard = Shard(kernel, index, job.shards, keep=True, memory=job.memory)
+        self.found = self.complete = Findings()
+        self.total = Counted(0, 0, 0, 0)
+        self.lost: Best | None = None
+        self.stopped: str | None = None
+        self._trouble: str | None = None  # why this task can't go on; the others don't know yet
+        self._committed = -1
+        self._committed_at = self._said_at = time.monotonic()
+        self._early: deque[tuple[int, bytes]] = deque()
+
+    def restore(self) -> None:
+        """Goes on from the last commit.  Raises ``OSError`` where it can't be read."""
+        folder = self.job.folder
+        found, levels = folder.latest(), folder.parts()
+        assert found is not None, "the driver commits the initial states"
+        self.found, self._committed = found, found.depth
+        self.complete = copy.deepcopy(found)
+        try:
+            for depth in range(found.depth + 1):
+                mine = [p for p in levels.get(depth, []) if self.job.overlaps(p, self.index)]
+                self.shard.restore(depth, (b for part in mine for b in folder.read(part)))
+        except OutOfMemory as error:
+            self._trouble = str(error)
+
+    def run(self) -> Outcome:
+        """All levels."""
+        self._count(())
+        while self.stopped is None and self.total.fresh and self.total.broken is None:
+            if self.found.faulty is not None or self.lost is not None:
+                break
+            self._level()
+        wanted = self.stopped is not None or self.job.wants_states(self.complete)
+        if wanted and self.total.broken is None:
+            self._count(self._written(self.complete.depth), final=True)
+        return self._outcome()
+
+    # -- a level --------------------------------------------------------------------------------
+
+    def _level(self) -> None:
+        shard, found, limits = self.shard, self.found, self.job.limits
+        depth = found.depth
+        last = limits.max_depth is not None and depth >= limits.max_depth
+        if not last:
+            shard.begin_level(depth + 1)
+        shard.begin_sweep(found, self.job.names, last=last)
+        ended = self._sweep(depth)
+        report = Report.together(message.report for message in ended)
+        found.add(self.job.system, report, depth)
+        self.lost = report.lost
+        self.stopped = next((e.stop for e in ended if e.stop), None)
+        if last:
+            if report.newcomer:
+                self.stopped = self.stopped or limits.no_deeper
+            found.maybe_cyclic = self._tracked()
+            self.total = replace(self.total, fresh=0)
+        elif self.stopped is None:
+            self._advance(depth + 1, ended[0].commit)
+
+    def _tracked(self) -> bool:
+        return any(p.kind is PropertyKind.LIVENESS for p in self.job.system.properties)
+
+    def _advance(self, depth: int, commit: bool) -> None:
+        """Level ``depth`` is complete if everybody has taken in what was sent."""
+        found, image = self.found, self.job.image
+        ahead = copy.deepcopy(found)
+        ahead.depth = depth
+        if image.level_limit and depth >= image.level_limit:
+            ahead.maybe_cyclic = True
+        before, self.complete = self.complete, ahead
+        self._count(self._written(depth) if commit and not self._trouble else ())
+        limit = self.job.limits.max_states
+        if self.stopped is not None:
+            self.complete = before
+            return
+        self.found = copy.deepcopy(ahead)
+        if limit is not None and self.total.states >= limit and self.total.fresh:
+            self.stopped = self.job.limits.no_more_states
+
+    def _sweep(self, depth: int) -> list[Ended]:
+        """Expands own states, sends and takes; gives what each task noted, by number."""
+        shard = self.shard
+        begin, end = shard.store.range_of(shard.crew, depth)
+        ended: dict[int, Ended] = {}
+        while len(ended) < self.job.shards:
+            waits = self.index in ended or self.mesh.backlog > BACKLOG
+            self._take_in(ended, SLICE if waits else 0.0)
+            if waits:
+                continue
+            self._look()
+            if self._trouble is None:
+                try:
+                    begin = shard.expand(begin, end, SLICE)
+                except OutOfMemory as error:
+                    self._trouble = str(error)
+            over = begin == end or self._trouble is not None
+            self._send_out(1 if over else shard.cap // 2)
+            if over:
+                mine = Ended(shard.report(), self._trouble, self._is_due())
+                ended[self.index] = mine
+                self._tell(ENDED, mine)
+        return [ended[i] for i in range(self.job.shards)]
+
+    def _look(self) -> None:
+        """Whether the time is over, or somebody wants the run to end."""
+        now = time.monotonic()
+        if now - self._said_at < EVERY:
+            return
+        if self.job.is_late():
+            self._trouble = self._trouble or self.job.limits.no_more_time
+        if self.index == 0:
+            self._said_at = now
+            if self.job.folder.heard(STOP) is not None:
+                self._trouble = self._trouble or INTERRUPTED
+            self._say()
+
+    def _is_due(self) -> bool:
+        return time.monotonic() - self._committed_at > self.job.commit_every
+
+    def _send_out(self, least: int) -> None:
+        for owner, rows in self.shard.outgoing(least):
+            if owner == self.index:
+                self._take(rows)
+            else:
+                self.mesh.send(owner, ROWS + rows)
+
+    def _take_in(self, ended: dict[int, Ended], seconds: float) -> None:
+        """Everything that has arrived, waiting so long for the first of it."""
+        while (message := self._next((ROWS, ENDED), seconds)) is not None:
+            who, body = message
+            if body[:1] == ROWS:
+                self._take(memoryview(body)[1:])
+            else:
+                ended[who] = pickle.loads(memoryview(body)[1:])
+            seconds = 0.0
+
+    def _take(self, rows: bytes | memoryview) -> None:
+        if self._trouble is None:
+            try:
+                self.shard.take(rows)
+            except OutOfMemory as error:
+                self._trouble = str(error)
+
+    # -- between levels -------------------------------------------------------------------------
+
+    def _count(self, parts: tuple[Part, ...] | str, *, final: bool = False) -> None:
+        """All tasks learn the totals; task 0 commits what all have written.
+
+        ``final``: also where the run is stopped.
+        """
+        store, depth = self.shard.store, self.complete.depth
+        written, broken = (parts, None) if isinstance(parts, tuple) else ((), parts)
+        fresh = self.shard.size(depth) if depth < len(self.shard.crew.starts) else 0
+        mine = Counted(
+            fresh, store.states, store.deepest(), store.used, self._trouble, broken, written
+        )
+        self._tell(COUNTED, mine)
+        counted = {self.index: mine}
+        while len(counted) < self.job.shards:
+            message = self._next((COUNTED,), SLICE)
+            if message is not None:
+                counted[message[0]] = pickle.loads(memoryview(message[1])[1:])
+        total = counted[0]
+        for i in range(1, self.job.shards):
+            total += counted[i]
+        self.stopped = self.stopped or total.stop
+        self.total = total
+        if total.parts and total.broken is None and (final or total.stop is None):
+            self._commit(total.parts)
+        if self.index == 0 and time.monotonic() - self._said_at > EVERY:
+            self._look()
+
+    def _written(self, depth: int) -> tuple[Part, ...] | str:
+        """What is new since the last commit, up to level ``depth``; or why it can't be written."""
+        folder, shards, parts = self.job.folder, self.job.shards, []
+        try:
+            for level in range(self._committed + 1, depth + 1):
+                if level < len(self.shard.crew.starts) and self.shard.size(level):
+                    rows = self.shard.level(level)
+                    parts.append(folder.write(level, self.index, shards, [rows]))
+        except OSError as error:
+            return f"{error.filename or folder.location}: {error.strerror or error}"
+        return tuple(parts)
+
+    def _commit(self, parts: tuple[Part, ...]) -> None:
+        self._committed, self._committed_at = self.complete.depth, time.monotonic()
+        if self.index == 0:
+            self.job.folder.commit(self.complete, parts)
+
+    def _outcome(self) -> Outcome:
+        total = self.total
+        return Outcome(
+            found=self.found,
+            complete=self.complete,
+            states=total.states,
+            depth=total.deepest,
+            used=total.used,
+            lost=self.lost,
+            stopped=self.stopped,
+            broken=total.broken,
+        )
+
+    # -- messages -------------------------------------------------------------------------------
+
+    def _next(self, kinds: tuple[bytes, ...], seconds: float) -> tuple[int, bytes] | None:
+        """The next message of these kinds; others, from tasks that are ahead, wait."""
+        for at, (who, body) in enumerate(self._early):
+            if body[:1] in kinds:
+                del self._early[at]
+                return who, body
+        arrived = self.mesh.receive(seconds)
+        if arrived is not None and arrived[1][:1] not in kinds:
+            self._early.append(arrived)
+            return None
+        return arrived
+
+    def _tell(self, kind: bytes, what: Ended | Counted) -> None:
+        message = kind + pickle.dumps(what)
+        for other in range(self.job.shards):
+            if other != self.index:
+                self.mesh.send(other, message)
+
+    def _say(self) -> None:
+        """A word for the driver."""
+        states = self.total.states
+        said = {"states": states, "frontier": self.total.fresh, "depth": self.found.depth}
+        self.job.folder.say(PROGRESS, {**said, "used": self.total.used})
+
+
+def in_task(job: Job, index: int, host: str, meet: Meet) -> tuple[Outcome, Effort]:
+    """The whole run as task ``index`` sees it, on ``host``."""
+    started = time.monotonic()
+    mesh = Mesh(index, job.shards, job.token, host, meet)
+    task = Task(job, index, mesh)
+    task.restore()
+    outcome = task.run()
+    mesh.close()
+    peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    seconds = time.monotonic() - started
+    return outcome, Effort(index, task.shard.states, mesh.sent, peak, seconds, host)
+
+
+def as_stage(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """The function that every task of the barrier stage runs, for ``mapInArrow``."""
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        from pyspark import BarrierTaskContext
+
+        for _ in batches:
+            pass
+        context = BarrierTaskContext.get()
+        index = context.partitionId()
+        host = context.getTaskInfos()[index].address.rpartition(":")[0]
+
+        def meet(mine: Address) -> list[Address]:
+            return [tuple(json.loads(said)) for said in context.allGather(json.dumps(mine))]
+
+        outcome, effort = in_task(job, index, host, meet)
+        yield rows_of(((outcome if index == 0 else None), effort))
+
+    return run

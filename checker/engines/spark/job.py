@@ -1,0 +1,108 @@
+"""What every task of a run is given, and what comes back."""
+
+from __future__ import annotations
+
+import pickle
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from checker.exploration.findings import Best, Findings
+from checker.exploration.run_folder import Part, RunFolder
+from checker.kernels.image import KernelImage
+from checker.kernels.steady import steady
+from checker.system.ir import PropertyKind, TransitionSystem
+from checker.witness.answer import Limits
+
+if TYPE_CHECKING:
+    import pyarrow
+
+PROGRESS, STOP = "progress", "stop"
+"""Messages in the folder of a run: how far it has come; that it is to end."""
+ANSWER = "answer"
+"""The only column of what tasks give to Spark: a pickled object."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run in ``shards`` parts, which goes on from what ``folder`` has; can be pickled.
+
+    ``token``: what only tasks of this run know; ``deadline``: in seconds of ``time.time``, or
+    ``None``; ``commit_every``: seconds between commits; ``all_states``: the folder is to have all
+    levels when the run is over, whatever comes of it.
+    """
+
+    system: TransitionSystem
+    image: KernelImage
+    folder: RunFolder
+    shards: int
+    limits: Limits
+    token: bytes
+    deadline: float | None
+    commit_every: float
+    all_states: bool
+
+    @property
+    def names(self) -> list[str]:
+        """Of the properties, in order."""
+        return [prop.name for prop in self.system.properties]
+
+    @property
+    def memory(self) -> int | None:
+        """Bytes for each shard."""
+        limit = self.limits.memory
+        return None if limit is None else limit // self.shards
+
+    def overlaps(self, part: Part, shard: int) -> bool:
+        """Whether a part may have states that ``shard`` owns."""
+        return part.shard * self.shards < (shard + 1) * part.shards and (
+            shard * part.shards < (part.shard + 1) * self.shards
+        )
+
+    def is_late(self) -> bool:
+        """Whether the time limit is reached."""
+        return self.deadline is not None and time.time() > self.deadline
+
+    def wants_states(self, found: Findings) -> bool:
+        """Whether somebody will ask for states of a run that ends with ``found``."""
+        live = [p for p in self.system.properties if p.kind is PropertyKind.LIVENESS]
+        cycles = found.maybe_cyclic or any(steady(p) is None for p in live)
+        shown = found.violating or found.faulty is not None
+        return bool(self.all_states or shown or (live and cycles))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What all tasks together found; the fields are those of ``Explored``.
+
+    ``complete``: the findings that the states in the folder go with; ``broken``: why the folder
+    can't be written.
+    """
+
+    found: Findings
+    complete: Findings
+    states: int
+    depth: int
+    used: int
+    lost: Best | None
+    stopped: str | None
+    broken: str | None
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What one task took: its states, bytes sent to others, bytes of memory at most, seconds."""
+
+    shard: int
+    states: int
+    sent: int
+    peak: int
+    seconds: float
+    where: str = ""
+
+
+def rows_of(what: object) -> pyarrow.RecordBatch:
+    """One row with an object, as a task gives it to Spark (:data:`ANSWER`)."""
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_arrays([pa.array([pickle.dumps(what)], pa.binary())], [ANSWER])
