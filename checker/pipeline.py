@@ -23,7 +23,7 @@ from checker.scout import larger, scouted
 from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.instantiate.assemble import Instantiated, instantiate
-from checker.system.instantiate.sizes import parameters
+from checker.system.instantiate.sizes import parameters, shown
 from checker.system.instantiate.stack import FAMILY, LARGEST_FAMILY
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import Answer, Limits, Listener, Unsupported
@@ -290,7 +290,7 @@ def _report(
     from checker.witness.vacuity import coverage, never_happened
 
     words = {e.what: str(e.value) for e in check.expect if isinstance(e.value, str)}
-    parameters = _parameters(check, made)
+    parameters = shown(check, made.sizes)
     settings = dict(options.settings)
     settings |= {f"{GROWN}{name}": str(size) for name, size in made.capacities.items()}
     header = Header(version(), path, check.name, parameters, settings, options.fine_steps)
@@ -326,18 +326,6 @@ def _report(
         liveness_seconds=answer.liveness_seconds,
         coverage=coverage(made.system, answer) if options.coverage else None,
     )
-
-
-def _parameters(check: typed.Check, made: Instantiated) -> dict[str, str | int]:
-    processes = {p.name for p in check.protocol.parameters if isinstance(p.type, typed.Proc)}
-    result: dict[str, str | int] = {}
-    sized = {"n"} if all(role.size is not None for role in check.protocol.roles) else set()
-    unused = sized - {s.name for s in check.settings}
-    for name, value in made.sizes.values.items():
-        if name in unused:
-            continue
-        result[name] = made.sizes.processes[value] if name in processes else value
-    return result | dict(check.overridden)
 
 
 def _expectations(

@@ -134,7 +134,7 @@ def test_an_unknown_name_is_told_what_there_is(tmp_path: Path) -> None:
 def test_reports_and_traces_know_their_world(tmp_path: Path) -> None:
     path = spec(tmp_path, BEGIN)
     report = run_check(path, "c", Options(settings={"crash": "2", "n": "2"}))
-    assert report.parameters == {"n": 2, "f": 2, "crash": "2"}
+    assert report.parameters == {"n": 2, "f": 2, "crash": 2}
     trace = report.verdicts[0].trace
     assert trace is not None and dict(trace.header.settings)["crash"] == "2"
     assert replay_trace(trace) == trace

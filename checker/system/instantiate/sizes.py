@@ -88,16 +88,47 @@ def parameters(check: typed.Check) -> set[str]:
     return {p.name for p in check.protocol.parameters} | {"n", "f"}
 
 
+def require_settable(check: typed.Check, name: str, value: str) -> None:
+    """Raises :class:`SpecError` (E003) where ``name`` is no parameter, or one that takes numbers
+    and ``value`` is none."""
+    known = parameters(check)
+    if name not in known:
+        hint = f"known: {', '.join(sorted(known))}; of the world: {', '.join(WORDS)}"
+        raise refuse("E003", f"there is no parameter `{name}`", check.span, hint)
+    if name not in _of_processes(check) and not value.removeprefix("-").isdecimal():
+        raise refuse("E003", f"`{name}` needs a number, not `{value}`", check.span)
+
+
+def _of_processes(check: typed.Check) -> set[str]:
+    """The parameters that are processes."""
+    return {p.name for p in check.protocol.parameters if isinstance(p.type, typed.Proc)}
+
+
+def shown(check: typed.Check, sizes: Sizes) -> dict[str, str | int]:
+    """All parameters that ``check`` has, as a reader knows them: processes by their names."""
+    processes = _of_processes(check)
+    result: dict[str, str | int] = {}
+    sized = {"n"} if all(role.size is not None for role in check.protocol.roles) else set()
+    unused = sized - {s.name for s in check.settings}
+    for name, value in sizes.values.items():
+        if name not in unused:
+            result[name] = sizes.processes[value] if name in processes else value
+    return result | {word: number_or_text(value) for word, value in check.overridden}
+
+
+def number_or_text(value: str) -> int | str:
+    """What is set to ``value``, as a number where it is one."""
+    return int(value) if value.removeprefix("-").isdecimal() else value
+
+
 def compute(check: typed.Check, overrides: Mapping[str, str]) -> Sizes:
     """All sizes of ``check``; ``overrides`` are ``--set`` values, of which those that replace
     clauses of the world are in ``check`` already.  Raises :class:`SpecError`."""
     protocol = check.protocol
-    known, replaced = parameters(check), dict(check.overridden)
+    replaced = dict(check.overridden)
     numbers = {name: value for name, value in overrides.items() if name not in replaced}
-    for name in numbers:
-        if name not in known:
-            hint = f"known: {', '.join(sorted(known))}; of the world: {', '.join(WORDS)}"
-            raise refuse("E003", f"there is no parameter `{name}`", check.span, hint)
+    for name, value in numbers.items():
+        require_settable(check, name, value)
     written: dict[str, typed.Expr | str] = {s.name: s.value for s in check.settings}
     written.update(numbers)
     values = _numbers(check, written)
@@ -109,16 +140,10 @@ def compute(check: typed.Check, overrides: Mapping[str, str]) -> Sizes:
 
 def _numbers(check: typed.Check, written: Mapping[str, typed.Expr | str]) -> dict[str, int]:
     values: dict[str, int] = {}
-    processes = {p.name for p in check.protocol.parameters if isinstance(p.type, typed.Proc)}
+    processes = _of_processes(check)
     for name, value in written.items():
-        if name in processes:
-            continue
-        if isinstance(value, str):
-            if not value.lstrip("-").isdigit():
-                raise refuse("E003", f"`{name}` needs a number, not `{value}`", check.span)
-            values[name] = int(value)
-        else:
-            values[name] = closed(value, values)
+        if name not in processes:
+            values[name] = int(value) if isinstance(value, str) else closed(value, values)
     for parameter in check.protocol.parameters:
         if parameter.name in values or parameter.name in processes:
             continue
