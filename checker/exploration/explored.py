@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from checker.exploration.findings import Best, Findings
 from checker.exploration.store import Store
@@ -19,7 +20,8 @@ class Unfinished(Exception):
 
 @dataclass
 class Explored:
-    """``store``: the states of which the graph is made: all, or those that can lie on a cycle.
+    """``load``: gives the states of which the graph is made: all, or those that can lie on a cycle;
+    may raise :class:`Unfinished`.
 
     ``depth``: the last level that has states; ``states``, ``used``: how many there are, and the
     bytes that they and the seen set take; ``lost``: a state in which a property can't be
@@ -30,7 +32,8 @@ class Explored:
 
     system: TransitionSystem
     limits: Limits
-    store: Store
+    kernel: Kernel
+    load: Callable[[], Store]
     found: Findings
     depth: int
     states: int
@@ -42,10 +45,10 @@ class Explored:
     path_to: Callable[[int, Best], Path]
     tell: Callable[[str], None]
 
-    @property
-    def kernel(self) -> Kernel:
-        """The native code in use."""
-        return self.store.kernel
+    @cached_property
+    def store(self) -> Store:
+        """What ``load`` gives, once."""
+        return self.load()
 
     @property
     def exhaustive(self) -> bool:

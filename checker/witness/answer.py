@@ -98,6 +98,7 @@ class Answer:
     * ``premises``: the properties whose premise held in some state.
     * ``ends``: number of admissible ends; only counted when there is a ``LIVENESS`` property.
     * ``stopped``: why the exploration is not exhaustive (in words), or ``None``.
+    * ``remarks``: what there is to say about how it was explored.
     * ``seconds``: of the search itself; ``transitions``: successors generated;
       ``bytes_per_state``: memory of states, seen set and what belongs to them, per state.
     """
@@ -120,6 +121,7 @@ class Answer:
     edges: int = 0
     bytes_per_edge: float = 0.0
     liveness_seconds: float = 0.0
+    remarks: tuple[str, ...] = ()
 
 
 class Unsupported(Exception):

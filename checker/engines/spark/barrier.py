@@ -21,8 +21,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from checker.engines.spark.job import PROGRESS, STOP, Effort, Job, Outcome, rows_of
+from checker.engines.spark.job import ANSWER, PROGRESS, STOP, Effort, Job, Outcome, rows_of
 from checker.engines.spark.mesh import Address, Mesh
+from checker.engines.spark.session import Session
 from checker.exploration.findings import Best, Findings, Report
 from checker.exploration.run_folder import Part
 from checker.exploration.shard import Shard
@@ -198,7 +199,7 @@ class Task:
             self._trouble = self._trouble or self.job.limits.no_more_time
         if self.index == 0:
             self._said_at = now
-            if self.job.folder.heard(STOP) is not None:
+            if (self.job.folder.heard(STOP) or {}).get("stop"):
                 self._trouble = self._trouble or INTERRUPTED
             self._say()
 
@@ -331,7 +332,7 @@ def in_task(job: Job, index: int, host: str, meet: Meet) -> tuple[Outcome, Effor
 def as_stage(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """The function that every task of the barrier stage runs, for ``mapInArrow``."""
 
-    def run(batches: Iterator[Any]) -> Iterator[Any]:
+    def stage(batches: Iterator[Any]) -> Iterator[Any]:
         from pyspark import BarrierTaskContext
 
         for _ in batches:
@@ -341,9 +342,18 @@ def as_stage(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
         host = context.getTaskInfos()[index].address.rpartition(":")[0]
 
         def meet(mine: Address) -> list[Address]:
-            return [tuple(json.loads(said)) for said in context.allGather(json.dumps(mine))]
+            said = [json.loads(text) for text in context.allGather(json.dumps(mine))]
+            return [(str(where), int(port)) for where, port in said]
 
-        outcome, effort = in_task(job, index, host, meet)
-        yield rows_of(((outcome if index == 0 else None), effort))
+        yield rows_of(in_task(job, index, host, meet))
 
-    return run
+    return stage
+
+
+def run(session: Session, job: Job) -> Outcome:
+    """The whole run, from the last commit; raises what Spark raises."""
+    frame = session.spark.range(0, job.shards, 1, job.shards)
+    stage = frame.mapInArrow(as_stage(job), f"{ANSWER} binary", barrier=True)
+    rows = session.run(stage.collect)
+    done: list[tuple[Outcome, Effort]] = [pickle.loads(row[0]) for row in rows]
+    return replace(done[0][0], efforts=tuple(effort for _, effort in done))

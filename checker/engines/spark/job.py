@@ -72,11 +72,24 @@ class Job:
 
 
 @dataclass(frozen=True)
+class Effort:
+    """What one task took: its states, bytes sent to others, bytes of memory at most, seconds, and
+    on which host."""
+
+    shard: int
+    states: int
+    sent: int
+    peak: int
+    seconds: float
+    where: str
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What all tasks together found; the fields are those of ``Explored``.
 
     ``complete``: the findings that the states in the folder go with; ``broken``: why the folder
-    can't be written.
+    can't be written; ``efforts``: what it took.
     """
 
     found: Findings
@@ -87,18 +100,7 @@ class Outcome:
     lost: Best | None
     stopped: str | None
     broken: str | None
-
-
-@dataclass(frozen=True)
-class Effort:
-    """What one task took: its states, bytes sent to others, bytes of memory at most, seconds."""
-
-    shard: int
-    states: int
-    sent: int
-    peak: int
-    seconds: float
-    where: str = ""
+    efforts: tuple[Effort, ...] = ()
 
 
 def rows_of(what: object) -> pyarrow.RecordBatch:

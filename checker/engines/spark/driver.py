@@ -1,0 +1,224 @@
+"""A run on Spark as the driver sees it: how it is made, again after a failure, what comes of it."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+from checker.diagnostics import Diagnostic, SpecError
+from checker.engines.spark import barrier, shuffle
+from checker.engines.spark.cluster import Cluster, Exchange
+from checker.engines.spark.failures import failed, keep, root_cause
+from checker.engines.spark.fan_out import Failure, fan_out
+from checker.engines.spark.job import STOP, Job, Outcome
+from checker.engines.spark.session import Session, open_session
+from checker.engines.spark.slots import require_barrier, why_no_barrier
+from checker.engines.spark.watch import Watch
+from checker.exploration.backwards import Finder, compiled, loaded, path_to
+from checker.exploration.conclude import conclude
+from checker.exploration.explored import Explored, Unfinished
+from checker.exploration.findings import Best
+from checker.exploration.run_folder import Part, RunFolder
+from checker.exploration.store import OutOfMemory, Store
+from checker.kernels.image import KernelImage, build
+from checker.kernels.jit import compile_image
+from checker.system.ir import TransitionSystem
+from checker.witness.answer import INTERRUPTED, Answer, Limits, Listener, Path, Progress
+
+NAME = "spark"
+COMMIT_EVERY = 30.0
+"""Seconds between commits."""
+ATTEMPTS = 4
+"""So often in a row a run may fail without having come further."""
+STOPPING = 10.0
+"""Seconds in which a run that was interrupted may still write down what it has."""
+WORTH_IT = 200_000
+"""Levels of fewer states are looked through by the driver itself."""
+
+
+def explore(
+    system: TransitionSystem,
+    limits: Limits,
+    cluster: Cluster,
+    folder: RunFolder,
+    listener: Listener | None = None,
+    *,
+    commit_every: float = COMMIT_EVERY,
+    all_states: bool = False,
+) -> Answer:
+    """Goes on from the last commit in ``folder``, which has to hold one, and answers.
+
+    ``commit_every``: seconds between commits; ``all_states``: all levels are committed in the end.
+    Raises :class:`SpecError` where the cluster, or the folder, can't be used, ``Unsupported``
+    where native code can't take the system.
+    """
+    image = build(system)
+    started = time.monotonic()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(compile_image, image)  # while Java starts
+        with open_session(cluster) as session:
+            run = Run(system, image, limits, cluster, folder, session, started, listener)
+            job = run.job(commit_every, all_states)
+            outcome = run.outcome(job)
+            answer = conclude(NAME, run.explored(outcome))
+            return replace(answer, remarks=(*answer.remarks, *run.remarks))
+
+
+@dataclass
+class Run:
+    """One run on an open session; ``remarks``: what the report says about how it was made."""
+
+    system: TransitionSystem
+    image: KernelImage
+    limits: Limits
+    cluster: Cluster
+    folder: RunFolder
+    session: Session
+    started: float
+    listener: Listener | None
+    remarks: tuple[str, ...] = ()
+
+    # -- how it is made -------------------------------------------------------------------------
+
+    def job(self, commit_every: float, all_states: bool) -> Job:
+        """What all tasks are given."""
+        timeout = self.limits.timeout
+        return Job(
+            system=self.system,
+            image=self.image,
+            folder=self.folder,
+            shards=self.cluster.shards or self.session.slots,
+            limits=self.limits,
+            token=secrets.token_bytes(32),
+            deadline=None if timeout is None else time.time() + timeout,
+            commit_every=commit_every,
+            all_states=all_states,
+        )
+
+    def exchange(self, shards: int) -> tuple[Exchange, str]:
+        """Which exchange is used, and why; raises :class:`SpecError` where it can't be."""
+        match self.cluster.exchange:
+            case Exchange.BARRIER:
+                require_barrier(self.session, shards)
+                return Exchange.BARRIER, "as asked for"
+            case Exchange.SHUFFLE:
+                return Exchange.SHUFFLE, "as asked for"
+            case Exchange.AUTO:
+                why = why_no_barrier(self.session, shards)
+                if why is None:
+                    return Exchange.BARRIER, "all tasks fit at once"
+                return Exchange.SHUFFLE, why
+
+    def outcome(self, job: Job) -> Outcome:
+        """Makes the run, again from the last commit where something is lost on the way."""
+        exchange, why = self.exchange(job.shards)
+        self._remark(f"on {self.cluster.master}, {job.shards} shards, {exchange.value}: {why}")
+        self.folder.say(STOP, {"stop": False})
+        failures, reached = 0, -1
+        with Watch(self.folder, self.listener, self.started):
+            while True:
+                try:
+                    return self._attempt(job, exchange)
+                except SpecError:
+                    raise
+                except KeyboardInterrupt:
+                    return self._cancelled()
+                except Exception as problem:
+                    keep(problem, self.session.log)
+                    found = self.folder.latest()
+                    depth = found.depth if found else -1
+                    failures = failures + 1 if depth <= reached else 1
+                    reached = max(reached, depth)
+                    if failures >= ATTEMPTS:
+                        raise failed(problem, self.session.log, "the run failed") from None
+                    self._remark(f"gone on from level {depth} after: {root_cause(problem)}")
+
+    def _remark(self, words: str) -> None:
+        self.remarks += (f"spark: {words}",)
+
+    def _attempt(self, job: Job, exchange: Exchange) -> Outcome:
+        """One attempt from the last commit.  Raises what Spark raises, and ``KeyboardInterrupt``
+        where the run does not end by itself soon after an interrupt."""
+        with ThreadPoolExecutor(1) as pool:
+            made = pool.submit(self._whole, job, exchange)
+            try:
+                outcome = made.result()
+            except KeyboardInterrupt:
+                self.folder.say(STOP, {"stop": True})
+                try:
+                    outcome = made.result(STOPPING)
+                except BaseException:
+                    self.session.spark.interruptAll()
+                    raise KeyboardInterrupt from None
+        if outcome.broken is not None:
+            message = f"the run's folder can't be written: {outcome.broken}"
+            raise SpecError((Diagnostic("E040", message, hint="make room, and --resume it"),))
+        return outcome
+
+    def _whole(self, job: Job, exchange: Exchange) -> Outcome:
+        match exchange:
+            case Exchange.SHUFFLE:
+                return shuffle.run(self.session, job)
+            case _:
+                return barrier.run(self.session, job)
+
+    def _cancelled(self) -> Outcome:
+        """What is known of a run that had to be cancelled: its last commit."""
+        found = self.folder.latest()
+        assert found is not None, "the initial states are committed"
+        states = sum(part.rows for parts in self.folder.parts().values() for part in parts)
+        used = 8 * self.folder.words * states
+        return Outcome(found, found, states, found.depth, used, None, INTERRUPTED, None)
+
+    # -- what comes of it -----------------------------------------------------------------------
+
+    def explored(self, outcome: Outcome) -> Explored:
+        """The finished search, with its states where the folder has them."""
+        return Explored(
+            system=self.system,
+            limits=self.limits,
+            kernel=compiled(self.image),
+            load=self._load,
+            found=outcome.found,
+            depth=outcome.depth,
+            states=outcome.states,
+            used=outcome.used,
+            lost=outcome.lost,
+            stopped=outcome.stopped,
+            started=self.started,
+            seconds=time.monotonic() - self.started,
+            path_to=self._path_to,
+            tell=self._tell,
+        )
+
+    def _load(self) -> Store:
+        """All states, here."""
+        try:
+            return loaded(compiled(self.image), self.folder, self.limits.memory)
+        except OutOfMemory as error:
+            raise Unfinished(f"the driver has no room for the graph: {error}") from error
+
+    def _tell(self, phase: str) -> None:
+        if self.listener is not None:
+            seconds = time.monotonic() - self.started
+            self.listener(Progress(0, 0, 0, seconds, 0, phase))
+
+    def _path_to(self, depth: int, target: Best) -> Path:
+        return path_to(self.image, self.folder.parts(), self._find, depth, target)
+
+    def _find(self, parts: Sequence[Part], words: tuple[int, ...]) -> Best | None:
+        """The best predecessor among the states of parts: found here, or where there are many
+        states by all executors."""
+        find = Finder(self.image, self.folder)
+        if sum(part.rows for part in parts) < WORTH_IT:
+            return find(parts, words)
+        found: list[Best] = []
+        for _, best in fan_out(self.session, lambda part: find([part], words), parts):
+            if isinstance(best, Failure):
+                return find(parts, words)
+            if best is not None:
+                found.append(best)
+        return min(found, default=None)
