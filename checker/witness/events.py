@@ -14,6 +14,9 @@ from checker.witness.trace import Event
 SILENT = frozenset({MarkKind.BRANCH, MarkKind.MESSAGE, MarkKind.POINT})
 """Marks that say what a search has covered; a trace leaves them out."""
 
+OF_ONE_MESSAGE = frozenset({MarkKind.RECEIVE, MarkKind.LOSE, MarkKind.COPY, MarkKind.FORGE})
+"""Marks whose third argument is the message that the step is about."""
+
 SAYS = {"suspect": "suspects", "restore": "no longer suspects", "trust": "trusts"}
 """What the indications of failure detectors say of a process."""
 
@@ -21,6 +24,32 @@ SAYS = {"suspect": "suspects", "restore": "no longer suspects", "trust": "trusts
 def told(system: TransitionSystem, events: Iterable[interpreter.Event]) -> tuple[Event, ...]:
     """``events`` as a trace holds them."""
     return tuple(tell(system, e) for e in events if system.marks[e.mark].kind not in SILENT)
+
+
+def acting(system: TransitionSystem, events: Iterable[interpreter.Event]) -> str:
+    """The process whose step has ``events``; where a Byzantine one sends, that is the receiver.
+
+    Empty where it is nobody's step.
+    """
+    first = ""
+    for event in events:
+        info = system.marks[event.mark]
+        if info.kind is MarkKind.FORGE:
+            return show(info.types[1], event.args[1])
+        nobodys = info.kind in SILENT or info.kind is MarkKind.WORLD or not event.args
+        if not first and not nobodys:
+            first = show(info.types[0], event.args[0])
+    return first
+
+
+def about(system: TransitionSystem, events: Iterable[interpreter.Event]) -> str | None:
+    """The message that a step with ``events`` receives, loses or makes up, or of which a copy
+    leaves; ``None`` where it is about none."""
+    for event in events:
+        info = system.marks[event.mark]
+        if info.kind in OF_ONE_MESSAGE:
+            return show(info.types[2], event.args[2])
+    return None
 
 
 def tell(system: TransitionSystem, event: interpreter.Event) -> Event:

@@ -15,7 +15,7 @@ from checker.system.ir import (
     VariableKind,
 )
 from checker.system.types import AtomT, MapT, default, universe
-from checker.witness.events import told
+from checker.witness.events import acting, told
 from checker.witness.explain import sentence
 from checker.witness.fates import copies_of, ever_crashed, fates_of, in_flight
 from checker.witness.rerun import Moment, Run
@@ -110,20 +110,12 @@ def _step(system: TransitionSystem, number: int, before: State | None, moment: M
         number=number,
         action="" if moment.transition is None else _instance(moment.transition),
         kind="start" if moment.transition is None else moment.transition.action.kind.value,
-        process="" if moment.transition is None else _acting(events),
+        process="" if moment.transition is None else acting(system, moment.events),
         headline=_headline(moment, events),
         events=events,
         changes=changes,
         state=_data(system, moment.state),
     )
-
-
-def _acting(events: tuple[Event, ...]) -> str:
-    """The process whose step it is; where a Byzantine one sends, that is the receiver."""
-    for event in events:
-        if event.kind == MarkKind.FORGE:
-            return event.peers[0]
-    return next((e.process for e in events if e.process), "")
 
 
 def _data(system: TransitionSystem, state: State) -> dict[str, Json]:

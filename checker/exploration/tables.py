@@ -1,0 +1,211 @@
+"""What was explored as tables that anybody can query: states, transitions, depths, in Parquet.
+
+    DIR/states/*.parquet         every state, a column for each variable
+    DIR/transitions/*.parquet    every way in which an action leads from one to another
+    DIR/depths/*.parquet         how many of both there are at each depth
+    DIR/tables.json              what the columns are; there when everything else is
+
+``docs/tables.md`` describes them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from checker.diagnostics import Diagnostic, SpecError
+from checker.exploration.local_pool import mapped
+from checker.exploration.place import Place
+from checker.exploration.run_folder import Part, RunFolder
+from checker.exploration.table_rows import (
+    STATES,
+    TRANSITIONS,
+    Count,
+    Slice,
+    TableMaker,
+    Task,
+    columns_of,
+)
+from checker.kernels.layout import Layout
+from checker.system.dump import type_text
+from checker.system.ir import TransitionSystem
+from checker.witness.answer import Listener, Progress
+
+FORMAT = 1
+DEPTHS, CONTENTS = "depths", "tables.json"
+LEAST, MOST, PIECES = 1_000, 50_000, 64
+"""States of a task: at least, at most, and into how many tasks what is between is divided."""
+
+MapParts = Callable[[Callable[[Task], list[Count]], Sequence[Task]], Iterable[list[Count]]]
+"""Runs a function that can be pickled over tasks, somewhere, and gives the results in any order."""
+
+COUNTED = pa.schema(
+    [
+        pa.field("depth", pa.int32(), nullable=False),
+        pa.field("states", pa.int64(), nullable=False),
+        pa.field("transitions", pa.int64(), nullable=False),
+        pa.field("errors", pa.int64(), nullable=False),
+    ]
+)
+"""The table of depths."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Tables that are complete: where, and how many rows they have."""
+
+    location: str
+    states: int
+    transitions: int
+
+
+def prepare(out: str) -> None:
+    """Makes the folder ``out`` (a path or a URI), which is empty afterwards.
+
+    Raises :class:`SpecError` where something is in it (E035), or where nothing can be written to
+    it (E036): before any work is done for what could not be kept.
+    """
+    place = Place(out)
+    try:
+        if place.local and os.path.exists(place.location) and not os.path.isdir(place.location):
+            raise NotADirectoryError(None, "it is a file", place.location)
+        if place.files():
+            hint = "name a new folder, or remove this one"
+            raise SpecError((Diagnostic("E035", f"{out} is not empty", hint=hint),))
+        place.create()
+        place.write(CONTENTS, b"")
+        place.delete(CONTENTS)
+    except OSError as error:
+        message = f"no tables can be written to {out}: {error.strerror or error}"
+        raise SpecError((Diagnostic("E036", message, hint="name another folder"),)) from None
+
+
+def write_tables(
+    system: TransitionSystem,
+    layout: Layout,
+    folder: RunFolder,
+    out: str,
+    map_parts: MapParts = mapped,
+    listener: Listener | None = None,
+    about: Mapping[str, object] | None = None,
+) -> Written:
+    """Writes tables of the states in ``folder`` to the folder ``out``, which :func:`prepare` made.
+
+    ``layout``: of the states in ``folder``.  ``map_parts`` says where the work is done; ``about``
+    goes into ``tables.json``.  Raises ``OSError`` where a file can't be written.  Whatever is
+    raised, ``KeyboardInterrupt`` included, no table is left behind.
+    """
+    place = Place(out)
+    parts = [part for _, level in sorted(folder.parts().items()) for part in level]
+    tasks = list(_tasks(parts))
+    maker = TableMaker(system, layout, folder, place)
+    tell = partial(_tell, listener, time.monotonic(), sum(part.rows for part in parts))
+    counts: dict[int, Count] = {}
+    try:
+        tell(counts)
+        for found in map_parts(maker, tasks):
+            for count in found:
+                counts[count.depth] = _sum(counts.get(count.depth), count)
+            tell(counts)
+        rows = [counts[depth] for depth in sorted(counts)]
+        _write_depths(place, rows)
+        contents = _contents(system, rows, about or {})
+        place.write(CONTENTS, json.dumps(contents, indent=2, ensure_ascii=False).encode())
+    except BaseException:
+        _remove(place)
+        raise
+    return Written(place.location, contents["states"], contents["transitions"])
+
+
+def _tasks(parts: Sequence[Part]) -> Iterator[Task]:
+    """All rows of ``parts``, in pieces of about the same size; one where there are none."""
+    size = min(max(sum(part.rows for part in parts) // PIECES, LEAST), MOST)
+    number, room, slices = 0, size, list[Slice]()
+    for part in parts:
+        begin = 0
+        while begin < part.rows:
+            end = min(part.rows, begin + room)
+            slices.append(Slice(part, begin, end))
+            room -= end - begin
+            begin = end
+            if not room:
+                yield Task(number, tuple(slices))
+                number, room, slices = number + 1, size, []
+    if slices or not number:
+        yield Task(number, tuple(slices))
+
+
+def _sum(one: Count | None, other: Count) -> Count:
+    if one is None:
+        return other
+    return Count(
+        one.depth,
+        one.states + other.states,
+        one.transitions + other.transitions,
+        one.errors + other.errors,
+    )
+
+
+def _tell(
+    listener: Listener | None, started: float, total: int, counts: Mapping[int, Count]
+) -> None:
+    if listener is None:
+        return
+    done = sum(count.states for count in counts.values())
+    depth, seconds = max(counts, default=0), time.monotonic() - started
+    listener(Progress(total, total - done, depth, seconds, 0, f"tables: {done:,} written"))
+
+
+def _write_depths(place: Place, rows: Sequence[Count]) -> None:
+    columns = [[getattr(row, name) for row in rows] for name in COUNTED.names]
+    arrays = [pa.array(c, f.type) for c, f in zip(columns, COUNTED, strict=True)]
+    with place.beside(f"{DEPTHS}/part-000000.parquet") as stream:
+        parquet.write_table(pa.Table.from_arrays(arrays, schema=COUNTED), stream)
+
+
+def _contents(
+    system: TransitionSystem, rows: Sequence[Count], about: Mapping[str, object]
+) -> dict[str, Any]:
+    """What ``tables.json`` says."""
+    return {
+        "format": FORMAT,
+        "kind": "bivalence tables",
+        **about,
+        "states": sum(row.states for row in rows),
+        "transitions": sum(row.transitions for row in rows),
+        "errors": sum(row.errors for row in rows),
+        "depth": max((row.depth for row in rows), default=0),
+        "processes": list(system.processes),
+        "variables": [
+            {
+                "column": column,
+                "name": variable.name,
+                "title": variable.title or variable.name,
+                "kind": variable.kind.value,
+                "type": type_text(variable.type),
+            }
+            for column, variable in zip(columns_of(system), system.variables, strict=True)
+        ],
+        "properties": [
+            {"name": p.name, "kind": p.kind.value, "definition": p.definition}
+            for p in system.properties
+        ],
+    }
+
+
+def _remove(place: Place) -> None:
+    """Removes what was written; not the folder, which may have been there before."""
+    for name in (STATES, TRANSITIONS, DEPTHS):
+        with contextlib.suppress(OSError):
+            place.delete_folder(name)
+    with contextlib.suppress(OSError):
+        place.delete(CONTENTS)
