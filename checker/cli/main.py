@@ -19,6 +19,7 @@ from checker.cli.explain import diagnostic
 from checker.cli.library import list_specs
 from checker.cli.replay import replay, view
 from checker.cli.show import show
+from checker.cli.sweep import sweep
 from checker.cli.test import test
 
 VIOLATED, USAGE, UNKNOWN, BUG = 1, 2, 3, 70
@@ -60,7 +61,7 @@ def cli() -> None:
     """
 
 
-for _command in (check, test, replay, view, show, list_specs, diagnostic, doctor):
+for _command in (check, sweep, test, replay, view, show, list_specs, diagnostic, doctor):
     cli.add_command(_command)
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import sys
 import time
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import click
 
@@ -22,10 +22,12 @@ QUIET = 1.0
 """Seconds before anything is said."""
 EVERY = 5.0
 """Seconds between two lines where stderr is no terminal."""
+SHOWN = 2
+"""Searches of many that are told about."""
 
 
-class Meter(AbstractContextManager["Meter"]):
-    """A listener for an exploration; used as a context so that its line goes away at the end."""
+class _Line:
+    """What is said about ``what``; a context, so that the line goes away at the end."""
 
     def __init__(self, what: str, *, silent: bool = False, terminal: bool | None = None) -> None:
         self._what = what
@@ -34,26 +36,15 @@ class Meter(AbstractContextManager["Meter"]):
         self._status: Status | None = None
         self._last = 0.0
 
-    def __call__(self, progress: Progress) -> None:
-        if self._silent or progress.seconds < QUIET:
-            return
+    def __enter__(self) -> Self:
+        return self
+
+    def _say(self, line: str) -> None:
         if self._terminal:
-            self._update(self._line(progress))
+            self._update(line)
         elif time.monotonic() - self._last >= EVERY:
             self._last = time.monotonic()
-            click.echo(self._line(progress), err=True)
-
-    def _line(self, progress: Progress) -> str:
-        if progress.phase:
-            seconds = f"{progress.seconds:.0f} s"
-            return f"{self._what}: {progress.states:,} states, {progress.phase}, {seconds}"
-        rate = progress.states / progress.seconds
-        memory = f", {progress.memory / (1 << 20):,.0f} MiB" if progress.memory else ""
-        return (
-            f"{self._what}: {progress.states:,} states, depth {progress.depth},"
-            f" frontier {progress.frontier:,}, {rate:,.0f} states/s{memory},"
-            f" {progress.seconds:.0f} s"
-        )
+            click.echo(line, err=True)
 
     def _update(self, line: str) -> None:
         from rich.console import Console
@@ -74,3 +65,40 @@ class Meter(AbstractContextManager["Meter"]):
         if self._status is not None:
             self._status.stop()
             self._status = None
+
+
+class Meter(_Line):
+    """A listener for an exploration."""
+
+    def __call__(self, progress: Progress) -> None:
+        if not self._silent and progress.seconds >= QUIET:
+            self._say(self._line(progress))
+
+    def _line(self, progress: Progress) -> str:
+        if progress.phase:
+            seconds = f"{progress.seconds:.0f} s"
+            return f"{self._what}: {progress.states:,} states, {progress.phase}, {seconds}"
+        rate = progress.states / progress.seconds
+        memory = f", {progress.memory / (1 << 20):,.0f} MiB" if progress.memory else ""
+        return (
+            f"{self._what}: {progress.states:,} states, depth {progress.depth},"
+            f" frontier {progress.frontier:,}, {rate:,.0f} states/s{memory},"
+            f" {progress.seconds:.0f} s"
+        )
+
+
+class Count(_Line):
+    """The same for many searches: how many of ``total`` are over, and how far some others are."""
+
+    def __init__(
+        self, what: str, total: int, *, silent: bool = False, terminal: bool | None = None
+    ) -> None:
+        super().__init__(what, silent=silent, terminal=terminal)
+        self._total = total
+        self._started = time.monotonic()
+
+    def count(self, done: int, others: Sequence[str]) -> None:
+        """Says that ``done`` are over; ``others`` is what else to say."""
+        if not self._silent and time.monotonic() - self._started >= QUIET:
+            told = "".join(f"; {other}" for other in others[:SHOWN])
+            self._say(f"{self._what}: {done} of {self._total} cells{told}")

@@ -55,17 +55,18 @@ def rendered(found: Diagnostic) -> str:
     return str(render(found, source))
 
 
-def write(path: str, text: str) -> None:
+def write(path: str, text: str | bytes) -> None:
     """Writes the whole file or nothing: a file beside it first, then renamed."""
     target = Path(path)
+    data = text.encode("utf-8") if isinstance(text, str) else text
     if target.exists() and not target.is_file():  # a device or a pipe has no "beside"
-        target.write_text(text, encoding="utf-8")
+        target.write_bytes(data)
         return
     target = Path(os.path.realpath(target))
     handle, beside = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
-        with open(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with open(handle, "wb") as file:
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(beside, 0o666 & ~_umask())

@@ -70,6 +70,22 @@ SETTINGS = {
         "The steps of the trace are not a run of the spec as it is now: the spec or its parameters "
         "have changed since it was written.",
     ),
+    "E030": Entry(
+        "a world that can't be set so",
+        "A setting replaces a clause of the check's world (`--set links=fifo`, `--set "
+        "crash=2`), and this value is none that the clause can have.",
+    ),
+    "E031": Entry(
+        "a grid that can't be read",
+        "An axis of a grid is a name, `=` and its values: a range `3..5` or `1..9/2`, a list "
+        "`{perfect, fifo}`, or one value. Commas separate axes; each axis is there once, and is "
+        "not set by `--set` too.",
+    ),
+    "E032": Entry(
+        "a grid with too many cells",
+        "The product of the axes has more cells than anybody could wait for. Several sweeps "
+        "over parts of it can be run one after another.",
+    ),
 }
 
 CODES: dict[str, Entry] = {**SYNTAX, **NAMES, **CHECKS, **RUN, **SETTINGS, **CLUSTERS}

@@ -1,0 +1,236 @@
+"""``bivalence sweep``: one check at every point of a grid of parameters."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from checker.cli.settings import SET, engine_options
+
+if TYPE_CHECKING:
+    from checker.engines.spark.cluster import Cluster
+    from checker.sweep.cells import Outcome
+    from checker.sweep.plan import Plan
+    from checker.sweep.rows import Row
+    from checker.witness.answer import Progress
+
+SHARE = 20
+"""Saving what is done so far takes at most one part in so many of the time."""
+
+
+@click.command()
+@click.argument("name", metavar="FILE[::CHECK]")
+@click.argument("more", nargs=-1, metavar="")
+@click.option(
+    "--grid",
+    "grids",
+    multiple=True,
+    required=True,
+    metavar="AXES",
+    help="Such as n=3..5,f=0..2,links={perfect,fifo}.",
+)
+@SET
+@engine_options
+@click.option("--out", metavar="FILE", help="Write a row for each cell as Parquet.")
+@click.option("--json", "json_out", metavar="FILE", help="Or as JSON; - is stdout, alone.")
+@click.option("--traces", metavar="FOLDER", help="Write a trace for each violation.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="K", help="Cells at a time. Default: all cores."
+)
+@click.option("--quiet", "-q", is_flag=True, help="No progress.")
+def sweep(
+    name: str,
+    more: tuple[str, ...],
+    grids: tuple[str, ...],
+    settings: tuple[str, ...],
+    out: str | None,
+    json_out: str | None,
+    traces: str | None,
+    jobs: int | None,
+    quiet: bool,
+    **engine: Any,
+) -> int:
+    """Run one check with many parameters.
+
+    One cell for each combination of values; limits are for each cell. A cell that fails, or that
+    there is no such system for, does not lose the others. With --master the cells run on Spark.
+
+    Exit codes: 0 all cells ran, whatever they found; 3 some are not known (a limit, a process that
+    died, an interrupt); 2 what was given can't be used; 70 a fault of the tool in some cell.
+    """
+    from checker.cli.settings import options_of
+    from checker.sweep.grid import grid_of
+    from checker.sweep.plan import plan
+    from checker.sweep.run import for_each_cell, jobs_for
+
+    outputs = [output for output in (out, json_out) if output is not None]
+    _require(outputs, traces, out)
+    options = options_of(settings, engine)
+    path, separator, check = name.partition("::")
+    grid = grid_of([*grids, *_rest_of_grid(more)])
+    at_once = jobs or jobs_for(options.threads)
+    planned = plan(path, check if separator else None, grid, for_each_cell(options, at_once))
+    keeper = _Keeper(planned, out, json_out, traces)
+    return _run(planned, at_once, options.cluster, keeper, quiet=quiet)
+
+
+def _rest_of_grid(more: Sequence[str]) -> Sequence[str]:
+    """Shells turn ``links={a,b}`` into two words; what is no axis was meant as something else."""
+    for word in more:
+        if "=" not in word:
+            raise click.UsageError(f"one check at a time can be swept: what is {word!r}?")
+    return more
+
+
+def _require(outputs: list[str], traces: str | None, out: str | None) -> None:
+    from checker.cli.say import require_writable
+
+    if len(set(outputs)) < len(outputs):
+        raise click.UsageError("two outputs can't go to the same file")
+    for output in outputs:
+        if output != "-":
+            require_writable(output)
+    if out == "-":
+        raise click.UsageError("Parquet goes to a file, not to stdout; --json - does")
+    if traces is not None:
+        try:
+            Path(traces).mkdir(parents=True, exist_ok=True)
+        except OSError as problem:
+            raise click.UsageError(f"{traces}: {problem.strerror}") from problem
+        if not os.access(traces, os.W_OK):
+            raise click.UsageError(f"{traces} is not writable")
+
+
+def _run(planned: Plan, jobs: int, cluster: Cluster | None, keeper: _Keeper, *, quiet: bool) -> int:
+    from checker.cli.progress import Count
+    from checker.cli.say import note
+    from checker.sweep.run import run
+
+    interrupted = False
+    total = len(planned.tasks)
+    with Count(f"{planned.path}::{planned.check.name}", total, silent=quiet) as meter:
+
+        def tell(done: int, running: Mapping[int, Progress]) -> None:
+            keeper.save_if_due()
+            meter.count(done, [_where(planned, cell, how) for cell, how in sorted(running.items())])
+
+        try:
+            with _terminable(), closing(run(planned, jobs, cluster, tell)) as outcomes:
+                for outcome in outcomes:
+                    keeper.take(outcome)
+        except KeyboardInterrupt:
+            interrupted = True
+    keeper.finish()
+    if interrupted:
+        note("interrupted; what is done is kept")
+    return _exit_code(keeper.rows)
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """What asks the process to end is the same as Ctrl-C."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _where(planned: Plan, cell: int, how: Progress) -> str:
+    settings = planned.cells[cell - 1].settings
+    values = " ".join(f"{name}={value}" for name, value in settings.items())
+    return f"{values}: {how.states:,} states"
+
+
+def _exit_code(rows: Sequence[Row]) -> int:
+    from checker.sweep.cells import Status
+    from checker.witness.verdict import worst
+
+    if all(row.status is Status.IMPOSSIBLE for row in rows):
+        return 2
+    codes = {Status.DONE: 0, Status.IMPOSSIBLE: 0, Status.FAILED: 70}
+    return worst(codes.get(row.status, 3) for row in rows)
+
+
+class _Keeper:
+    """Rows and traces as they come, on disk before all are there."""
+
+    def __init__(
+        self, planned: Plan, out: str | None, json_out: str | None, traces: str | None
+    ) -> None:
+        self.rows: list[Row] = []
+        self._plan, self._out, self._json, self._traces = planned, out, json_out, traces
+        self._saved = time.monotonic()
+        self._took = 0.0
+        self._unsaved = False
+
+    def take(self, outcome: Outcome) -> None:
+        """Keeps the outcome of a cell."""
+        from checker.sweep.rows import row_of
+
+        cell = self._plan.cells[outcome.cell - 1]
+        self.rows.append(row_of(cell, outcome, self._written(outcome)))
+        self._unsaved = True
+
+    def save_if_due(self) -> None:
+        """Saves what there is, unless that has been done a moment ago."""
+        now = time.monotonic()
+        if self._unsaved and now - self._saved >= max(1.0, SHARE * self._took):
+            self._save(self.rows)
+            self._saved = time.monotonic()
+            self._took = self._saved - now
+            self._unsaved = False
+
+    def finish(self) -> None:
+        """Saves everything, and shows it."""
+        from checker.cli.say import page
+        from checker.cli.sweep_view import sweep_view
+        from checker.sweep.rows import as_json, without_run
+
+        self.rows += without_run(self._plan, self.rows)
+        try:
+            self._save(self.rows)
+        finally:
+            if self._json == "-":
+                document = as_json(self._plan, self.rows)
+                click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+            else:
+                page(sweep_view(self._plan, self.rows))
+
+    def _save(self, rows: Sequence[Row]) -> None:
+        from checker.cli.say import write
+        from checker.sweep.rows import as_json, as_parquet
+
+        if self._out is not None:
+            write(self._out, as_parquet(self._plan, rows))
+        if self._json not in (None, "-"):
+            document = as_json(self._plan, rows)
+            write(str(self._json), json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+
+    def _written(self, outcome: Outcome) -> dict[str, str]:
+        """Writes the traces of one cell; gives the file of each property."""
+        if self._traces is None:
+            return {}
+        from checker.cli.say import write
+        from checker.sweep.rows import traces_of
+        from checker.witness.json_format import trace_to_json
+
+        files: dict[str, str] = {}
+        for name, trace in traces_of(outcome).items():
+            word = "-".join("".join(c if c.isalnum() or c == "_" else " " for c in name).split())
+            files[name] = str(Path(self._traces) / f"{outcome.cell:04}-{word}.json")
+            text = json.dumps(trace_to_json(trace), indent=2, ensure_ascii=False)
+            write(files[name], text + "\n")
+        return files

@@ -1,0 +1,70 @@
+"""One cell run, wherever that is: in a process of this machine or on an executor."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from enum import StrEnum
+
+from checker.diagnostics import SpecError
+from checker.sweep.plan import Task, reason_of
+from checker.witness.answer import Listener
+from checker.witness.verdict import Report, Word
+
+
+class Status(StrEnum):
+    """How a cell ended; violations are results, and so ``done``."""
+
+    DONE = "done"  # everything was explored, or every property is decided
+    TIMEOUT = "timeout"
+    MEMORY = "memory"
+    STOPPED = "stopped"  # by another limit, or what grows without a bound
+    IMPOSSIBLE = "impossible"  # there is no such system
+    DIED = "died"  # its process did
+    FAILED = "failed"  # a fault of the tool
+    NOT_RUN = "not run"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of the cell ``cell``: a report, or only a ``status`` and the reason for it.
+
+    ``seconds``: all that the cell took, making the system and replaying included.
+    """
+
+    cell: int
+    status: Status
+    reason: str = ""
+    report: Report | None = None
+    seconds: float = 0.0
+
+
+def run_cell(task: Task, listener: Listener | None = None) -> Outcome:
+    """Runs the check of one cell; whatever goes wrong is an outcome too."""
+    from checker import pipeline
+
+    started = time.monotonic()
+    report: Report | None = None
+    try:
+        report = pipeline.run_loaded(task.path, task.check, task.options, listener)
+        status, reason = _ending(report)
+    except SpecError as problem:
+        status, reason = Status.IMPOSSIBLE, reason_of(problem)
+    except MemoryError as problem:
+        status, reason = Status.MEMORY, str(problem) or "there is no memory left"
+    except Exception as problem:  # a fault of ours costs this cell only
+        status, reason = Status.FAILED, " ".join(f"{type(problem).__name__}: {problem}".split())
+    return Outcome(task.cell, status, reason, report, time.monotonic() - started)
+
+
+def _ending(report: Report) -> tuple[Status, str]:
+    """Whether all is known, and otherwise why not."""
+    unknown = [v.reason for v in report.verdicts if v.word is Word.UNKNOWN]
+    if report.exhaustive and not unknown:
+        return Status.DONE, ""
+    if report.verdicts and not unknown:
+        return Status.DONE, report.stopped or ""
+    reason = report.stopped or (unknown[0] if unknown else "an error of the run stopped it")
+    if "time limit" in reason:
+        return Status.TIMEOUT, reason
+    return (Status.MEMORY if "memory" in reason else Status.STOPPED), reason

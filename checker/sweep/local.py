@@ -1,0 +1,202 @@
+"""Cells in processes of this machine: one that dies, hangs or grows takes no other with it."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from multiprocessing import connection, get_context, parent_process
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnContext, SpawnProcess
+from types import TracebackType
+
+from checker.sweep.cells import Outcome, Status, run_cell
+from checker.sweep.plan import Task
+from checker.witness.answer import Progress
+
+TELL = 0.5
+"""Seconds between two words of a cell about how far it has come."""
+GRACE = 30.0
+"""Seconds that a cell has beyond its time limit, to make its system and to replay what it found."""
+TICK = 1.0
+
+Listener = Callable[[int, Mapping[int, Progress]], None]
+"""Told how many cells are done, and how far those are that run."""
+
+
+class Pool:
+    """``jobs`` processes that run cells; a context that leaves none of them behind."""
+
+    def __init__(self, jobs: int) -> None:
+        self._context = get_context("spawn")
+        self._jobs = jobs
+        self._workers: list[_Worker] = []
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for worker in self._workers:
+            worker.end()
+        self._workers.clear()
+
+    def run(self, tasks: Sequence[Task], listener: Listener | None = None) -> Iterator[Outcome]:
+        """The outcome of each task, in the order in which they finish."""
+        waiting = deque(tasks)
+        done = 0
+        while True:
+            self._staff(waiting)
+            busy = [worker for worker in self._workers if worker.task is not None]
+            if not busy:
+                return
+            for outcome in self._heard(busy):
+                done += 1
+                yield outcome
+            if listener is not None:
+                listener(done, {w.task.cell: w.progress for w in busy if w.task and w.progress})
+
+    def _staff(self, waiting: deque[Task]) -> None:
+        """Gives work to whoever has none, and to new processes in the place of dead ones."""
+        self._workers = [worker for worker in self._workers if worker.alive]
+        for worker in self._workers:
+            if waiting and worker.task is None:
+                worker.begin(waiting.popleft())
+        while waiting and len(self._workers) < self._jobs:
+            self._workers.append(_Worker(self._context))
+            self._workers[-1].begin(waiting.popleft())
+
+    def _heard(self, busy: Sequence[_Worker]) -> Iterator[Outcome]:
+        connection.wait([end for worker in busy for end in worker.ends], TICK)
+        for worker in busy:
+            outcome = worker.heard()
+            if outcome is not None:
+                yield outcome
+
+
+class _Worker:
+    """A process, and the cell that it runs."""
+
+    def __init__(self, context: SpawnContext) -> None:
+        self._pipe, other = context.Pipe()
+        self._process: SpawnProcess = context.Process(target=_serve, args=(other,), daemon=True)
+        with _no_interrupt():
+            self._process.start()
+        other.close()
+        self.alive = True
+        self.task: Task | None = None
+        self.progress: Progress | None = None
+        self._began = 0.0
+
+    @property
+    def ends(self) -> tuple[Connection, int]:
+        """What becomes ready when there is something to hear, or when the process is no more."""
+        return self._pipe, self._process.sentinel
+
+    def begin(self, task: Task) -> None:
+        self.task, self.progress, self._began = task, None, time.monotonic()
+        try:
+            self._pipe.send(task)
+        except OSError:  # it has died while it had nothing to do; heard() says so
+            return
+
+    def heard(self) -> Outcome | None:
+        """The outcome of the cell, if there is one by now."""
+        try:
+            while self._pipe.poll():
+                said = self._pipe.recv()
+                if isinstance(said, Outcome):
+                    self.task = None
+                    return said
+                self.progress = said
+        except (EOFError, OSError):
+            return self._lost(Status.DIED, self._death())
+        if not self._process.is_alive() and not self._pipe.poll():
+            return self._lost(Status.DIED, self._death())
+        assert self.task is not None
+        timeout = self.task.options.limits.timeout
+        if timeout is not None and time.monotonic() - self._began > timeout + GRACE:
+            why = f"it was ended {GRACE:g} s after its time limit of {timeout:g} s"
+            return self._lost(Status.TIMEOUT, why)
+        return None
+
+    def _lost(self, status: Status, reason: str) -> Outcome:
+        assert self.task is not None
+        outcome = Outcome(self.task.cell, status, reason, None, time.monotonic() - self._began)
+        self.task = None
+        self.end()
+        return outcome
+
+    def _death(self) -> str:
+        self._process.join(GRACE)
+        code = self._process.exitcode
+        if code is not None and code < 0:
+            try:
+                name = signal.Signals(-code).name
+            except ValueError:
+                name = f"signal {-code}"
+            often = ", as the system does when memory runs out" if name == "SIGKILL" else ""
+            return f"its process was ended by {name}{often}"
+        return f"its process ended with exit code {code}"
+
+    def end(self) -> None:
+        """Ends the process, whatever it does."""
+        if not self.alive:
+            return
+        self.alive = False
+        self._process.kill()
+        self._process.join()
+        self._process.close()
+        self._pipe.close()
+
+
+@contextmanager
+def _no_interrupt() -> Iterator[None]:
+    """Processes started here never see Ctrl-C: it is the parent's to answer."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+# ---- in the process ---------------------------------------------------------------------------
+
+
+def _serve(pipe: Connection) -> None:
+    """Runs what comes through ``pipe`` until the parent goes away."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    while True:
+        try:
+            task: Task = pipe.recv()
+            pipe.send(run_cell(task, _Throttle(pipe)))
+        except (EOFError, OSError):
+            return
+
+
+def _end_with_parent() -> None:
+    import os
+
+    parent = parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
+
+class _Throttle:
+    """Passes on how far a cell has come, now and then."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe, self._last = pipe, 0.0
+
+    def __call__(self, progress: Progress) -> None:
+        if time.monotonic() - self._last >= TELL:
+            self._last = time.monotonic()
+            self._pipe.send(progress)

@@ -1,0 +1,225 @@
+"""What a sweep found, as rows: the same for Parquet, for JSON and for the table on screen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from checker.sweep.cells import Outcome, Status
+from checker.sweep.plan import Cell, Plan
+from checker.witness.trace import Trace
+from checker.witness.verdict import ERRORS, Report, Word
+
+FORMAT = 1
+"""Version of the columns, and of the JSON document."""
+
+KIND = "bivalence sweep"
+
+FIRST = {"cell": "int"}
+STATUS = {"status": "text", "reason": "text"}
+FIGURES = {
+    "states": "int",
+    "depth": "int",
+    "transitions": "int",
+    "edges": "int",
+    "exhaustive": "bool",
+    "seconds": "real",
+    "liveness_seconds": "real",
+    "wall_seconds": "real",
+    "as_expected": "bool",
+    "within_requires": "bool",
+}
+ERROR = {"run_error": "text", "run_error_trace": "text"}
+ABOUT = {"engine": "text", "fine_steps": "bool", "file": "text", "check": "text", "version": "text"}
+"""Columns of every sweep, and what they hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """About one property; ``trace``: the file that a trace was written to, empty for none."""
+
+    word: Word
+    reason: str
+    trace: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A cell and what became of it; ``verdicts`` by property.
+
+    ``report`` has no traces any more: those are in files, if anywhere.
+    """
+
+    cell: Cell
+    status: Status
+    reason: str
+    seconds: float
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    report: Report | None = None
+
+
+def row_of(cell: Cell, outcome: Outcome, traces: Mapping[str, str]) -> Row:
+    """``traces``: the files that traces were written to, by property."""
+    report = outcome.report
+    if report is None:
+        return Row(cell, outcome.status, outcome.reason, outcome.seconds)
+    verdicts = _verdicts(report, traces)
+    report = replace(report, verdicts=tuple(replace(v, trace=None) for v in report.verdicts))
+    return Row(cell, outcome.status, outcome.reason, outcome.seconds, verdicts, report)
+
+
+def _verdicts(report: Report, traces: Mapping[str, str]) -> dict[str, Verdict]:
+    return {
+        v.property: Verdict(v.word, v.reason, traces.get(v.property, "")) for v in report.verdicts
+    }
+
+
+def traces_of(outcome: Outcome) -> dict[str, Trace]:
+    """The traces of one cell, by property."""
+    verdicts = () if outcome.report is None else outcome.report.verdicts
+    return {v.property: v.trace for v in verdicts if v.trace is not None}
+
+
+def without_run(plan: Plan, known: Iterable[Row]) -> list[Row]:
+    """Rows of the cells that are not among ``known``: impossible, or not run."""
+    done = {row.cell.number for row in known}
+    return [
+        Row(
+            cell,
+            Status.IMPOSSIBLE if cell.impossible else Status.NOT_RUN,
+            cell.impossible or "the sweep ended before",
+            0.0,
+        )
+        for cell in plan.cells
+        if cell.number not in done
+    ]
+
+
+# ---- columns ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Names and kinds (``int``, ``real``, ``text``, ``bool``) of the columns of one sweep.
+
+    ``parameters`` and ``properties``: the column (for a property, the end of its columns' names)
+    of each.
+    """
+
+    kinds: Mapping[str, str]
+    parameters: Mapping[str, str]
+    properties: Mapping[str, str]
+
+
+def columns_of(plan: Plan) -> Columns:
+    """The columns that the rows of ``plan`` have, whatever comes out."""
+    fixed = {**FIRST, **STATUS, **FIGURES, **ERROR, **ABOUT}
+    parameters = {name: f"{name}_" if name in fixed else name for name in plan.named}
+    properties = {name: re.sub(r"\W+", "_", name) for name in plan.properties}
+
+    def of_properties(prefix: str) -> dict[str, str]:
+        return {f"{prefix}_{end}": "text" for end in properties.values()}
+
+    kinds = FIRST | {column: _kind(plan, name) for name, column in parameters.items()}
+    kinds |= STATUS | of_properties("verdict") | FIGURES
+    kinds |= of_properties("reason") | of_properties("trace") | ERROR | ABOUT
+    return Columns(kinds, parameters, properties)
+
+
+def _kind(plan: Plan, parameter: str) -> str:
+    values = (cell.parameters.get(parameter) for cell in plan.cells)
+    return "int" if all(value is None or isinstance(value, int) for value in values) else "text"
+
+
+def record(row: Row, plan: Plan, columns: Columns) -> dict[str, Any]:
+    """One row with a value, or ``None``, for every column."""
+    made: dict[str, Any] = dict.fromkeys(columns.kinds)
+    made["cell"] = row.cell.number
+    for name, column in columns.parameters.items():
+        value = row.cell.parameters.get(name)
+        text = columns.kinds[column] == "text" and value is not None
+        made[column] = str(value) if text else value
+    for name, end in columns.properties.items():
+        verdict = row.verdicts.get(name)
+        if verdict is not None:
+            made[f"verdict_{end}"] = verdict.word.value
+            made[f"reason_{end}"] = verdict.reason
+            made[f"trace_{end}"] = verdict.trace or None
+    made |= {
+        "status": row.status.value,
+        "reason": row.reason or None,
+        "within_requires": row.cell.within,
+        "wall_seconds": round(row.seconds, 6),
+        "fine_steps": plan.options.fine_steps,
+        "file": plan.path,
+        "check": plan.check.name,
+        "version": _version(),
+    }
+    return made | _found(row)
+
+
+def _found(row: Row) -> dict[str, Any]:
+    report = row.report
+    if report is None:
+        return {}
+    error = row.verdicts.get(ERRORS)
+    return {
+        "as_expected": report.exit_code == 0,
+        "run_error": None if error is None else error.reason,
+        "run_error_trace": (error.trace or None) if error is not None else None,
+        "states": report.distinct_states,
+        "depth": report.depth,
+        "transitions": report.transitions,
+        "edges": report.edges,
+        "exhaustive": report.exhaustive,
+        "seconds": round(report.seconds, 6),
+        "liveness_seconds": round(report.liveness_seconds, 6),
+        "engine": report.engine,
+    }
+
+
+def _version() -> str:
+    from checker.pipeline import version
+
+    return version()
+
+
+# ---- documents --------------------------------------------------------------------------------
+
+
+def as_json(plan: Plan, rows: Iterable[Row]) -> dict[str, Any]:
+    """The sweep as a JSON object; each cell has what its row in Parquet has."""
+    columns = columns_of(plan)
+    return {
+        "format": FORMAT,
+        "kind": KIND,
+        "version": _version(),
+        "file": plan.path,
+        "check": plan.check.name,
+        "settings": dict(plan.options.settings),
+        "axes": {name: list(plan.grid.values(name)) for name in plan.grid.names},
+        "notes": list(plan.notes),
+        "cells": [record(row, plan, columns) for row in in_order(rows)],
+    }
+
+
+def in_order(rows: Iterable[Row]) -> list[Row]:
+    """By the number of the cell."""
+    return sorted(rows, key=lambda row: row.cell.number)
+
+
+def as_parquet(plan: Plan, rows: Iterable[Row]) -> bytes:
+    """The sweep as a Parquet file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    types = {"int": pa.int64(), "real": pa.float64(), "text": pa.string(), "bool": pa.bool_()}
+    columns = columns_of(plan)
+    about = {"bivalence.kind": KIND, "bivalence.format": str(FORMAT)}
+    schema = pa.schema([(n, types[kind]) for n, kind in columns.kinds.items()], metadata=about)
+    table = pa.Table.from_pylist([record(r, plan, columns) for r in in_order(rows)], schema=schema)
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink)
+    return bytes(sink.getvalue())

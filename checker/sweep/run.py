@@ -1,0 +1,70 @@
+"""Runs the cells of a plan: in processes of this machine, or on the executors of a cluster."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Iterator
+from dataclasses import replace
+
+from checker.engines.spark.cluster import Cluster
+from checker.pipeline import Options
+from checker.sweep.cells import Outcome, Status, run_cell
+from checker.sweep.local import Listener, Pool
+from checker.sweep.plan import Plan
+
+ROOM = 0.8
+"""Of the memory there is, what all cells that run at a time may take together."""
+
+
+def for_each_cell(options: Options, jobs: int) -> Options:
+    """``options`` as one of ``jobs`` cells is to be run: one thread, its share of the memory."""
+    from checker.exploration.memory import available
+
+    limits, engine = options.limits, options.engine
+    if limits.memory is None and options.cluster is None:
+        limits = replace(limits, memory=int(available() * ROOM) // jobs)
+    return replace(
+        options,
+        engine="native" if engine in ("auto", "spark") else engine,
+        threads=options.threads or 1,
+        limits=limits,
+        cluster=None,
+    )
+
+
+def jobs_for(threads: int | None) -> int:
+    """As many cells at a time as there are processors for."""
+    return max(1, (os.cpu_count() or 1) // (threads or 1))
+
+
+def run(
+    plan: Plan, jobs: int, cluster: Cluster | None, listener: Listener | None = None
+) -> Generator[Outcome]:
+    """The outcome of each task of ``plan``, in the order in which they finish.
+
+    Without a ``cluster``, ``jobs`` processes of this machine do it.  Raises :class:`SpecError`
+    where the cluster can't be reached.  Closing the iterator ends what still runs.
+    """
+    if not plan.tasks:
+        return
+    if cluster is not None:
+        yield from _on_spark(plan, cluster, listener)
+        return
+    with Pool(min(jobs, len(plan.tasks))) as pool:
+        yield from pool.run(plan.tasks, listener)
+
+
+def _on_spark(plan: Plan, cluster: Cluster, listener: Listener | None) -> Iterator[Outcome]:
+    from checker.engines.spark.fan_out import Failure, fan_out
+    from checker.engines.spark.session import open_session
+
+    with open_session(cluster) as session:
+        if listener is not None:
+            listener(0, {})
+        found = fan_out(session, run_cell, plan.tasks)
+        for done, (index, result) in enumerate(found, 1):
+            if isinstance(result, Failure):
+                result = Outcome(plan.tasks[index].cell, Status.DIED, result.reason)
+            yield result
+            if listener is not None:
+                listener(done, {})
