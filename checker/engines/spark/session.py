@@ -11,7 +11,9 @@ import signal
 import sys
 import tempfile
 import threading
+import time
 import uuid
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
@@ -36,6 +38,9 @@ PATIENCE = 50.0
 
 CLOSING = 15.0
 """Seconds in which a session has to end before its Java is killed."""
+
+AGAIN = 0.2
+"""Seconds until what does not end is told so again."""
 
 PATIENCE_KEY = "spark.bivalence.patience"
 
@@ -81,12 +86,13 @@ class Session:
 def run_cancellable(spark: SparkSession, job: Callable[[], T], patience: float | None = None) -> T:
     """As :meth:`Session.run`: in a thread of its own, so that an interrupt is noticed at once and
     finds PySpark's connection whole."""
+    hush()
     tag = f"bivalence-{uuid.uuid4().hex}"
     done: Future[T] = Future()
 
     def work() -> None:
         try:
-            spark.addTag(tag)
+            mark(spark, tag)
             done.set_result(job())
         except BaseException as problem:
             done.set_exception(problem)
@@ -97,17 +103,37 @@ def run_cancellable(spark: SparkSession, job: Callable[[], T], patience: float |
     except NotYet:
         if done.done():  # the job's own
             raise
-        cancel(spark, tag)
+        cancel(spark, tag, done.done)
         raise TimeoutError(f"no end within {patience:g} s") from None
     except BaseException:
-        if not done.done():
-            cancel(spark, tag)
+        cancel(spark, tag, done.done)
         raise
 
 
-def cancel(spark: SparkSession, tag: str) -> None:
-    """Ends what runs under ``tag``; waits for Spark's word, but not long."""
-    _aside(lambda: spark.interruptTag(tag), CLOSING)
+def mark(spark: SparkSession, tag: str) -> None:
+    """What this thread starts can be cancelled by ``tag``, Python's part of it included."""
+    context = getattr(spark, "_sc", None)
+    if context is None:
+        spark.addTag(tag)
+        return
+    context.addJobTag(tag)
+    context.setInterruptOnCancel(True)
+
+
+def hush() -> None:
+    """PySpark warns of versions of pandas wherever Arrow is used; we never use pandas."""
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+
+
+def cancel(spark: SparkSession, tag: str, over: Callable[[], bool]) -> None:
+    """Ends what runs under ``tag``, and what is just about to, until it is ``over``; waits for
+    that, but not long."""
+    context = getattr(spark, "_sc", None)
+    end = spark.interruptTag if context is None else context.cancelJobsWithTag
+    last = time.monotonic() + CLOSING
+    while not over() and time.monotonic() < last:
+        _aside(lambda: end(tag), CLOSING)
+        time.sleep(AGAIN)
 
 
 @contextlib.contextmanager

@@ -1,0 +1,135 @@
+"""One function over many items, each on whichever executor is free; none loses the others."""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+import queue
+import threading
+import traceback
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from checker.engines.spark.failures import keep, root_cause
+from checker.engines.spark.session import Session, cancel, hush, mark
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+AHEAD = 16
+"""At least so many jobs wait where executors come as there is work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An item without a result: ``reason`` in one line, ``trace`` with all that is known."""
+
+    reason: str
+    trace: str = ""
+
+
+def fan_out(
+    session: Session, function: Callable[[T], R], items: Iterable[T]
+) -> Iterator[tuple[int, R | Failure]]:
+    """``function`` of each item, with the item's number, as the results come.
+
+    Function, items and results travel as pickles (closures are fine).  What raises, dies or can't
+    be pickled is a :class:`Failure`.  When the iterator is closed, or an interrupt passes through
+    it, what still runs is cancelled.
+    """
+    hush()
+    work = enumerate(items)
+    lock = threading.Lock()
+    over = threading.Event()
+    done: queue.SimpleQueue[tuple[int, R | Failure] | BaseException | None] = queue.SimpleQueue()
+    tag = f"bivalence-{uuid.uuid4().hex}"
+
+    def serve() -> None:
+        try:
+            mark(session.spark, tag)
+            while not over.is_set():
+                with lock:
+                    number, item = next(work, (-1, None))
+                if number < 0:
+                    break
+                done.put((number, _one(session, function, item)))
+        except BaseException as problem:
+            done.put(problem)
+        done.put(None)
+
+    threads = [threading.Thread(target=serve, daemon=True) for _ in range(_jobs(session))]
+    for thread in threads:
+        thread.start()
+    running = len(threads)
+    try:
+        while running:
+            found = done.get()
+            if found is None:
+                running -= 1
+            elif isinstance(found, BaseException):
+                raise found
+            else:
+                yield found
+    finally:
+        over.set()
+        if running:
+            cancel(session.spark, tag, lambda: not any(t.is_alive() for t in threads))
+
+
+def _jobs(session: Session) -> int:
+    return max(session.slots, AHEAD) if session.dynamic else session.slots
+
+
+def _one(session: Session, function: Callable[[T], R], item: T) -> R | Failure:
+    """One job of one task; never raises but for an interrupt."""
+    try:
+        payload = pickled((function, item))
+    except Exception as problem:
+        return Failure(f"it can't be sent: {type(problem).__name__}: {problem}")
+    try:
+        frame = session.spark.range(0, 1, 1, 1).mapInArrow(task(payload), "result binary")
+        result: R | Failure = pickle.loads(frame.collect()[0][0])
+        return result
+    except Exception as problem:
+        keep(problem, session.log)
+        return Failure(root_cause(problem), "".join(traceback.format_exception(problem)))
+
+
+def task(payload: bytes) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """What an executor does with a pickled function and its item: one row with the pickled
+    result, or with the :class:`Failure` that it was."""
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for _ in batches:
+            pass
+        yield pa.record_batch([pa.array([answered(payload)], pa.binary())], names=["result"])
+
+    return run
+
+
+def answered(payload: bytes) -> bytes:
+    """The pickled result of a pickled function and item, or the pickled :class:`Failure`."""
+    try:
+        function, item = pickle.loads(payload)
+        return pickled(function(item))
+    except BaseException as problem:
+        reason = f"{type(problem).__name__}: {problem}".rstrip(": ")
+        failure = Failure(" ".join(reason.split()), traceback.format_exc())
+        with contextlib.suppress(Exception):
+            return pickle.dumps(failure)
+        return pickle.dumps(Failure(type(problem).__name__))
+
+
+def pickled(value: Any) -> bytes:
+    """``value`` as a pickle, with what modules can't be asked for (closures, ``__main__``)."""
+    from pyspark import cloudpickle
+
+    dumps: Any = cloudpickle.dumps
+    return bytes(dumps(value))
