@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -165,6 +166,19 @@ def test_columns_have_names_of_their_own(tmp_path: Path) -> None:
     columns = columns_of(plan(str(path), "c", grid_of(["states=1..2"]), Options()))
     assert columns.parameters["states"] == "states_"
     assert columns.kinds["states_"] == columns.kinds["states"] == "int"
+
+
+def test_the_columns_are_those_of_the_document(spec: str) -> None:
+    page = (specs().parent / "docs" / "sweep.md").read_text(encoding="utf-8")
+    table = page[page.index("| column |") :].partition("\n\n")[0]
+    told = {n for row in table.splitlines()[2:] for n in re.findall(r"`(\w+)`", row.split("|")[1])}
+    columns = columns_of(plan("counter.bcast", "c", grid_of(["n=2"]), Options()))
+    ends = {f"{word}_P": f"{word}_small" for word in ("verdict", "reason", "trace")}
+    assert {ends.get(name, name) for name in told} - {"links"} == set(columns.kinds) - {
+        "top",
+        "first",
+        "f",
+    }
 
 
 def test_progress_of_many_cells(capsys: Out, monkeypatch: pytest.MonkeyPatch) -> None:

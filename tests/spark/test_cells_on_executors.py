@@ -1,0 +1,40 @@
+"""The cells of a sweep on executors: the same outcomes, and one that dies costs itself only."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from checker.engines.spark.cluster import Cluster
+from checker.pipeline import Options
+from checker.sweep.cells import Outcome, Status, run_cell
+from checker.sweep.grid import grid_of
+from checker.sweep.plan import plan
+from checker.sweep.run import for_each_cell, run
+from tests.sweep.test_local import Killed, instead
+from tests.sweep.test_plan import SPEC
+
+CLUSTER = Cluster("local[2]")
+
+
+def test_cells_on_executors(tmp_path: Path) -> None:
+    path = tmp_path / "counter.bcast"
+    path.write_text(SPEC, encoding="utf-8")
+    options = for_each_cell(Options(cluster=CLUSTER), 2)
+    made = plan(str(path), "c", grid_of(["n=2,top=1..3", "crash=0..3"]), options)
+    path.unlink()
+    first, *others = made.tasks
+    heard: list[int] = []
+    deadly = replace(made, tasks=(instead(Killed, first), *others[:2]))
+    found = {o.cell: o for o in run(deadly, 2, CLUSTER, lambda done, _: heard.append(done))}
+    assert heard == [0, 1, 2, 3]
+    assert found[first.cell].status is Status.DIED and found[first.cell].reason
+    for task in others[:2]:
+        assert _facts(found[task.cell]) == _facts(run_cell(task))
+
+
+def _facts(outcome: Outcome) -> tuple[object, ...]:
+    report = outcome.report
+    assert report is not None
+    verdicts = tuple((v.property, v.word, v.trace) for v in report.verdicts)
+    return outcome.status, report.distinct_states, report.depth, verdicts
