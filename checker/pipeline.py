@@ -10,15 +10,15 @@ from __future__ import annotations
 import difflib
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as installed_version
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from checker.diagnostics import Diagnostic, SpecError
-from checker.engines.spark.cluster import Cluster
 from checker.lang import typed
 from checker.lang.world_settings import world_of
 from checker.notes import idle, not_promised, notes, piles_up
+from checker.options import Options, version
+from checker.running import answer_of, kept, remaining
 from checker.scout import larger, scouted
 from checker.system import interpreter
 from checker.system.evaluate import RunFault
@@ -26,51 +26,30 @@ from checker.system.instantiate.assemble import Instantiated, instantiate
 from checker.system.instantiate.sizes import parameters, shown
 from checker.system.instantiate.stack import FAMILY, LARGEST_FAMILY
 from checker.system.ir import TransitionSystem
-from checker.witness.answer import Answer, Limits, Listener, Unsupported
+from checker.witness.answer import Answer, Listener
 from checker.witness.trace import Header, Trace
 from checker.witness.verdict import Expected, PropertyVerdict, Report
+
+if TYPE_CHECKING:
+    from checker.exploration.kept import Kept
+
+__all__ = [
+    "Options",
+    "checks_in",
+    "dump",
+    "load_check",
+    "no_such_check",
+    "replay_trace",
+    "run_check",
+    "run_loaded",
+    "version",
+]
 
 LARGEST_CAPACITY = 1 << 12
 """A capacity found by the tool is not enlarged beyond this: such a system has no end."""
 
-GRADUATE_AT = 1_000_000
-"""A frontier of so many states is worth a cluster."""
-
 GROWN = "capacity of "
 """Prefix, in a trace's settings, of the capacities that its system was made with."""
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How a check is run; ``settings`` replace the check's own parameters.
-
-    ``engine``: ``auto`` is native, and goes over to Spark where there is a ``cluster`` and the
-    frontier has grown to ``graduate_at`` states.  ``coverage``: the report tells which handlers,
-    branches and crash points were reached.  ``checkpoint``: a folder (or URI) in which the run is
-    kept so that it can be resumed, ``resume``: one to go on from; ``keep``: even when it is over.
-    ``states_out``: a folder for tables of what was explored.
-    """
-
-    settings: Mapping[str, str] = field(default_factory=dict)
-    engine: str = "auto"
-    threads: int | None = None
-    fine_steps: bool = False
-    limits: Limits = field(default_factory=Limits)
-    coverage: bool = False
-    cluster: Cluster | None = None
-    graduate_at: int = GRADUATE_AT
-    checkpoint: str | None = None
-    resume: str | None = None
-    keep: bool = False
-    states_out: str | None = None
-
-
-def version() -> str:
-    """The version of the tool; ``0`` where it is not installed as a distribution."""
-    try:
-        return installed_version("bivalence")
-    except PackageNotFoundError:
-        return "0"
 
 
 def checks_in(path: str) -> list[str]:
@@ -93,8 +72,12 @@ def run_loaded(
     path: str, check: typed.Check, options: Options, listener: Listener | None = None
 ) -> Report:
     """As :func:`run_check`, of a check that :func:`load_check` has given for these settings."""
-    made, answer = _explored(check, options, listener)
-    return _report(path, check, made, answer, options)
+    with kept(path, check, options) as run:
+        made, answer = _explored(check, options, listener, run)
+        report = _report(path, check, made, answer, options)
+        if run is not None and run.temporary and not report.interrupted:
+            run.unfinished = False
+    return report if run is None or not run.staying else replace(report, kept=run.location)
 
 
 def load_check(path: str, name: str | None, settings: Mapping[str, str]) -> typed.Check:
@@ -169,13 +152,15 @@ def no_such_check(path: str, name: str | None, known: list[str]) -> SpecError:
 
 
 def _explored(
-    check: typed.Check, options: Options, listener: Listener | None
+    check: typed.Check, options: Options, listener: Listener | None, run: Kept | None
 ) -> tuple[Instantiated, Answer]:
     """The answer for the smallest system whose guessed capacities are large enough."""
     from checker.properties import ask
 
     started = time.monotonic()
-    capacities = scouted(check, options.settings, options.fine_steps)
+    capacities = run.capacities if run is not None else None
+    if capacities is None:
+        capacities = scouted(check, options.settings, options.fine_steps)
     while True:
         made = instantiate(
             check,
@@ -186,8 +171,10 @@ def _explored(
             coverage=options.coverage,
         )
         capacities = dict(made.capacities)
+        if run is not None:
+            run.capacities = capacities
         try:
-            answer = _answer(made.system, _remaining(options, started), listener)
+            answer = answer_of(made.system, remaining(options, started), listener, run)
         except RunFault as fault:
             too_small = fault.grows
             if too_small is None or capacities[too_small] >= _largest(too_small):
@@ -208,6 +195,8 @@ def _explored(
             if made.system.properties and not undecided and not counts:
                 return made, replace(answer, fault=None, stopped="every property is decided")
         capacities[too_small] = larger(capacities[too_small])
+        if run is not None:
+            run.afresh()
 
 
 def _largest(capacity: str) -> int:
@@ -226,37 +215,6 @@ def _with_whole_timeout(answer: Answer, options: Options) -> Answer:
     stopped = None if answer.stopped is None else whole(answer.stopped)
     undecided = {name: whole(reason) for name, reason in answer.undecided.items()}
     return replace(answer, stopped=stopped, undecided=undecided)
-
-
-def _remaining(options: Options, started: float) -> Options:
-    limits = options.limits
-    if limits.timeout is None:
-        return options
-    left = max(limits.timeout - (time.monotonic() - started), 0.001)
-    return replace(options, limits=replace(limits, timeout=left))
-
-
-def _answer(system: TransitionSystem, options: Options, listener: Listener | None) -> Answer:
-    try:
-        match options.engine:
-            case "native" | "auto":
-                from checker.engines import native
-
-                return native.explore(
-                    system, options.limits, threads=options.threads, listener=listener
-                )
-            case "reference":
-                from checker.engines import reference
-
-                return reference.explore(system, options.limits, listener=listener)
-            case other:
-                message = f"there is no engine {other!r}"
-                hint = "engines: auto, native, spark, reference"
-                raise SpecError((Diagnostic("E008", message, hint=hint),))
-    except Unsupported as why:
-        message = f"the {options.engine} engine can't take this check: {why}"
-        hint = "try --engine reference"
-        raise SpecError((Diagnostic("E007", message, hint=hint),)) from None
 
 
 def _at_start(fault: RunFault) -> SpecError:

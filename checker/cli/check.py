@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from checker.cli.keeping import keeping_options
 from checker.cli.settings import SET, engine_options
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 @click.argument("names", nargs=-1, required=True, metavar="FILE[::CHECK]...")
 @SET
 @engine_options
+@keeping_options
 @click.option(
     "--json", "json_out", metavar="FILE", help="Write the report as JSON; - is stdout, alone."
 )
@@ -37,19 +39,24 @@ def check(
 ) -> int:
     """Run checks: all of FILE's, or the one called CHECK."""
     from checker import pipeline
+    from checker.cli.keeping import say_kept, with_keeping
     from checker.cli.progress import Meter
     from checker.cli.settings import options_of, targets
+    from checker.cli.signals import ended_politely
     from checker.witness.verdict import worst
 
     outputs = [output for output in (json_out, trace_out, itf_out) if output is not None]
     _require(outputs)
     options = options_of(settings, engine, coverage=coverage)
+    asked = targets(names)
+    options = with_keeping(options, engine, len(asked))
     reports: list[Report] = []
-    for path, name in targets(names):
-        with Meter(f"{path}::{name}", silent=quiet) as meter:
+    for path, name in asked:
+        with Meter(f"{path}::{name}", silent=quiet) as meter, ended_politely():
             report = pipeline.run_check(path, name, options, meter)
         if "-" not in outputs:
             _print(report, with_traces=not quiet, first=not reports)
+        say_kept(report, options)
         reports.append(report)
         if report.interrupted:
             break

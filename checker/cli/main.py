@@ -6,6 +6,7 @@ Exit codes: 0 as it should be, 1 violated, 4 vacuous, 3 unknown, 2 what was give
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
@@ -25,6 +26,8 @@ from checker.cli.test import test
 VIOLATED, USAGE, UNKNOWN, BUG = 1, 2, 3, 70
 UNREAD = 141
 """Nobody reads the output: what a shell says of a process that SIGPIPE ended."""
+DISKS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
+"""What a disk says that has no room, or is not for the user: nothing that the tool could help."""
 DEBUG = "BIVALENCE_DEBUG"
 
 
@@ -87,15 +90,17 @@ def _run(arguments: Sequence[str] | None) -> int:
     except click.ClickException as problem:
         problem.show()
         return problem.exit_code
-    except (click.Abort, KeyboardInterrupt):
+    except (click.Abort, KeyboardInterrupt) as problem:
         click.echo("interrupted", err=True)
+        _notes(problem)
         return UNKNOWN
     except BrokenPipeError:
         raise
     except SystemExit as leaving:  # click's own answer to a broken pipe
         raise BrokenPipeError from leaving
-    except MemoryError:
+    except MemoryError as problem:
         click.echo("out of memory: the verdict is unknown; --memory sets a budget", err=True)
+        _notes(problem)
         return UNKNOWN
     except OSError as problem:
         return _of_system(problem)
@@ -107,8 +112,16 @@ def _of_system(problem: OSError) -> int:
     """The machine refuses: a disk is full, a file can't be read."""
     where = f"{problem.filename}: " if problem.filename is not None else ""
     click.echo(f"error: {where}{problem.strerror or problem}", err=True)
+    _notes(problem)
     _debug()
-    return BUG
+    return USAGE if problem.errno in DISKS else BUG
+
+
+def _notes(problem: BaseException) -> None:
+    """What somebody has added on the way, such as where a run is kept."""
+    for each in (problem, problem.__cause__):
+        for said in getattr(each, "__notes__", ()):
+            click.echo(said, err=True)
 
 
 def _of_exception(problem: Exception) -> int:
@@ -118,6 +131,7 @@ def _of_exception(problem: Exception) -> int:
 
     if isinstance(problem, SpecError):
         _show(problem)
+        _notes(problem)
         return USAGE
     if isinstance(problem, Unsupported):
         click.echo(f"error: {problem}", err=True)
@@ -130,6 +144,7 @@ def _of_exception(problem: Exception) -> int:
         return VIOLATED
     what = " ".join(f"{type(problem).__name__}: {problem}".split())
     click.echo(f"internal error: {what}; please report it ({DEBUG}=1 shows where)", err=True)
+    _notes(problem)
     _debug()
     return BUG
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from checker.diagnostics.codes_of_checks import CHECKS
 from checker.diagnostics.codes_of_clusters import CLUSTERS
+from checker.diagnostics.codes_of_folders import FOLDERS
 from checker.diagnostics.codes_of_specs import NAMES, SYNTAX
 from checker.diagnostics.entry import Entry
 
@@ -88,7 +89,7 @@ SETTINGS = {
     ),
 }
 
-CODES: dict[str, Entry] = {**SYNTAX, **NAMES, **CHECKS, **RUN, **SETTINGS, **CLUSTERS}
+CODES: dict[str, Entry] = {**SYNTAX, **NAMES, **CHECKS, **RUN, **SETTINGS, **FOLDERS, **CLUSTERS}
 """Every code that a diagnostic can have."""
 
 

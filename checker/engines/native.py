@@ -5,16 +5,19 @@ Results do not depend on the number of threads.
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Callable
 from functools import partial
 
 from checker.exploration.conclude import conclude
 from checker.exploration.explored import Explored
+from checker.exploration.journal import CannotKeep, Journal
 from checker.exploration.search import Search
 from checker.exploration.traces import path_to
 from checker.exploration.upgrade import Upgrade, first_kernel
 from checker.kernels.fields import MAX_WORKERS
-from checker.kernels.image import build
+from checker.kernels.image import KernelImage, build
 from checker.system import interpreter
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import Answer, Limits, Listener
@@ -28,27 +31,46 @@ def explore(
     *,
     threads: int | None = None,
     listener: Listener | None = None,
+    journal: Callable[[KernelImage], Journal] | None = None,
 ) -> Answer:
     """Explores ``system`` and answers.
 
-    ``threads``: how many may be used, all processors where it is ``None``.  Raises
-    :class:`Unsupported` where the engine can't take the system, and ``RunFault`` where no initial
-    state, or a property, can be computed.
+    ``threads``: how many may be used, all processors where it is ``None``; ``journal``: opens that
+    of the run, which goes on where it ends.  Raises :class:`Unsupported` where the engine can't
+    take the system, ``RunFault`` where no initial state, or a property, can be computed, and
+    :class:`HandedOver` where the journal wants the run to go on elsewhere.
     """
     image = build(system)
     kernel, improvable = first_kernel(image)
     layout = image.layout
-    starts = interpreter.initial_events(system)
+    kept = None if journal is None else journal(image)
+    starts = interpreter.initial_events(system) if kept is None else []
     initial = [layout.pack(state) for state, _ in starts]
     workers = max(1, min(threads or os.cpu_count() or 1, MAX_WORKERS))
     upgrade = Upgrade(image) if improvable else None
-    search = Search(system, kernel, upgrade, limits, workers, listener)
+    search = Search(system, kernel, upgrade, limits, workers, listener, kept)
     try:
         search.run(initial)
         search.found.reach(event.mark for _, events in starts for event in events)
-        return conclude(NAME, _explored(search))
+        if kept is not None:
+            kept.over(search)
+        return _concluded(search, kept)
     finally:
         search.close()
+
+
+def _concluded(search: Search, journal: Journal | None) -> Answer:
+    """The answer; what is complete is committed where it is not all."""
+    try:
+        answer = conclude(NAME, _explored(search))
+    except KeyboardInterrupt:
+        if journal is not None:
+            journal.save(search.store)
+        raise
+    if journal is not None and answer.undecided:
+        with contextlib.suppress(CannotKeep):
+            journal.save(search.store)
+    return answer
 
 
 def _explored(search: Search) -> Explored:
@@ -56,7 +78,8 @@ def _explored(search: Search) -> Explored:
     return Explored(
         system=search.system,
         limits=search.limits,
-        store=search.store,
+        kernel=search.kernel,
+        load=lambda: search.store,
         found=search.found,
         depth=search.depth,
         states=search.store.states,

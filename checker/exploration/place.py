@@ -51,6 +51,27 @@ class Place:
             found = [one for one in system.get_file_info(chosen) if one.type == fs.FileType.File]
         return {one.path[len(base) :].lstrip("/"): one.size for one in found}
 
+    def exists(self) -> bool:
+        """Whether the folder is there."""
+        if self.local:
+            return os.path.isdir(self.location)
+        from pyarrow import fs
+
+        with self._failing(""):
+            system, base = self._system()
+            return bool(system.get_file_info(base).type == fs.FileType.Directory)
+
+    def entries(self) -> set[str]:
+        """The names of the files and folders in the folder itself, which need not be there."""
+        with self._failing(""):
+            if self.local:
+                return set(os.listdir(self.location)) if self.exists() else set()
+            from pyarrow import fs
+
+            system, base = self._system()
+            chosen = fs.FileSelector(base, allow_not_found=True)
+            return {one.base_name for one in system.get_file_info(chosen)}
+
     def read(self, name: str) -> bytes | None:
         """What is in a file; ``None`` where there is no such file."""
         try:

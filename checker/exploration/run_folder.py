@@ -118,10 +118,7 @@ class RunFolder:
 
         ``parts``: all of the levels after the last commit, up to and with this one.
         """
-        if self._committed is None:
-            before = self._commits()
-            self._committed = before[-1]["depth"] if before else -1
-        after = self._committed
+        after = self.committed
         assert found.depth > after, "a commit is about levels that none was about before"
         assert all(after < part.level <= found.depth for part in parts)
         document = {
@@ -133,6 +130,14 @@ class RunFolder:
         self.place.flush(part.name for part in parts)
         self.place.write(f"{_level(found.depth)}/{COMMIT}", json.dumps(document).encode())
         self._committed = found.depth
+
+    @property
+    def committed(self) -> int:
+        """The last level that is committed; -1 where there is none."""
+        if self._committed is None:
+            commits = self._commits()
+            self._committed = commits[-1]["depth"] if commits else -1
+        return self._committed
 
     def latest(self) -> Findings | None:
         """What the last valid commit says; ``None`` where there is none."""

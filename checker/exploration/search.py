@@ -7,6 +7,7 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor, wait
 
 from checker.exploration.findings import Best, Findings
+from checker.exploration.journal import CannotKeep, Journal
 from checker.exploration.store import Crew, OutOfMemory, Store
 from checker.exploration.upgrade import Upgrade
 from checker.kernels.fields import Context, Mode, Worker
@@ -38,9 +39,10 @@ class Search:
         limits: Limits,
         threads: int,
         listener: Listener | None,
+        journal: Journal | None = None,
     ) -> None:
         self.system, self.limits, self.listener = system, limits, listener
-        self.upgrade = upgrade
+        self.upgrade, self.journal = upgrade, journal
         self.started = time.monotonic()
         self.seconds = 0.0
         self.store = Store(kernel, threads, limits.memory)
@@ -63,19 +65,36 @@ class Search:
         return self.store.kernel
 
     def run(self, initial: list[list[int]]) -> None:
-        """Explores from the packed ``initial`` states."""
+        """Explores from the packed ``initial`` states, or from what the journal has kept.
+
+        Raises :class:`checker.exploration.journal.HandedOver`.
+        """
         try:
-            for words in initial:
-                self.store.add(words)
+            if self.journal is None:
+                for words in initial:
+                    self.store.add(words)
+            else:
+                self.journal.restore(self)
             self._levels()
         except KeyboardInterrupt:
             self.stopped = INTERRUPTED
+        except CannotKeep as error:
+            self.stopped = str(error)
         except (OutOfMemory, MemoryError) as error:
             self.stopped = str(error) or "there is no memory left"
+            if self.journal is not None:
+                self.journal.no_memory(self)
         finally:
             self.seconds = time.monotonic() - self.started
             self.close()
             self.depth = self.store.deepest()
+
+    def go_on(self, found: Findings) -> None:
+        """The store holds all states of the levels up to ``found.depth``."""
+        limit = self.kernel.image.level_limit
+        found.maybe_cyclic |= self.found.maybe_cyclic or 0 < limit <= found.depth
+        self.found, self.depth = found, found.depth
+        self._know()
 
     def close(self) -> None:
         """Waits for all workers."""
@@ -106,6 +125,10 @@ class Search:
                 return
             self._report(force=True)
             self.depth += 1
+            if self.stopped is None and self.lost is None:
+                self.found.depth = self.depth
+                if self.journal is not None:
+                    self.journal.closed(self)
 
     def _open_next(self, last: bool) -> None:
         if last:
@@ -120,14 +143,18 @@ class Search:
 
         Gives whether a successor was met that had never been seen, where that was asked.
         """
-        report, props = self.store.report(), self.system.properties
+        report = self.store.report()
         self.found.add(self.system, report, self.depth)
         self.lost = report.lost
+        self._know()
+        return report.newcomer
+
+    def _know(self) -> None:
+        props = self.system.properties
         self.store.know(
             [i for i, p in enumerate(props) if p.name in self.found.premises],
             [i for i, p in enumerate(props) if p.name in self.found.violating],
         )
-        return report.newcomer
 
     # -- rounds ---------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ range of the rows of each worker.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from checker.exploration.findings import Best, Report
@@ -50,14 +50,33 @@ class Crew:
         return self.get(Worker.COUNT)
 
 
-class Store:
-    """The tables of one search with ``workers`` workers; ``memory`` bounds their bytes."""
+Make = Callable[[str, int], Buffer]
+"""Gives a buffer of a size, for what has this name."""
 
-    def __init__(self, kernel: Kernel, workers: int, memory: int | None) -> None:
+
+def private(_: str, size: int) -> Buffer:
+    """Memory of this process."""
+    return Buffer(size)
+
+
+class Store:
+    """The tables of one search with ``workers`` workers; ``memory`` bounds their bytes.
+
+    ``make``: where tables and rows are; ``slots``: of the seen set, to begin with.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        workers: int,
+        memory: int | None,
+        make: Make = private,
+        slots: int = FIRST_SLOTS,
+    ) -> None:
         self.kernel, self.shape, self.memory = kernel, kernel.image.shape, memory
         self.context = (ctypes.c_uint64 * self.shape.context_words)()
-        self.slots = FIRST_SLOTS
-        self.table = Buffer(self.slots * 8)
+        self.slots, self._make = slots, make
+        self.table = self._table(slots)
         self.numbers: Buffer | None = None
         self.crew = [self._crew(i) for i in range(workers)]
         self._addresses()
@@ -66,7 +85,7 @@ class Store:
         width = self.shape.words * 8
         crew = Crew(
             (ctypes.c_uint64 * self.shape.worker_words)(),
-            Buffer(int(self.slots * LOAD) * width),
+            self._make(f"rows-{number}", int(self.slots * LOAD) * width),
             Buffer(BATCH * width),
             Buffer(BATCH * 8),
             Buffer(BATCH * 4),
@@ -76,6 +95,9 @@ class Store:
         crew.put(Worker.HASHES, crew.hashes.address)
         crew.put(Worker.BATCH_LABELS, crew.labels.address)
         return crew
+
+    def _table(self, slots: int) -> Buffer:
+        return self._make(f"table-{slots}", slots * 8)
 
     def _addresses(self) -> None:
         self.context[Context.TABLE] = self.table.address
@@ -111,7 +133,7 @@ class Store:
         if peak - self.used > available():
             raise OutOfMemory("there is no memory left for a larger table")
         try:
-            table = Buffer(slots * 8)
+            table = self._table(slots)
             for crew in self.crew:
                 needed = int(slots * LOAD) * row_bytes
                 crew.rows = crew.rows.larger(needed, crew.count * row_bytes)
@@ -143,6 +165,23 @@ class Store:
             crew.starts.append(crew.count)
             self.context[Context.NEXT_START + i] = crew.count
 
+    def hold(self, starts: list[int], count: int) -> None:
+        """Tables and rows hold the ``count`` states of levels that start with these rows already;
+        only for one worker."""
+        (crew,) = self.crew
+        crew.starts = list(starts)
+        crew.put(Worker.COUNT, count)
+        self.context[Context.LEVEL] = self.level_tag(len(starts) - 1)
+        self.context[Context.NEXT_START] = starts[-1]
+
+    def drop(self, levels: int) -> None:
+        """Forgets all but so many levels (at least one); only for one worker."""
+        (crew,) = self.crew
+        if levels < len(crew.starts):
+            self.hold(crew.starts[:levels], crew.starts[levels])
+            self.table.clear()
+            self._reinsert()
+
     def range_of(self, crew: Crew, depth: int) -> tuple[int, int]:
         """The rows of level ``depth`` among those of ``crew``."""
         end = crew.starts[depth + 1] if depth + 1 < len(crew.starts) else crew.count
@@ -167,6 +206,25 @@ class Store:
         crew.put(Worker.CAP, crew.count + self.room)
         row = (ctypes.c_uint64 * self.shape.words)(*words)
         self.kernel.add(self.context_address, crew.address, ctypes.addressof(row))
+
+    def reserve(self, states: int) -> None:
+        """Room for so many more states; raises :class:`OutOfMemory`."""
+        while self.room < states:
+            self.grow()
+
+    def take(self, rows: memoryview) -> None:
+        """States of the level that was opened last; each was never seen before.
+
+        Raises :class:`OutOfMemory`.
+        """
+        width = self.shape.words * 8
+        count = rows.nbytes // width
+        self.reserve(count)
+        crew = min(self.crew, key=lambda one: one.count)
+        begin, end = crew.count, crew.count + count
+        crew.rows.bytes()[begin * width : end * width] = rows
+        crew.put(Worker.COUNT, end)
+        self.kernel.reinsert(self.context_address, crew.address, begin, end)
 
     def best(self, which: int) -> Best | None:
         """The smallest state noted by any worker in the best record at ``which``; forgets it."""

@@ -50,6 +50,7 @@ def report_to_json(report: Report) -> dict[str, Any]:
         "notes": list(report.notes),
         "never": list(report.never),
         "coverage": None if report.coverage is None else [_flat(c) for c in report.coverage],
+        "kept": report.kept,
         "exit_code": report.exit_code,
     }
 

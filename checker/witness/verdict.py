@@ -109,7 +109,8 @@ class Report:
     ``never`` says what never happened: handlers that never ran, messages that nobody sent;
     ``stopped`` why the search isn't exhaustive.  ``edges`` and ``bytes_per_edge`` are of the graph
     that was kept for liveness (0 where none was), ``liveness_seconds`` the time it took.
-    ``coverage``: only where it was asked for, otherwise ``None``.
+    ``coverage``: only where it was asked for, otherwise ``None``.  ``kept``: the folder or URI in
+    which the run still is.
     """
 
     file: str
@@ -133,6 +134,7 @@ class Report:
     bytes_per_edge: float = 0.0
     liveness_seconds: float = 0.0
     coverage: tuple[Covered, ...] | None = None
+    kept: str | None = None
 
     @property
     def interrupted(self) -> bool:

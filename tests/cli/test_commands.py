@@ -149,7 +149,8 @@ SPEC_ERROR = SpecError((Diagnostic("T101", "a type is wrong"), Diagnostic("T102"
         (ReplayMismatch("step 3"), 70, "internal error: ReplayMismatch: step 3; please report it"),
         (ZeroDivisionError("x"), 70, "internal error: ZeroDivisionError"),
         (MemoryError(), 3, "out of memory"),
-        (OSError(errno.ENOSPC, "No space left on device", "f"), 70, "f: No space left on device"),
+        (OSError(errno.ENOSPC, "No space left on device", "f"), 2, "f: No space left on device"),
+        (OSError(errno.EBADF, "Bad file descriptor"), 70, "error: Bad file descriptor"),
         (KeyboardInterrupt(), 3, "interrupted"),
     ],
 )

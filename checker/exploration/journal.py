@@ -1,0 +1,163 @@
+"""What a search on this machine writes down of itself, so that it can be gone on with, here or
+elsewhere.
+
+Levels are committed when they are complete and the last commit is a while ago, and whatever is
+complete when the search stops.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from checker.exploration.findings import Findings
+from checker.exploration.kept import using
+from checker.exploration.memory import available
+from checker.exploration.run_folder import Part, RunFolder
+from checker.exploration.store import Store
+
+if TYPE_CHECKING:
+    from checker.exploration.search import Search
+
+EVERY = 30.0
+"""Seconds between two commits."""
+SHARE = 20
+"""A commit that took a second is followed by so many seconds without one, at least."""
+MEMORY = 0.6
+"""A run goes elsewhere when this part of the memory is in use."""
+SMALL = 1 << 16
+"""A search of fewer states is not short of memory."""
+
+
+class HandedOver(Exception):
+    """The search goes on elsewhere, from what its folder holds; ``seconds``: what it took here."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self.seconds = seconds
+
+
+class CannotKeep(Exception):
+    """The folder can't be written any more; the message says why."""
+
+
+class Journal:
+    """Keeps a search in ``folder``, which holds a commit already.
+
+    ``every``: seconds between two commits, at least; ``graduate_at``: it goes elsewhere where a
+    level has so many states, or memory is short (``None``: never); ``whole``: all levels are
+    committed in the end.
+    """
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        *,
+        every: float = EVERY,
+        graduate_at: int | None = None,
+        whole: bool = False,
+    ) -> None:
+        self.folder, self.every, self.graduate_at, self.whole = folder, every, graduate_at, whole
+        self._level: Findings | None = None
+        self._next = 0.0
+
+    def restore(self, search: Search) -> None:
+        """Gives ``search`` all that is committed.
+
+        Raises ``OutOfMemory``, :class:`HandedOver`, and :class:`SpecError` (E014).
+        """
+        with using(self.folder.location):
+            found, parts = self.folder.latest(), self.folder.parts()
+        assert found is not None, "the initial states are committed"
+        self._next = time.monotonic() + self.every
+        size = sum(part.rows for part in parts.get(found.depth, ()))
+        if self.graduate_at is not None and size >= self.graduate_at:
+            raise HandedOver(0.0)
+        store = search.store
+        store.reserve(sum(part.rows for level in parts.values() for part in level))
+        for depth in range(found.depth + 1):
+            if depth:
+                store.open_level(depth)
+            with using(self.folder.location):
+                for part in parts.get(depth, ()):
+                    for block in self.folder.read(part):
+                        store.take(block)
+        self._level = _copy(found)
+        search.go_on(found)
+
+    def closed(self, search: Search) -> None:
+        """Level ``search.found.depth - 1`` has just been closed.
+
+        Raises :class:`HandedOver` and :class:`CannotKeep`.
+        """
+        self._level = _copy(search.found)
+        if self.graduate_at is not None and self._outgrown(search):
+            self._hand_over(search)
+        if time.monotonic() >= self._next:
+            self.save(search.store)
+
+    def no_memory(self, search: Search) -> None:
+        """The search can't go on here; raises :class:`HandedOver` where it can elsewhere."""
+        if self.graduate_at is not None:
+            with contextlib.suppress(CannotKeep):
+                self._hand_over(search)
+
+    def over(self, search: Search) -> None:
+        """The search has ended: what is complete is committed, where somebody may ask for it."""
+        if search.stopped is not None or self.whole:
+            try:
+                self.save(search.store)
+            except CannotKeep as error:
+                search.stopped = f"{error}; {search.stopped}" if search.stopped else str(error)
+
+    def _hand_over(self, search: Search) -> None:
+        self.save(search.store)
+        raise HandedOver(time.monotonic() - search.started)
+
+    def save(self, store: Store) -> None:
+        """Commits all levels that are complete; raises :class:`CannotKeep`."""
+        found, started = self._level, time.monotonic()
+        if found is None:
+            return
+        try:
+            if found.depth <= self.folder.committed:
+                return
+            levels = range(self.folder.committed + 1, found.depth + 1)
+            self.folder.commit(found, [self._write(store, depth) for depth in levels])
+        except OSError as error:
+            self._level = None
+            why = f"{error.strerror or error}"
+            why = why[:1].lower() + why[1:]
+            raise CannotKeep(f"the run can't be kept: {why} ({error.filename})") from error
+        now = time.monotonic()
+        self._next = now + max(self.every, SHARE * (now - started))
+
+    def _write(self, store: Store, depth: int) -> Part:
+        return self.folder.write(depth, 0, 1, _rows(store, depth))
+
+    def _outgrown(self, search: Search) -> bool:
+        assert self.graduate_at is not None
+        store = search.store
+        if search.found.faulty is not None:
+            return False
+        frontier = store.level_size(search.found.depth)
+        if frontier >= self.graduate_at:
+            return True
+        if not frontier or store.states < SMALL:
+            return False
+        whole = search.limits.memory or store.used + available()
+        return store.used >= MEMORY * whole
+
+
+def _rows(store: Store, depth: int) -> Iterator[memoryview]:
+    width = 8 * store.shape.words
+    for crew in store.crew:
+        begin, end = store.range_of(crew, depth)
+        yield crew.rows.bytes()[begin * width : end * width]
+
+
+def _copy(found: Findings) -> Findings:
+    return replace(found, violating=dict(found.violating), premises=set(found.premises))

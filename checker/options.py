@@ -1,0 +1,51 @@
+"""How a check is run, as the user says it, and by which version of the tool."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed_version
+
+from checker.engines.spark.cluster import Cluster
+from checker.witness.answer import Limits
+
+GRADUATE_AT = 1_000_000
+"""A frontier of so many states is worth a cluster."""
+
+CHECKPOINT_EVERY = 30.0
+"""Seconds between two checkpoints."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a check is run; ``settings`` replace the check's own parameters.
+
+    ``engine``: ``auto`` is native, and goes over to Spark where there is a ``cluster`` and the
+    frontier has grown to ``graduate_at`` states.  ``coverage``: the report tells which handlers,
+    branches and crash points were reached.  ``checkpoint``: a folder (or URI) in which the run is
+    kept so that it can be resumed, every ``checkpoint_every`` seconds; ``resume``: one to go on
+    from; ``keep``: even when it is over.  ``states_out``: a folder for tables of what was explored.
+    """
+
+    settings: Mapping[str, str] = field(default_factory=dict)
+    engine: str = "auto"
+    threads: int | None = None
+    fine_steps: bool = False
+    limits: Limits = field(default_factory=Limits)
+    coverage: bool = False
+    cluster: Cluster | None = None
+    graduate_at: int = GRADUATE_AT
+    checkpoint: str | None = None
+    resume: str | None = None
+    keep: bool = False
+    checkpoint_every: float = CHECKPOINT_EVERY
+    states_out: str | None = None
+
+
+def version() -> str:
+    """The version of the tool; ``0`` where it is not installed as a distribution."""
+    try:
+        return installed_version("bivalence")
+    except PackageNotFoundError:
+        return "0"

@@ -1,0 +1,163 @@
+"""Who answers: an engine here, or one on a cluster, or one after the other; and where the run is
+kept meanwhile."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from checker.diagnostics import Diagnostic, SpecError
+from checker.engines.spark.cluster import Cluster
+from checker.lang import typed
+from checker.options import Options, version
+from checker.system.ir import TransitionSystem
+from checker.witness.answer import Answer, Listener, Unsupported
+
+if TYPE_CHECKING:
+    from checker.exploration.journal import Journal
+    from checker.exploration.kept import Kept
+    from checker.kernels.image import KernelImage
+
+
+def answer_of(
+    system: TransitionSystem, options: Options, listener: Listener | None, run: Kept | None
+) -> Answer:
+    """What the engine says about ``system``; raises :class:`SpecError` where it can't take it."""
+    try:
+        match options.engine:
+            case "native" | "auto":
+                answer = _here(system, options, listener, run)
+            case "spark":
+                assert run is not None
+                answer = _on_spark(system, options, listener, run)
+            case "reference":
+                from checker.engines import reference
+
+                answer = reference.explore(system, options.limits, listener=listener)
+            case other:
+                message = f"there is no engine {other!r}"
+                hint = "engines: auto, native, spark, reference"
+                raise SpecError((Diagnostic("E008", message, hint=hint),))
+    except Unsupported as why:
+        message = f"the {options.engine} engine can't take this check: {why}"
+        hint = "try --engine reference"
+        raise SpecError((Diagnostic("E007", message, hint=hint),)) from None
+    if run is not None:
+        run.unfinished = answer.stopped is not None or bool(answer.undecided)
+    return answer
+
+
+def _here(
+    system: TransitionSystem, options: Options, listener: Listener | None, run: Kept | None
+) -> Answer:
+    """On this machine, and then elsewhere where that is wanted."""
+    from checker.engines import native
+    from checker.exploration.journal import HandedOver
+
+    started, limits = time.monotonic(), options.limits
+    if run is None:
+        return native.explore(system, limits, threads=options.threads, listener=listener)
+    journal = partial(_journal, run, options, system)
+    try:
+        return native.explore(
+            system, limits, threads=options.threads, listener=listener, journal=journal
+        )
+    except HandedOver as over:
+        answer = _on_spark(system, remaining(options, started), listener, run)
+        return replace(answer, seconds=answer.seconds + over.seconds)
+
+
+def _on_spark(
+    system: TransitionSystem, options: Options, listener: Listener | None, run: Kept
+) -> Answer:
+    from checker.engines import spark
+    from checker.kernels.image import build
+
+    cluster = options.cluster or Cluster("local[*]")
+    folder = run.open(system, build(system))
+    return spark.explore(
+        system,
+        options.limits,
+        cluster,
+        folder,
+        listener,
+        commit_every=options.checkpoint_every,
+        all_states=_all_states(options),
+    )
+
+
+def _all_states(options: Options) -> bool:
+    """Whether the folder has to hold all states in the end."""
+    return options.keep or options.states_out is not None
+
+
+def remaining(options: Options, started: float) -> Options:
+    """What is left of the time, counted from ``started`` on the clock of ``time.monotonic``."""
+    limits = options.limits
+    if limits.timeout is None:
+        return options
+    left = max(limits.timeout - (time.monotonic() - started), 0.001)
+    return replace(options, limits=replace(limits, timeout=left))
+
+
+# ---- runs that are kept -----------------------------------------------------------------------
+
+
+@contextmanager
+def kept(path: str, check: typed.Check, options: Options) -> Iterator[Kept | None]:
+    """The folder of the run, where it has one; given up at the end.
+
+    Raises :class:`SpecError` (E010 to E016).
+    """
+    run = _opened(path, check, options)
+    try:
+        yield run
+    except BaseException as error:
+        if run is not None:
+            run.unfinished = True
+            run.leave()
+            if run.staying:
+                error.add_note(f"the run is kept: `--resume {run.location}` goes on with it")
+        raise
+    if run is not None:
+        run.leave()
+
+
+def _opened(path: str, check: typed.Check, options: Options) -> Kept | None:
+    asked = options.checkpoint or options.resume
+    elsewhere = options.engine == "spark" or (options.engine == "auto" and options.cluster)
+    if options.engine == "reference":
+        if not asked:
+            return None
+        message, hint = "the reference engine keeps no runs", "`--engine native` does"
+        raise SpecError((Diagnostic("E016", message, hint=hint),))
+    if not asked and not elsewhere and options.states_out is None:
+        return None
+    from checker.exploration.identity import Identity
+    from checker.exploration.kept import Kept
+    from checker.lang.sources import digests
+
+    fine, coverage = options.fine_steps, options.coverage
+    sources = digests(path)
+    identity = Identity(version(), path, check.name, sources, options.settings, fine, coverage)
+    if options.resume is not None:
+        return Kept.resumed(options.resume, identity, keep=options.keep)
+    if options.checkpoint is not None:
+        return Kept.begun(options.checkpoint, identity, keep=options.keep)
+    return Kept.scratch(identity)
+
+
+def _journal(run: Kept, options: Options, system: TransitionSystem, image: KernelImage) -> Journal:
+    from checker.exploration.journal import Journal
+
+    leaves = options.engine == "auto" and options.cluster is not None
+    return Journal(
+        run.open(system, image),
+        every=options.checkpoint_every,
+        graduate_at=options.graduate_at if leaves else None,
+        whole=_all_states(options),
+    )

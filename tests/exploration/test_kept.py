@@ -1,0 +1,257 @@
+"""Runs that are kept: who may go on with which, and what is left of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from checker.diagnostics import Diagnostic, SpecError
+from checker.exploration import occupancy
+from checker.exploration.identity import Identity
+from checker.exploration.kept import Kept
+from checker.exploration.occupancy import Occupancy, Occupied
+from checker.exploration.place import Place
+from checker.kernels.image import build
+from checker.pipeline import Options, run_check
+from checker.witness.answer import Limits
+from tests.kernels.models import two_phase
+
+IDENTITY = Identity(
+    "1.0", "a.bcast", "a", {"a.bcast": "12", "b.bcast": "34"}, {"n": "3"}, False, False
+)
+
+
+def refused(location: object, identity: Identity = IDENTITY, *, resume: bool = False) -> Diagnostic:
+    with pytest.raises(SpecError) as caught:
+        (Kept.resumed if resume else Kept.begun)(str(location), identity)
+    (found,) = caught.value.diagnostics
+    return found
+
+
+def kept(folder: Path, *, keep: bool = False) -> Kept:
+    """A run with a commit."""
+    run = Kept.begun(str(folder), IDENTITY, keep=keep)
+    system = two_phase(2)
+    run.open(system, build(system))
+    return run
+
+
+def test_a_run_that_is_over_leaves_nothing(tmp_path: Path) -> None:
+    run = kept(tmp_path / "new")
+    run.unfinished = False
+    run.leave()
+    assert not run.staying
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_was_there_stays(tmp_path: Path) -> None:
+    run = kept(tmp_path)
+    run.unfinished = False
+    run.leave()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_that_was_never_begun_leaves_nothing(tmp_path: Path) -> None:
+    run = Kept.begun(str(tmp_path / "new"), IDENTITY)
+    run.leave()
+    assert not run.staying
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_an_unfinished_run_stays_and_is_gone_on_with(tmp_path: Path, keep: bool) -> None:
+    run = kept(tmp_path / "run", keep=keep)
+    run.unfinished = not keep
+    run.leave()
+    assert run.staying
+    assert refused(tmp_path / "run").code == "E010"
+    again = Kept.resumed(str(tmp_path / "run"), IDENTITY)
+    again.unfinished = False
+    again.leave()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_another_run_in_the_same_folder_is_refused(tmp_path: Path) -> None:
+    run = kept(tmp_path / "run")
+    for resume in (False, True):
+        found = refused(tmp_path / "run", resume=resume)
+        assert found.code == "E015"
+        assert f"process {os.getpid()} on " in found.message
+    run.leave()
+    Kept.resumed(str(tmp_path / "run"), IDENTITY).leave()
+
+
+def test_a_process_that_was_killed_holds_nothing(tmp_path: Path) -> None:
+    program = (
+        "import os, sys\n"
+        "from checker.exploration.occupancy import Occupancy\n"
+        "from checker.exploration.place import Place\n"
+        f"claim = Occupancy(Place({str(tmp_path)!r}))\n"
+        "print('there', flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    other = subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    with other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with pytest.raises(Occupied, match=f"process {other.pid} on"):
+            Occupancy(Place(str(tmp_path)))
+        other.kill()
+        other.wait()
+    Occupancy(Place(str(tmp_path))).leave()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_folder_with_other_things_is_refused(tmp_path: Path, resume: bool) -> None:
+    (tmp_path / "thesis.tex").write_text("")
+    found = refused(tmp_path, resume=resume)
+    assert found.code == ("E012" if resume else "E011")
+    assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+@pytest.mark.parametrize(
+    ("now", "says"),
+    [
+        (replace(IDENTITY, version="1.1"), "the version of the tool, from 1.0 to 1.1"),
+        (replace(IDENTITY, check="b"), "the check, from a to b"),
+        (
+            replace(IDENTITY, sources={"a.bcast": "12", "b.bcast": "35"}),
+            "this has changed: the text of b.bcast",
+        ),
+        (replace(IDENTITY, sources={"a.bcast": "12"}), "the text of b.bcast"),
+        (replace(IDENTITY, settings={"n": "4"}), "n, from 3 to 4"),
+        (replace(IDENTITY, settings={}), "n, from 3 to no setting"),
+        (replace(IDENTITY, fine_steps=True), "--fine-steps, given now"),
+        (replace(IDENTITY, coverage=True), "--coverage, given now"),
+    ],
+)
+def test_what_has_changed_is_named(tmp_path: Path, now: Identity, says: str) -> None:
+    kept(tmp_path / "run").leave()
+    found = refused(tmp_path / "run", now, resume=True)
+    assert (found.code, says in found.message) == ("E013", True), found.message
+    moved = replace(IDENTITY, file="elsewhere/a.bcast")
+    Kept.resumed(str(tmp_path / "run"), moved).leave()
+
+
+def test_another_kernel_for_the_same_text_is_another_tool(tmp_path: Path) -> None:
+    kept(tmp_path / "run").leave()
+    run = Kept.resumed(str(tmp_path / "run"), IDENTITY)
+    system = two_phase(3)
+    with pytest.raises(SpecError, match="the tool itself"):
+        run.open(system, build(system))
+    run.leave()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 99}', '{"format": 1}'])
+def test_a_run_that_cannot_be_read_is_refused(tmp_path: Path, text: str) -> None:
+    kept(tmp_path / "run").leave()
+    (tmp_path / "run" / "run.json").write_text(text)
+    found = refused(tmp_path / "run", resume=True)
+    assert found.code == "E012"
+    assert "format" in found.message
+
+
+class TestLease:
+    """Where there are no locks."""
+
+    @pytest.fixture(autouse=True)
+    def _no_locks(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(Occupancy, "_lock", Occupancy._lease)
+
+    def test_one_at_a_time(self, tmp_path: Path) -> None:
+        place = Place(str(tmp_path))
+        first = Occupancy(place)
+        with pytest.raises(Occupied, match=f"process {os.getpid()}"):
+            Occupancy(place)
+        first.leave()
+        Occupancy(place).leave()
+
+    def test_it_is_renewed(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(occupancy, "RENEW", 0.01)
+        place = Place(str(tmp_path))
+        claim = Occupancy(place)
+        before = place.read("lease.json")
+        for _ in range(1000):
+            if place.read("lease.json") != before:
+                break
+            time.sleep(0.01)
+        assert place.read("lease.json") != before
+        claim.leave()
+
+    def test_it_ends_by_itself(self, tmp_path: Path) -> None:
+        old = {"pid": 1, "host": "h", "token": "t", "at": time.time() - 61}
+        (tmp_path / "lease.json").write_text(json.dumps(old))
+        Occupancy(Place(str(tmp_path))).leave()
+        (tmp_path / "lease.json").write_text(json.dumps({**old, "at": time.time() - 30}))
+        with pytest.raises(Occupied, match="process 1 on h"):
+            Occupancy(Place(str(tmp_path)))
+
+
+GROWING = """
+protocol Growing {
+  state waiting : seq<0..1> = []
+  state goal : 0..40 = 0
+  upon condition goal < 40 {
+    goal := goal + 1
+    waiting := waiting + 1
+  }
+  property small : always forall p in Proc: p.goal <= 40
+}
+check growing of Growing { n = 1 prove small }
+"""
+
+
+class TestPipeline:
+    """Whole checks."""
+
+    SPEC = "specs/oracles/two_phase.bcast"
+
+    def options(self, **more: object) -> Options:
+        return Options(settings={"n": "6"}, threads=2, **more)  # type: ignore[arg-type]
+
+    def test_a_check_is_stopped_and_gone_on_with(self, tmp_path: Path) -> None:
+        folder = str(tmp_path / "run")
+        whole = run_check(self.SPEC, "three", self.options())
+        cut = self.options(checkpoint=folder, limits=Limits(max_states=20_000))
+        first = run_check(self.SPEC, "three", cut)
+        assert (first.exit_code, first.kept, first.distinct_states) == (3, folder, 20_000)
+        last = run_check(self.SPEC, "three", self.options(resume=folder))
+        same = ("verdicts", "distinct_states", "depth", "transitions", "exhaustive", "stopped")
+        assert last.distinct_states == 50_816
+        assert [getattr(last, x) for x in same] == [getattr(whole, x) for x in same]
+        assert last.kept is None
+        assert list(tmp_path.iterdir()) == []
+
+    def test_capacities_that_were_found_are_remembered(self, tmp_path: Path) -> None:
+        spec = tmp_path / "growing.bcast"
+        spec.write_text(GROWING)
+        whole = run_check(str(spec), None, Options())
+        run = str(tmp_path / "run")
+        for depth in (2, 9, 17, 40):
+            limits = Limits(max_depth=depth)
+            how = {"checkpoint": run} if depth == 2 else {"resume": run}
+            cut = run_check(str(spec), None, Options(limits=limits, keep=True, **how))
+            assert cut.depth == depth
+        assert json.loads((tmp_path / "run" / "run.json").read_text())["capacities"]
+        last = run_check(str(spec), None, Options(resume=run))
+        assert (last.distinct_states, last.verdicts) == (whole.distinct_states, whole.verdicts)
+
+    def test_without_a_name_only_what_was_interrupted_stays(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+        run = Kept.scratch(IDENTITY)
+        assert Path(run.location).parent == tmp_path
+        assert run.temporary
+        run.leave()
+        assert list(tmp_path.iterdir()) == []
