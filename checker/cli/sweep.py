@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from checker.sweep.rows import Row
     from checker.witness.answer import Progress
 
-SHARE = 20
-"""Saving what is done so far takes at most one part in so many of the time."""
+ALLOWED, SHARE = 1.0, 20
+"""Saving what is done so far may take so many seconds, and one part in so many of the time."""
 
 
 @click.command()
@@ -172,9 +172,11 @@ class _Keeper:
     ) -> None:
         self.rows: list[Row] = []
         self._plan, self._out, self._json, self._traces = planned, out, json_out, traces
-        self._saved = time.monotonic()
-        self._took = 0.0
+        self._began = time.monotonic()
+        self._spent = 0.0
         self._unsaved = False
+        self._told = False
+        self._untraced: OSError | None = None
 
     def take(self, outcome: Outcome) -> None:
         """Keeps the outcome of a cell."""
@@ -183,40 +185,54 @@ class _Keeper:
         cell = self._plan.cells[outcome.cell - 1]
         self.rows.append(row_of(cell, outcome, self._written(outcome)))
         self._unsaved = True
+        self.save_if_due()
 
     def save_if_due(self) -> None:
-        """Saves what there is, unless that has been done a moment ago."""
+        """Saves what there is, unless saving has taken much of the time already."""
         now = time.monotonic()
-        if self._unsaved and now - self._saved >= max(1.0, SHARE * self._took):
-            self._save(self.rows)
-            self._saved = time.monotonic()
-            self._took = self._saved - now
-            self._unsaved = False
+        if not self._unsaved or self._spent > ALLOWED + (now - self._began) / SHARE:
+            return
+        try:
+            self._save()
+        except OSError as problem:
+            self._troubled(problem)
+        self._spent += time.monotonic() - now
+        self._unsaved = False
 
     def finish(self) -> None:
-        """Saves everything, and shows it."""
+        """Saves everything, and shows it; raises ``OSError`` where something is not on disk."""
         from checker.cli.say import page
         from checker.cli.sweep_view import sweep_view
         from checker.sweep.rows import as_json, without_run
 
         self.rows += without_run(self._plan, self.rows)
         try:
-            self._save(self.rows)
+            self._save()
         finally:
             if self._json == "-":
                 document = as_json(self._plan, self.rows)
                 click.echo(json.dumps(document, indent=2, ensure_ascii=False))
             else:
                 page(sweep_view(self._plan, self.rows))
+        if self._untraced is not None:
+            raise self._untraced
 
-    def _save(self, rows: Sequence[Row]) -> None:
+    def _troubled(self, problem: OSError) -> None:
+        """A disk that is full is no reason to stop: the table will be shown."""
+        from checker.cli.say import note
+
+        if not self._told:
+            note(f"can't write: {problem.strerror or problem}; going on")
+        self._told = True
+
+    def _save(self) -> None:
         from checker.cli.say import write
         from checker.sweep.rows import as_json, as_parquet
 
         if self._out is not None:
-            write(self._out, as_parquet(self._plan, rows))
+            write(self._out, as_parquet(self._plan, self.rows))
         if self._json not in (None, "-"):
-            document = as_json(self._plan, rows)
+            document = as_json(self._plan, self.rows)
             write(str(self._json), json.dumps(document, indent=2, ensure_ascii=False) + "\n")
 
     def _written(self, outcome: Outcome) -> dict[str, str]:
@@ -230,7 +246,12 @@ class _Keeper:
         files: dict[str, str] = {}
         for name, trace in traces_of(outcome).items():
             word = "-".join("".join(c if c.isalnum() or c == "_" else " " for c in name).split())
-            files[name] = str(Path(self._traces) / f"{outcome.cell:04}-{word}.json")
+            path = str(Path(self._traces) / f"{outcome.cell:04}-{word}.json")
             text = json.dumps(trace_to_json(trace), indent=2, ensure_ascii=False)
-            write(files[name], text + "\n")
+            try:
+                write(path, text + "\n")
+                files[name] = path
+            except OSError as problem:
+                self._untraced = problem
+                self._troubled(problem)
         return files

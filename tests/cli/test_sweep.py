@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -15,6 +16,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from checker.cli import say
 from checker.cli.main import main
 from checker.cli.progress import Count
 from checker.cli.sweep_view import sweep_view
@@ -123,6 +125,21 @@ def test_an_interrupt_keeps_what_is_done(
     assert [r["status"] for r in rows("o")] == ["done", "not run", "not run"]
     told = capsys.readouterr()
     assert "interrupted" in told.err and "3 cells: 1 done, 2 not run" in told.out
+
+
+def test_a_full_disk_costs_no_result(
+    spec: str, monkeypatch: pytest.MonkeyPatch, capsys: Out
+) -> None:
+    def full(path: str, data: str | bytes) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+
+    monkeypatch.setattr(say, "write", full)
+    for output in (["--out", "o"], ["--traces", "t"]):
+        assert main(["sweep", spec, "--grid", "n=1..2", *output, *REFERENCE]) not in (0, 1)
+        told = capsys.readouterr()
+        assert "2 cells: 2 done" in told.out
+        assert told.err.count("going on") == 1 and "No space left" in told.err.splitlines()[-1]
+    assert not Path("o").exists()
 
 
 def test_a_kill_keeps_what_is_saved_and_leaves_no_process(tmp_path: Path) -> None:
