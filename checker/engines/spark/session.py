@@ -26,15 +26,18 @@ from checker.engines.spark import masters
 from checker.engines.spark.cluster import Cluster
 from checker.engines.spark.failures import failed
 from checker.engines.spark.java import find_java
-from checker.engines.spark.slots import count_slots, is_dynamic
+from checker.engines.spark.slots import count_slots, is_dynamic, no_executor
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 T = TypeVar("T")
 
-PATIENCE = 50.0
+PATIENCE = 45.0
 """Seconds in which a cluster has to take us in; ``--conf spark.bivalence.patience=S`` for more."""
+
+LEAST = 10.0
+"""Seconds that are left for executors to come, however long the rest took."""
 
 CLOSING = 15.0
 """Seconds in which a session has to end before its Java is killed."""
@@ -145,14 +148,17 @@ def open_session(cluster: Cluster, log: Path | None = None) -> Iterator[Session]
     :class:`SpecError` (E020 to E029) where there can be no session, within a minute.
     """
     require_pyspark()
+    hush()
     masters.require_reachable(cluster.master)
+    started = time.monotonic()
     with _log_file(log) as path:
         if masters.is_connect(cluster.master):
             opened = _connected(cluster, path)
         else:
             opened = _started(cluster, path)
         with opened as spark:
-            yield _session(cluster, spark, path)
+            left = _patience(cluster) - (time.monotonic() - started)
+            yield _session(cluster, spark, path, max(left, LEAST))
 
 
 def require_pyspark() -> None:
@@ -164,12 +170,18 @@ def require_pyspark() -> None:
         raise SpecError((Diagnostic("E020", message, hint=REMEDY),))
 
 
-def _session(cluster: Cluster, spark: SparkSession, log: Path) -> Session:
+def _session(cluster: Cluster, spark: SparkSession, log: Path, patience: float) -> Session:
     connect = masters.is_connect(cluster.master)
-    dynamic = is_dynamic(spark)
-    patience = _patience(cluster)
-    slots = run_cancellable(spark, lambda: count_slots(spark, cluster, connect, patience))
-    return Session(spark, slots, dynamic, connect, masters.on_loopback(cluster.master), log)
+
+    def look() -> tuple[int, bool]:
+        return count_slots(spark, cluster, connect, patience), is_dynamic(spark)
+
+    try:
+        slots, dynamic = run_cancellable(spark, look, 2 * patience)
+    except TimeoutError:
+        raise no_executor(cluster.master, patience) from None
+    local = not connect and masters.on_loopback(cluster.master)
+    return Session(spark, slots, dynamic, connect, local, log)
 
 
 def _patience(cluster: Cluster) -> float:

@@ -44,10 +44,15 @@ def count_slots(spark: Any, cluster: Cluster, connect: bool, patience: float) ->
     wanted = _wanted(spark)
     slots = settled(lambda: int(java.maxNumConcurrentTasks(profile)), wanted, patience)
     if slots == 0:
-        message = f"{cluster.master} gave us no executor within {patience:g} s"
-        hint = "has it workers, with free cores and enough memory (--conf spark.executor.memory=…)?"
-        raise SpecError((Diagnostic("E024", message, hint=hint),))
+        raise no_executor(cluster.master, patience)
     return slots
+
+
+def no_executor(master: str, patience: float) -> SpecError:
+    """The diagnostic (E024) for a cluster on which nothing runs after ``patience`` seconds."""
+    message = f"{master} gave us nothing to run on within {patience:.0f} s"
+    hint = "has it workers, with free cores and enough memory (--conf spark.executor.memory=…)?"
+    return SpecError((Diagnostic("E024", message, hint=hint),))
 
 
 def settled(
