@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -112,6 +111,7 @@ def _require(outputs: list[str], traces: str | None, out: str | None) -> None:
 def _run(planned: Plan, jobs: int, cluster: Cluster | None, keeper: _Keeper, *, quiet: bool) -> int:
     from checker.cli.progress import Count
     from checker.cli.say import note
+    from checker.cli.signals import ended_politely
     from checker.sweep.run import run
 
     interrupted = False
@@ -123,7 +123,7 @@ def _run(planned: Plan, jobs: int, cluster: Cluster | None, keeper: _Keeper, *, 
             meter.count(done, [_where(planned, cell, how) for cell, how in sorted(running.items())])
 
         try:
-            with _terminable(), closing(run(planned, jobs, cluster, tell)) as outcomes:
+            with ended_politely(), closing(run(planned, jobs, cluster, tell)) as outcomes:
                 for outcome in outcomes:
                     keeper.take(outcome)
         except KeyboardInterrupt:
@@ -132,20 +132,6 @@ def _run(planned: Plan, jobs: int, cluster: Cluster | None, keeper: _Keeper, *, 
     if interrupted:
         note("interrupted; what is done is kept")
     return _exit_code(keeper.rows)
-
-
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """What asks the process to end is the same as Ctrl-C."""
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _where(planned: Plan, cell: int, how: Progress) -> str:

@@ -89,7 +89,7 @@ def without_run(plan: Plan, known: Iterable[Row]) -> list[Row]:
         Row(
             cell,
             Status.IMPOSSIBLE if cell.impossible else Status.NOT_RUN,
-            cell.impossible or "the sweep ended before",
+            cell.impossible or "the sweep ended first",
             0.0,
         )
         for cell in plan.cells
