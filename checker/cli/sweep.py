@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from checker.sweep.rows import Row
     from checker.witness.answer import Progress
 
+MOST_SHOWN = 1000
+"""Cells on screen, where a file has all."""
+
 ALLOWED, SHARE = 1.0, 20
 """Saving what is done so far may take so many seconds, and one part in so many of the time."""
 
@@ -199,7 +202,8 @@ class _Keeper:
                 document = as_json(self._plan, self.rows)
                 click.echo(json.dumps(document, indent=2, ensure_ascii=False))
             else:
-                page(sweep_view(self._plan, self.rows))
+                in_file = self._out is not None or self._json is not None
+                page(sweep_view(self._plan, self.rows, MOST_SHOWN if in_file else None))
         if self._untraced is not None:
             raise self._untraced
 

@@ -23,14 +23,14 @@ LABEL = 8
 CALM = (Status.DONE,)
 
 
-def sweep_view(plan: Plan, rows: Sequence[Row]) -> RenderableType:
-    """The whole sweep."""
+def sweep_view(plan: Plan, rows: Sequence[Row], most: int | None = None) -> RenderableType:
+    """The sweep; of its cells the first ``most`` where that is not ``None``."""
     ordered = in_order(rows)
     title = Text(f"{plan.path}::{plan.check.name}", style="bold")
     fixed = ", ".join(f"{name}={value}" for name, value in plan.options.settings.items())
     if fixed:
         title.append(f"  {fixed}", style="default not bold")
-    return stack([title, _table(plan, ordered), _facts(plan, ordered)])
+    return stack([title, _table(plan, ordered[:most]), _facts(plan, ordered, most)])
 
 
 def _table(plan: Plan, rows: Sequence[Row]) -> RenderableType:
@@ -86,8 +86,10 @@ def _link(path: str) -> str:
     return Path(os.path.abspath(path)).as_uri()
 
 
-def _facts(plan: Plan, rows: Sequence[Row]) -> RenderableType:
+def _facts(plan: Plan, rows: Sequence[Row], most: int | None) -> RenderableType:
     shown = [("cells", _statuses(rows))]
+    if most is not None and len(rows) > most:
+        shown.append(("shown", f"the first {most:,}; the file has all"))
     for name in plan.properties:
         words = Counter(row.verdicts[name].word for row in rows if name in row.verdicts)
         told = ", ".join(f"{word.value} in {words[word]}" for word in Word if words[word])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from checker.sweep.cells import Outcome, Status
@@ -180,6 +181,7 @@ def _found(row: Row) -> dict[str, Any]:
     }
 
 
+@cache
 def _version() -> str:
     from checker.pipeline import version
 

@@ -25,7 +25,7 @@ from checker.resources import specs
 from checker.sweep.cells import Outcome, run_cell
 from checker.sweep.grid import grid_of
 from checker.sweep.plan import Plan, plan
-from checker.sweep.rows import columns_of, row_of
+from checker.sweep.rows import columns_of, row_of, without_run
 from checker.views.paper import as_text
 from tests.sweep.test_plan import SPEC
 
@@ -167,6 +167,14 @@ def test_links_to_traces_on_a_terminal(spec: str) -> None:
     coloured = as_text(sweep_view(made, [row]), 80, colour=True)
     assert f"file://{Path('t/0001-small.json').absolute()}" in coloured
     assert "VIOLATED small" in as_text(sweep_view(made, [row]))
+
+
+def test_a_long_table_is_cut_where_a_file_has_all(spec: str) -> None:
+    made = plan("counter.bcast", "c", grid_of(["n=0,top=1..9"]), Options())
+    short = as_text(sweep_view(made, without_run(made, []), 4))
+    assert short.count("impossible:") == 4 and "9 cells: 9 impossible" in short
+    assert "the first 4; the file has all" in short
+    assert as_text(sweep_view(made, without_run(made, []))).count("impossible:") == 9
 
 
 def test_columns_have_names_of_their_own(tmp_path: Path) -> None:
