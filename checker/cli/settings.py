@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from checker.cli.clusters import cluster_of, cluster_options
+
 if TYPE_CHECKING:
     from checker.pipeline import Options
 
@@ -45,12 +47,19 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--timeout", type=click.FloatRange(min=0.001), metavar="SECONDS"),
         click.option("--memory", type=size, metavar="SIZE", help="Such as 4G or 500M."),
     )
+    command = cluster_options(command)
     for option in reversed(options):
         command = option(command)
     return command
 
 
-SET = click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Such as n=4.")
+SET = click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter or a clause of the world, such as n=4, crash=2 or links=fair_loss+fifo.",
+)
 
 
 def settings_of(pairs: Sequence[str]) -> dict[str, str]:
@@ -74,6 +83,12 @@ def options_of(
     from checker.witness.answer import Limits
 
     limits = Limits(given["max_states"], given["max_depth"], given["timeout"], given["memory"])
+    more: dict[str, Any] = {}
+    if given["graduate_at"] is not None:
+        more["graduate_at"] = given["graduate_at"]
+    cluster = cluster_of(given)
+    if cluster is not None:
+        more["cluster"] = cluster
     return Options(
         settings=settings_of(settings),
         engine=given["engine"],
@@ -81,6 +96,7 @@ def options_of(
         fine_steps=given["fine_steps"],
         limits=limits,
         coverage=coverage,
+        **more,
     )
 
 
