@@ -16,6 +16,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from checker import resources
@@ -58,11 +59,9 @@ class Java:
         return f"{said} from {self.source} ({self.home})"
 
 
-def find_java() -> Java:
-    """The Java to use: the first that was tried with Spark, otherwise the first new enough.
-
-    Raises :class:`SpecError` where there is none (E021) or only older ones (E022).
-    """
+@cache
+def _found(java_home: str | None, path: str | None) -> Java:
+    """As :func:`find_java`, asked once for each environment."""
     seen: list[Java] = []
     for java in candidates():
         if OLDEST <= java.version <= NEWEST:
@@ -76,6 +75,14 @@ def find_java() -> Java:
         raise SpecError((Diagnostic("E021", message, hint=REMEDY),))
     message = f"Spark needs Java {OLDEST} or {NEWEST}, and this is {seen[0]}"
     raise SpecError((Diagnostic("E022", message, hint=REMEDY),))
+
+
+def find_java() -> Java:
+    """The Java to use: the first that was tried with Spark, otherwise the first new enough.
+
+    Raises :class:`SpecError` where there is none (E021) or only older ones (E022).
+    """
+    return _found(os.environ.get("JAVA_HOME"), os.environ.get("PATH"))
 
 
 def candidates() -> Iterator[Java]:

@@ -147,9 +147,8 @@ def open_session(cluster: Cluster, log: Path | None = None) -> Iterator[Session]
     ``log`` the log is a temporary file, kept only where something failed.  Raises
     :class:`SpecError` (E020 to E029) where there can be no session, within a minute.
     """
-    require_pyspark()
+    require(cluster)
     hush()
-    masters.require_reachable(cluster.master)
     started = time.monotonic()
     with _log_file(log) as path:
         if masters.is_connect(cluster.master):
@@ -159,6 +158,15 @@ def open_session(cluster: Cluster, log: Path | None = None) -> Iterator[Session]
         with opened as spark:
             left = _patience(cluster) - (time.monotonic() - started)
             yield _session(cluster, spark, path, max(left, LEAST))
+
+
+def require(cluster: Cluster) -> None:
+    """Raises :class:`SpecError` where a quick look shows that there can be no session: no PySpark
+    (E020), no Java (E021, E022), nobody at the master (E023)."""
+    require_pyspark()
+    masters.require_reachable(cluster.master)
+    if not masters.is_connect(cluster.master):
+        find_java()
 
 
 def require_pyspark() -> None:

@@ -1,0 +1,120 @@
+"""The options that say on which cluster a search is made, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from checker.engines.spark.cluster import Cluster
+
+HERE = "local[*]"
+"""The master that ``--engine spark`` has without another word: all cores of this machine."""
+
+MASTER = click.option(
+    "--master",
+    metavar="URL",
+    help="A cluster: spark://HOST:PORT, yarn, k8s://https://HOST:PORT, sc://HOST, local[N].",
+)
+CONF = click.option(
+    "--conf", multiple=True, metavar="KEY=VALUE", help="A setting of Spark's own; may be repeated."
+)
+
+
+def cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds them to a command."""
+    options = (
+        MASTER,
+        CONF,
+        click.option(
+            "--exchange",
+            type=click.Choice(["auto", "shuffle", "barrier"]),
+            default="auto",
+            show_default=True,
+            help="How states travel: by Spark's shuffle, or from task to task (faster, all tasks"
+            " at once).",
+        ),
+        click.option(
+            "--shards",
+            type=click.IntRange(min=1),
+            metavar="K",
+            help="Into how many parts the states are divided. Default: one for each slot.",
+        ),
+        click.option(
+            "--graduate-at",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="With auto: go over to --master at so many states in one level."
+            " Default: a million.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def cluster_of(given: Mapping[str, Any]) -> Cluster | None:
+    """The cluster that was asked for, looked at from here; ``None`` where there is none.
+
+    Raises ``UsageError`` for options that do not go together, and :class:`SpecError` (E020 to
+    E023) for a cluster that can't be reached.
+    """
+    from checker.engines.spark.cluster import Cluster, Exchange
+
+    engine, master = given["engine"], given["master"]
+    about = _about_clusters(given)
+    if engine in {"native", "reference"}:
+        if about:
+            raise click.UsageError(f"{about[0]} is for --engine spark, or auto with --master")
+        return None
+    if engine == "spark":
+        if given["graduate_at"] is not None:
+            raise click.UsageError("--graduate-at is for --engine auto with --master")
+        if given["threads"] is not None:
+            raise click.UsageError("--threads is for this machine; on Spark there are --shards")
+        master = master or HERE
+    if master is None:
+        if about:
+            raise click.UsageError(f"{about[0]} wants a --master")
+        return None
+    conf, exchange = conf_of(given["conf"]), Exchange(given["exchange"])
+    cluster = Cluster(master, conf, exchange, given["shards"])
+    look(cluster)
+    return cluster
+
+
+def _about_clusters(given: Mapping[str, Any]) -> list[str]:
+    """Those of the options that were given."""
+    said = {
+        "--master": given["master"] is not None,
+        "--conf": bool(given["conf"]),
+        "--exchange": given["exchange"] != "auto",
+        "--shards": given["shards"] is not None,
+        "--graduate-at": given["graduate_at"] is not None,
+    }
+    return [name for name, was_given in said.items() if was_given]
+
+
+def conf_of(pairs: Sequence[str]) -> dict[str, str]:
+    """``spark.executor.memory=4g`` and the like as a mapping."""
+    conf: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        name, value = name.strip(), value.strip()
+        if not (equals and name.startswith("spark.")):
+            raise click.UsageError(
+                f"--conf wants KEY=VALUE, such as spark.executor.memory=4g, not {pair!r}"
+            )
+        if conf.get(name, value) != value:
+            raise click.UsageError(f"--conf gives {name} twice: {conf[name]} and {value}")
+        conf[name] = value
+    return conf
+
+
+def look(cluster: Cluster) -> None:
+    """Raises :class:`SpecError` where no session can be opened, as far as a quick look tells."""
+    from checker.engines.spark.session import require
+
+    require(cluster)
