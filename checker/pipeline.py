@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.diagnostics import Diagnostic, SpecError
+from checker.exports import exported, require_exportable
 from checker.lang import typed
 from checker.lang.world_settings import world_of
 from checker.notes import idle, not_promised, notes, piles_up
@@ -72,11 +73,13 @@ def run_loaded(
     path: str, check: typed.Check, options: Options, listener: Listener | None = None
 ) -> Report:
     """As :func:`run_check`, of a check that :func:`load_check` has given for these settings."""
+    require_exportable(options)
     with kept(path, check, options) as run:
         made, answer = _explored(check, options, listener, run)
         report = _report(path, check, made, answer, options)
         if run is not None and run.temporary and not report.interrupted:
             run.unfinished = False
+        report = exported(report, made.system, options, run, listener)
     return report if run is None or not run.staying else replace(report, kept=run.location)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +12,7 @@ from checker.cli.keeping import keeping_options
 from checker.cli.settings import SET, engine_options
 
 if TYPE_CHECKING:
+    from checker.pipeline import Options
     from checker.witness.trace import Trace
     from checker.witness.verdict import Report
 
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 )
 @click.option("--trace-out", metavar="FILE", help="Write the first violation's trace as JSON.")
 @click.option("--itf-out", metavar="FILE", help="Write it in the Informal Trace Format.")
+@click.option(
+    "--states-out", metavar="DIR", help="Write all states and transitions as Parquet tables."
+)
 @click.option("--coverage", is_flag=True, help="Say which handlers and branches were reached.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no traces.")
 def check(
@@ -33,6 +38,7 @@ def check(
     json_out: str | None,
     trace_out: str | None,
     itf_out: str | None,
+    states_out: str | None,
     coverage: bool,
     quiet: bool,
     **engine: Any,
@@ -41,6 +47,7 @@ def check(
     from checker import pipeline
     from checker.cli.keeping import say_kept, with_keeping
     from checker.cli.progress import Meter
+    from checker.cli.say import note
     from checker.cli.settings import options_of, targets
     from checker.cli.signals import ended_politely
     from checker.witness.verdict import worst
@@ -50,12 +57,15 @@ def check(
     options = options_of(settings, engine, coverage=coverage)
     asked = targets(names)
     options = with_keeping(options, engine, len(asked))
+    options = _with_tables(options, states_out, len(asked))
     reports: list[Report] = []
     for path, name in asked:
         with Meter(f"{path}::{name}", silent=quiet) as meter, ended_politely():
             report = pipeline.run_check(path, name, options, meter)
         if "-" not in outputs:
             _print(report, with_traces=not quiet, first=not reports)
+        for failed in report.failed:
+            note(f"error: {failed}")
         say_kept(report, options)
         reports.append(report)
         if report.interrupted:
@@ -72,6 +82,14 @@ def _require(outputs: list[str]) -> None:
     for output in outputs:
         if output != "-":
             require_writable(output)
+
+
+def _with_tables(options: Options, states_out: str | None, checks: int) -> Options:
+    if states_out is None:
+        return options
+    if checks > 1:
+        raise click.UsageError("--states-out is about one check: name it, as FILE::CHECK")
+    return replace(options, states_out=states_out)
 
 
 def _print(report: Report, *, with_traces: bool, first: bool) -> None:

@@ -58,10 +58,13 @@ def say_kept(report: Report, options: Options) -> None:
 
     if report.kept is None:
         return
-    if report.exhaustive and not any(v.word == "unknown" for v in report.verdicts):
+    undecided = any(v.word == "unknown" for v in report.verdicts)
+    if report.exhaustive and not undecided and not report.failed:
         note(f"the run is kept in {report.kept}")
         return
     words = ["bivalence", "check", f"{report.file}::{report.check}", *_same(options)]
+    if options.states_out is not None:
+        words += ["--states-out", options.states_out]
     note(f"go on with: {shlex.join([*words, '--resume', report.kept])}")
 
 

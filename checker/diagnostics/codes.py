@@ -87,6 +87,20 @@ SETTINGS = {
         "The product of the axes has more cells than anybody could wait for. Several sweeps "
         "over parts of it can be run one after another.",
     ),
+    "E035": Entry(
+        "a folder for tables that is not empty",
+        "Tables are written to a folder in which there is nothing else, so that none of them is "
+        "mixed up with others. The folder that `--states-out` names has something in it.",
+    ),
+    "E036": Entry(
+        "tables that can't be written",
+        "The folder that `--states-out` names can't be made, or no file can be written to it.",
+    ),
+    "E037": Entry(
+        "no tables from this engine",
+        "Tables are made of the states that an engine keeps. The reference engine keeps none: "
+        "`native` and `spark` do.",
+    ),
 }
 
 CODES: dict[str, Entry] = {**SYNTAX, **NAMES, **CHECKS, **RUN, **SETTINGS, **FOLDERS, **CLUSTERS}

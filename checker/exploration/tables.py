@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import time
@@ -79,7 +80,7 @@ def prepare(out: str) -> None:
         if place.local and os.path.exists(place.location) and not os.path.isdir(place.location):
             raise NotADirectoryError(None, "it is a file", place.location)
         if place.files():
-            hint = "name a new folder, or remove this one"
+            hint = "name a folder that is empty, or none yet"
             raise SpecError((Diagnostic("E035", f"{out} is not empty", hint=hint),))
         place.create()
         place.write(CONTENTS, b"")
@@ -116,6 +117,7 @@ def write_tables(
             for count in found:
                 counts[count.depth] = _sum(counts.get(count.depth), count)
             tell(counts)
+        _require_all(place, len(tasks))
         rows = [counts[depth] for depth in sorted(counts)]
         _write_depths(place, rows)
         contents = _contents(system, rows, about or {})
@@ -142,6 +144,14 @@ def _tasks(parts: Sequence[Part]) -> Iterator[Task]:
                 number, room, slices = number + 1, size, []
     if slices or not number:
         yield Task(number, tuple(slices))
+
+
+def _require_all(place: Place, pieces: int) -> None:
+    """Whoever wrote the pieces has written them here."""
+    there = sum(name.startswith(f"{STATES}/") for name in place.files())
+    if there != pieces:
+        said = f"{there} of {pieces} files are here: executors must write to the same folder"
+        raise OSError(errno.EIO, said, place.location)
 
 
 def _sum(one: Count | None, other: Count) -> Count:

@@ -51,6 +51,7 @@ def report_to_json(report: Report) -> dict[str, Any]:
         "never": list(report.never),
         "coverage": None if report.coverage is None else [_flat(c) for c in report.coverage],
         "kept": report.kept,
+        "failed": list(report.failed),
         "exit_code": report.exit_code,
     }
 

@@ -110,7 +110,8 @@ class Report:
     ``stopped`` why the search isn't exhaustive.  ``edges`` and ``bytes_per_edge`` are of the graph
     that was kept for liveness (0 where none was), ``liveness_seconds`` the time it took.
     ``coverage``: only where it was asked for, otherwise ``None``.  ``kept``: the folder or URI in
-    which the run still is.
+    which the run still is.  ``failed``: what was asked for beside the verdicts and could not be
+    done, in words.
     """
 
     file: str
@@ -135,6 +136,7 @@ class Report:
     liveness_seconds: float = 0.0
     coverage: tuple[Covered, ...] | None = None
     kept: str | None = None
+    failed: tuple[str, ...] = ()
 
     @property
     def interrupted(self) -> bool:
@@ -143,9 +145,13 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """0 where everything is as it should be, otherwise the worst of what is wrong."""
+        """0 where everything is as it should be, otherwise the worst of what is wrong.
+
+        2 where something that was asked for beside the verdicts could not be done.
+        """
         unknown = () if self.exhaustive or self.verdicts else (exit_code_of(Word.UNKNOWN),)
-        return worst((*self._of_expectations(), *self._of_verdicts(), *unknown))
+        failed = (2,) if self.failed else ()
+        return worst((*self._of_expectations(), *self._of_verdicts(), *unknown, *failed))
 
     def wanted(self, verdict: PropertyVerdict) -> str | None:
         """The word that ``verdict`` should have; ``None`` for an error that is no property's."""

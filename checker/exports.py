@@ -1,0 +1,108 @@
+"""What a run leaves beside its report, where that was asked for: tables of what was explored."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from checker.diagnostics import Diagnostic, SpecError
+from checker.options import Options
+from checker.witness.answer import INTERRUPTED, Listener
+from checker.witness.verdict import Report
+
+if TYPE_CHECKING:
+    from checker.exploration.kept import Kept
+    from checker.exploration.tables import MapParts, Written
+    from checker.system.ir import TransitionSystem
+
+
+def require_exportable(options: Options) -> None:
+    """Raises :class:`SpecError` (E035 to E037) where the tables that are asked for can't be."""
+    if options.states_out is None:
+        return
+    if options.engine == "reference":
+        message = "the reference engine keeps no states to make tables of"
+        hint = "`--engine native` does"
+        raise SpecError((Diagnostic("E037", message, hint=hint),))
+    from checker.exploration.tables import prepare
+
+    prepare(options.states_out)
+
+
+def exported(
+    report: Report,
+    system: TransitionSystem,
+    options: Options,
+    run: Kept | None,
+    listener: Listener | None,
+) -> Report:
+    """``report``, with a word about the tables that were written, or why they were not.
+
+    ``run``: what holds the states of ``system``; it stays where the tables are still to be made.
+    """
+    if options.states_out is None:
+        return report
+    assert run is not None
+    if report.interrupted:
+        return report
+    try:
+        done = _written(report, system, options, run, listener)
+    except KeyboardInterrupt:
+        why = INTERRUPTED
+    except OSError as error:
+        where = "" if error.filename is None else f" ({error.filename})"
+        why = f"{error.strerror or error}{where}"
+    else:
+        said = f"{done.states:,} states and {done.transitions:,} transitions"
+        return replace(report, notes=(*report.notes, f"tables of {said} are in {done.location}"))
+    run.unfinished = True
+    return replace(report, failed=(*report.failed, f"no tables were written: {why}"))
+
+
+def _written(
+    report: Report,
+    system: TransitionSystem,
+    options: Options,
+    run: Kept,
+    listener: Listener | None,
+) -> Written:
+    from checker.exploration.run_folder import RunFolder
+    from checker.exploration.tables import write_tables
+    from checker.kernels.layout import lay_out
+
+    assert options.states_out is not None
+    layout = lay_out(system)
+    about = {
+        "tool": report.version,
+        "file": report.file,
+        "check": report.check,
+        "parameters": report.parameters,
+        "settings": dict(options.settings),
+        "fine_steps": options.fine_steps,
+        "exhaustive": report.exhaustive,
+        "stopped": report.stopped,
+    }
+    return write_tables(
+        system,
+        layout,
+        RunFolder(run.location, layout.words),
+        options.states_out,
+        _map_parts(report, options),
+        listener,
+        about,
+    )
+
+
+def _map_parts(report: Report, options: Options) -> MapParts:
+    """Where the tables are made: where the states were found."""
+    if report.engine == "spark" and options.cluster is not None:
+        from checker.engines.spark.masters import is_local
+
+        if not is_local(options.cluster.master):
+            from checker.engines.spark.table_pieces import OnExecutors
+
+            return OnExecutors(options.cluster)
+    from checker.exploration.local_pool import mapped
+
+    return partial(mapped, processes=options.threads)

@@ -1,0 +1,142 @@
+"""``check --states-out``: what it writes, what it refuses, and what is left when it can't."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from pyarrow import parquet
+
+from checker.cli.main import main
+from checker.resources import specs
+
+Out = pytest.CaptureFixture[str]
+SPEC = str(specs() / "oracles" / "two_phase.bcast")
+CHECK = f"{SPEC}::three"
+
+
+@pytest.fixture(autouse=True)
+def _own_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs without a folder of their own are kept among these."""
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+
+
+def counted(out: Path) -> tuple[int, int]:
+    """States and transitions, as the tables have them."""
+    sizes = [parquet.read_table(out / name).num_rows for name in ("states", "transitions")]
+    depths = parquet.read_table(out / "depths").to_pylist()
+    assert sizes == [sum(d["states"] for d in depths), sum(d["transitions"] for d in depths)]
+    return sizes[0], sizes[1]
+
+
+def test_all_states_are_written(tmp_path: Path) -> None:
+    out, report = tmp_path / "out", tmp_path / "report.json"
+    words = ["--states-out", str(out), "--json", str(report)]
+    assert main(["check", CHECK, *words]) == 0
+    said = json.loads(report.read_text("utf-8"))
+    assert counted(out) == (288, said["transitions"])
+    assert said["failed"] == []
+    assert "tables of" in " ".join(said["notes"])
+    contents = json.loads((out / "tables.json").read_text("utf-8"))
+    assert contents["exhaustive"]
+    assert contents["check"] == "three"
+    assert list((tmp_path / "tmp").glob("bivalence-*")) == []
+
+
+def test_complete_levels_of_what_was_stopped(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert main(["check", CHECK, "-q", "--max-depth", "3", "--states-out", str(out)]) == 3
+    depths = parquet.read_table(out / "depths").column("depth").to_pylist()
+    assert depths == [0, 1, 2, 3]
+    assert not json.loads((out / "tables.json").read_text("utf-8"))["exhaustive"]
+
+
+def test_a_run_that_is_kept_can_have_its_tables_later(tmp_path: Path) -> None:
+    run, out = tmp_path / "run", tmp_path / "out"
+    stopped = ["--checkpoint", str(run), "--max-depth", "4"]
+    assert main(["check", CHECK, "-q", *stopped]) == 3
+    assert main(["check", CHECK, "-q", "--resume", str(run), "--states-out", str(out)]) == 0
+    assert counted(out)[0] == 288
+    assert not run.exists()
+
+
+def test_what_is_refused(tmp_path: Path, capsys: Out) -> None:
+    full = tmp_path / "full"
+    full.mkdir()
+    (full / "mine").touch()
+    for words, told in [
+        (["--states-out", str(full)], "error[E035]"),
+        (["--states-out", str(full / "mine")], "error[E036]"),
+        (["--states-out", str(tmp_path / "new"), "--engine", "reference"], "error[E037]"),
+    ]:
+        assert main(["check", CHECK, *words]) == 2
+        said = capsys.readouterr()
+        assert told in said.err
+        assert "help: " in said.err
+        assert said.out == ""
+    several = str(specs() / "broadcast" / "eager_reliable.bcast")
+    assert main(["check", several, "--states-out", str(tmp_path / "new")]) == 2
+    assert "is about one check" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+
+
+def started(*words: str, bytes_of_a_file: int | None = None) -> subprocess.Popen[str]:
+    """The command in a process of its own, in which no file may become larger."""
+
+    def limit() -> None:
+        if bytes_of_a_file is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (bytes_of_a_file, bytes_of_a_file))
+
+    return subprocess.Popen(
+        [sys.executable, "-m", "checker.cli", "check", CHECK, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=limit,
+        env={**os.environ, "COLUMNS": "200"},
+        cwd=specs().parent,
+    )
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    words = ("--set", "n=5", "--states-out", str(out), "--threads", "1")
+    said, told = started(*words, bytes_of_a_file=40_000).communicate(timeout=200)
+    assert "consistent  HOLDS" in said
+    errors = [line for line in told.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 1, told
+    assert errors[0].startswith("error: no tables were written: File too large")
+    assert list(out.iterdir()) == []
+    assert "Traceback" not in told
+    assert "--resume" in told
+
+
+def test_an_interrupt_loses_no_verdict(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run = started("--set", "n=6", "--states-out", str(out), "--threads", "1")
+    try:
+        for _ in range(1_200):
+            if (out / "transitions").exists():
+                break
+            time.sleep(0.1)
+        run.send_signal(signal.SIGINT)
+        said, told = run.communicate(timeout=100)
+    finally:
+        run.kill()
+    assert run.returncode == 2
+    assert "consistent  HOLDS" in said
+    assert "error: no tables were written: interrupted" in told
+    assert "Traceback" not in told
+    assert list(out.iterdir()) == []
+    kept = told.partition("--resume ")[2].split()[0]
+    assert main(["check", CHECK, "-q", "--set", "n=6", "--resume", kept]) == 0
