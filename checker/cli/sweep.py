@@ -75,6 +75,7 @@ def sweep(
 
     outputs = [output for output in (out, json_out) if output is not None]
     _require(outputs, traces, out)
+    _require_whole(engine)
     options = options_of(settings, engine)
     path, separator, check = name.partition("::")
     grid = grid_of([*grids, *_rest_of_grid(more)])
@@ -90,6 +91,14 @@ def _rest_of_grid(more: Sequence[str]) -> Sequence[str]:
         if "=" not in word:
             raise click.UsageError(f"one check at a time can be swept: what is {word!r}?")
     return more
+
+
+def _require_whole(engine: Mapping[str, Any]) -> None:
+    """A cell is searched by one process; refuses what divides a search."""
+    for name, otherwise in (("exchange", "auto"), ("shards", None), ("graduate_at", None)):
+        if engine[name] != otherwise:
+            option = name.replace("_", "-")
+            raise click.UsageError(f"--{option} divides one search; here each cell is one task")
 
 
 def _require(outputs: list[str], traces: str | None, out: str | None) -> None:

@@ -100,6 +100,8 @@ def test_words_that_a_shell_has_made_of_braces(spec: str, capsys: Out) -> None:
         (["--grid", "n=2", "--out", "no/x"], 2, "there is no folder no"),
         (["--grid", "n=2", "--traces", "counter.bcast"], 2, "counter.bcast: "),
         (["--grid", "n=2", "--master", "local[2]", "--engine", "reference"], 2, "--master"),
+        (["--grid", "n=2", "--shards", "2"], 2, "--shards divides one search"),
+        (["--grid", "n=2", "--graduate-at", "9"], 2, "--graduate-at divides one search"),
         ([], 2, "--grid"),
     ],
 )

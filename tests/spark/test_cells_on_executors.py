@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow.parquet as pq
+import pytest
+
+from checker.cli.main import main
 from checker.engines.spark.cluster import Cluster
+from checker.engines.spark.session import Session, open_session
 from checker.pipeline import Options
 from checker.sweep.cells import Outcome, Status, run_cell
 from checker.sweep.grid import grid_of
@@ -15,6 +21,28 @@ from tests.sweep.test_local import Killed, instead
 from tests.sweep.test_plan import SPEC
 
 CLUSTER = Cluster("local[2]")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def session() -> Iterator[Session]:
+    """Open all the time, so that each test needs not start its own."""
+    with open_session(CLUSTER) as opened:
+        yield opened
+
+
+def test_the_command_gives_the_same_rows_as_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("counter.bcast").write_text(SPEC, encoding="utf-8")
+    found = []
+    for name, where in (("here", ["--jobs", "1"]), ("there", ["--master", "local[2]"])):
+        command = ["sweep", "counter.bcast::c", "--grid", "n=1..2,crash={0,2}", *where]
+        assert main([*command, "--out", name, "--traces", "t"]) == 0
+        rows = pq.read_table(name).to_pylist()
+        found.append([{k: v for k, v in row.items() if "seconds" not in k} for row in rows])
+    assert found[0] == found[1]
+    assert [row["status"] for row in found[0]] == ["done", "impossible", "done", "done"]
 
 
 def test_cells_on_executors(tmp_path: Path) -> None:
