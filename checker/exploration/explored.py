@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 from checker.exploration.findings import Best, Findings
 from checker.exploration.store import Store
@@ -18,10 +17,19 @@ class Unfinished(Exception):
     """A question about cycles is not decided; the message says why."""
 
 
+@dataclass(frozen=True)
+class Ground:
+    """States of which a graph is made; at most ``steps`` lead from them."""
+
+    store: Store
+    steps: int
+
+
 @dataclass
 class Explored:
-    """``load``: gives the states of which the graph is made: all, or those that can lie on a cycle;
-    may raise :class:`Unfinished`.
+    """``load``: gives the store of all states; ``cycles``: gives what may lie on cycles, and where
+    everything that leads from there is known, too (``None``: that is no less than all); both may
+    raise :class:`Unfinished`.
 
     ``depth``: the last level that has states; ``states``, ``used``: how many there are, and the
     bytes that they and the seen set take; ``lost``: a state in which a property can't be
@@ -44,11 +52,11 @@ class Explored:
     seconds: float
     path_to: Callable[[int, Best], Path]
     tell: Callable[[str], None]
+    cycles: Callable[[], Ground] | None = None
 
-    @cached_property
-    def store(self) -> Store:
-        """What ``load`` gives, once."""
-        return self.load()
+    def whole(self) -> Ground:
+        """All states.  Raises :class:`Unfinished`."""
+        return Ground(self.load(), self.found.transitions)
 
     @property
     def exhaustive(self) -> bool:

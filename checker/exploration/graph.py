@@ -1,4 +1,4 @@
-"""The graph of a finished search: every state's steps, each with the constraint that it takes.
+"""The graph of a finished search: states' steps, each with the constraint that it takes.
 
 States are numbered worker by worker.  After the states of each worker comes one number that stands
 for no state, where that worker's edges end.
@@ -11,7 +11,7 @@ from bisect import bisect_right
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from checker.exploration.explored import Explored, Unfinished
+from checker.exploration.explored import Explored, Ground, Unfinished
 from checker.exploration.memory import Buffer, available
 from checker.exploration.store import Crew
 from checker.kernels.fields import Context, Mode, Worker
@@ -25,13 +25,13 @@ FIRST_KEYS = 1 << 10
 
 
 class Numbers:
-    """The states of a search by number."""
+    """The states of which a graph is made, by number; at most ``steps`` lead from them."""
 
-    def __init__(self, search: Explored) -> None:
-        self.search = search
+    def __init__(self, ground: Ground) -> None:
+        self.store, self.steps = ground.store, ground.steps
         self.firsts: list[int] = []
         self.count = 0
-        for crew in search.store.crew:
+        for crew in self.store.crew:
             self.firsts.append(self.count)
             self.count += crew.count + 1
         if self.count >= 1 << 32:
@@ -40,12 +40,12 @@ class Numbers:
     def place(self, number: int) -> tuple[Crew, int]:
         """Whose row it is, and which."""
         who = bisect_right(self.firsts, number) - 1
-        return self.search.store.crew[who], number - self.firsts[who]
+        return self.store.crew[who], number - self.firsts[who]
 
     def words(self, number: int) -> tuple[int, ...]:
         """The words of a state."""
         crew, row = self.place(number)
-        width = self.search.store.shape.words
+        width = self.store.shape.words
         return tuple(crew.rows.words()[row * width : (row + 1) * width])
 
     def depth(self, number: int) -> int:
@@ -56,16 +56,16 @@ class Numbers:
     def level(self, depth: int) -> list[tuple[int, int]]:
         """The ranges of the numbers of the states of a level."""
         found = []
-        for first, crew in zip(self.firsts, self.search.store.crew, strict=True):
+        for first, crew in zip(self.firsts, self.store.crew, strict=True):
             if depth < len(crew.starts):
-                begin, end = self.search.store.range_of(crew, depth)
+                begin, end = self.store.range_of(crew, depth)
                 if begin < end:
                     found.append((first + begin, first + end))
         return found
 
     def publish(self) -> None:
         """Makes the numbers known to native code."""
-        store, kernel = self.search.store, self.search.kernel
+        store, kernel = self.store, self.store.kernel
         for i, first in enumerate(self.firsts):
             store.context[Context.PREFIX + i] = first
         if store.shape.words > 1:
@@ -103,9 +103,11 @@ class Graph:
 
 
 def build(search: Explored, numbers: Numbers) -> Graph:
-    """The graph of an exhaustive search; raises :class:`Unfinished` where it has no room."""
-    store = search.store
-    most = search.found.transitions
+    """The graph of states that a search has found: edges to others lead nowhere.
+
+    Raises :class:`Unfinished` where it has no room.
+    """
+    store, most = numbers.store, numbers.steps
     needed = 8 * most + 40 * numbers.count
     limit = search.limits.memory
     if limit is not None and store.used + needed > limit:
@@ -121,20 +123,22 @@ def build(search: Explored, numbers: Numbers) -> Graph:
     store.context[Context.START] = start.address
     store.context[Context.TARGETS] = targets.address
     store.context[Context.LABELS] = labels.address
-    writers = [_Writer(search, crew, start, i * most) for i, crew in enumerate(store.crew[:rooms])]
+    writers = [
+        _Writer(search, numbers, crew, start, i * most) for i, crew in enumerate(store.crew[:rooms])
+    ]
     if rooms == 1:
         for crew, first in zip(store.crew, numbers.firsts, strict=True):
             writers[0].write(crew, first)
     else:
-        _together(search, writers, numbers)
+        _together(writers, numbers)
     kinds, edges = _join(search, writers, labels)
     stretches = [(f, f + c.count) for f, c in zip(numbers.firsts, store.crew, strict=True)]
     return Graph(numbers.count, start, targets, labels, edges, kinds, stretches)
 
 
-def _together(search: Explored, writers: list[_Writer], numbers: Numbers) -> None:
+def _together(writers: list[_Writer], numbers: Numbers) -> None:
     with ThreadPoolExecutor(len(writers)) as pool:
-        work = zip(writers, search.store.crew, numbers.firsts, strict=True)
+        work = zip(writers, numbers.store.crew, numbers.firsts, strict=True)
         tasks = [pool.submit(writer.write, crew, first) for writer, crew, first in work]
         try:
             for task in tasks:
@@ -148,8 +152,11 @@ def _together(search: Explored, writers: list[_Writer], numbers: Numbers) -> Non
 class _Writer:
     """Writes edges, from position ``begin`` on, with the record of a worker."""
 
-    def __init__(self, search: Explored, crew: Crew, start: Buffer, begin: int) -> None:
-        self.search, self.crew, self.start, self.begin = search, crew, start, begin
+    def __init__(
+        self, search: Explored, numbers: Numbers, crew: Crew, start: Buffer, begin: int
+    ) -> None:
+        self.search, self.store = search, numbers.store
+        self.crew, self.start, self.begin = crew, start, begin
         self.halt = False
         self.width = search.kernel.image.plan.words if search.kernel.image.plan else 1
         self.keys, self.table = Buffer(8 * self.width * FIRST_KEYS), Buffer(8 * FIRST_KEYS)
@@ -173,7 +180,7 @@ class _Writer:
                 return
             search.check_time()
             stop = min(owner.count, at + ROWS)
-            context, rows = search.store.context_address, owner.rows.address
+            context, rows = self.store.context_address, owner.rows.address
             at = search.kernel.run(context, self.crew.address, rows, at, stop, first)
             if self.crew.get(Worker.OVERFLOW):
                 self._grow()

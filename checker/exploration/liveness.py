@@ -12,10 +12,11 @@ runs start to where they end or go round.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from checker.exploration.automata import Reader
-from checker.exploration.explored import Explored, Unfinished
+from checker.exploration.explored import Explored, Ground, Unfinished
 from checker.exploration.followed import Followed
 from checker.exploration.graph import Numbers, build
 from checker.exploration.lasso import shortest
@@ -27,6 +28,9 @@ from checker.system import interpreter
 from checker.system.ir import Property, PropertyKind
 from checker.system.types import Value
 from checker.witness.answer import INTERRUPTED, Path
+
+Numbered = tuple[int, Property]
+"""A property and its number."""
 
 
 @dataclass
@@ -75,32 +79,58 @@ def _bad_end(search: Explored, prop: Property) -> Path:
 class _Decision:
     """The properties ``left`` after the search, and what is made to decide them."""
 
-    def __init__(self, search: Explored, found: Verdicts, left: list[tuple[int, Property]]) -> None:
+    def __init__(self, search: Explored, found: Verdicts, left: list[Numbered]) -> None:
         self.search, self.found, self.left = search, found, left
         self.justice = len(search.system.justice)
         self.ends = search.found.ends
         self.core: Core | None = None
 
     def run(self) -> None:
-        """Fills in the verdicts."""
-        odd = any(steady(prop) is None for _, prop in self.left)
-        cyclic = self.search.found.maybe_cyclic and bool(self.left or not self.ends)
-        if not odd and not cyclic:
-            self.found.fair = self.ends > 0
-            return
+        """Fills in the verdicts.
+
+        Only what has to be followed needs the whole graph; where that is too large, the others
+        may still do with what lies on cycles.
+        """
         try:
-            self.search.tell("liveness: the graph of steps")
-            self._prepare()
-        except (Unfinished, MemoryError, KeyboardInterrupt) as error:
+            self._run()
+        except KeyboardInterrupt as error:
             self._give_up(self.left, error)
             self.found.fair = True if self.ends else None
-            return
-        for at, (number, prop) in enumerate(self.left):
+
+    def _run(self) -> None:
+        search = self.search
+        odd = [each for each in self.left if steady(each[1]) is None]
+        if odd and search.cycles is not None:
+            if self._prepared(search.whole, odd):
+                self._decide(self.left)
+                return
+            self.left = [each for each in self.left if each[1].name not in self.found.undecided]
+            odd = []
+        cyclic = search.found.maybe_cyclic and bool(self.left or not self.ends)
+        if not odd and not cyclic:
+            self.found.fair = self.ends > 0
+        elif self._prepared(search.cycles or search.whole, self.left):
+            self._decide(self.left)
+
+    def _prepared(self, load: Callable[[], Ground], needed: list[Numbered]) -> bool:
+        """Whether there is a graph of what ``load`` gives; ``needed``: by these properties."""
+        try:
+            self.search.tell("liveness: the graph of steps")
+            self._prepare(load())
+        except (Unfinished, MemoryError) as error:
+            self._give_up(needed, error)
+            self.found.fair = True if self.ends else None
+            return False
+        return True
+
+    def _decide(self, props: list[Numbered]) -> None:
+        """The verdicts on ``props``, once there is a graph."""
+        for at, (number, prop) in enumerate(props):
             try:
                 self.search.tell(f"liveness: {prop.name}")
                 path = self._violation(number, prop)
             except KeyboardInterrupt as error:
-                self._give_up(self.left[at:], error)
+                self._give_up(props[at:], error)
                 return
             except (Unfinished, MemoryError) as error:
                 self._give_up([(number, prop)], error)
@@ -108,18 +138,18 @@ class _Decision:
             if path is not None:
                 self.found.violations[prop.name] = path
 
-    def _give_up(self, props: list[tuple[int, Property]], error: BaseException) -> None:
+    def _give_up(self, props: list[Numbered], error: BaseException) -> None:
         why = str(error) or "there is no memory left"
         if isinstance(error, KeyboardInterrupt):
             why = INTERRUPTED
         for _, prop in props:
             self.found.undecided[prop.name] = why
 
-    def _prepare(self) -> None:
-        """The whole graph and its core."""
+    def _prepare(self, ground: Ground) -> None:
+        """The graph and its core."""
         if self.justice > MAX_OWED:
             raise Unfinished("there are too many expressions of justice")
-        numbers = Numbers(self.search)
+        numbers = Numbers(ground)
         graph = build(self.search, numbers)
         self.found.edges = graph.edges
         self.found.bytes_per_edge = graph.bytes / max(1, graph.edges)

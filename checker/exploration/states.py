@@ -27,7 +27,7 @@ class Lost(Exception):
 
 
 class States:
-    """The states of ``search``, their graph, and what holds in them.
+    """States of ``search``, their graph, and what holds in them.
 
     ``owed``: 64 bits for each, the justice that holds there (``None`` where there is none);
     ``full``: all of these bits.
@@ -60,7 +60,7 @@ class States:
     ) -> Buffer:
         count = self.numbers.count if states is None else len(states)
         out, at = Buffer(size * count), 0
-        stretches = zip(self.graph.stretches, self.search.store.crew, strict=True)
+        stretches = zip(self.graph.stretches, self.numbers.store.crew, strict=True)
         for (begin, end), crew in stretches:
             rows = crew.rows.address
             if states is None:
@@ -108,7 +108,7 @@ class Core:
     def nearest(self, question: Question, numbers: Numbers) -> list[int]:
         """The fair nodes, of a question without an automaton, of the smallest depth."""
         best, found = -1, list[int]()
-        for first, crew in zip(numbers.firsts, numbers.search.store.crew, strict=True):
+        for first, crew in zip(numbers.firsts, numbers.store.crew, strict=True):
             begin = bisect_left(self.states, first)
             end = bisect_left(self.states, first + crew.count)
             for node in question.fair_nodes(begin, end):

@@ -74,6 +74,7 @@ class Worker(IntEnum):
     SENT_MASK = 35
     STAMP = 36  # entries of SENT with another stamp are void
     KEEP = 37  # ROUTE: own new states go into the seen set, and not out
+    OUT_SOURCES = 38  # ASK: address of 32 bits for each row in OUT: the row that it comes from
     MARKS = 40  # bit set; what follows is placed by Shape
 
 
@@ -85,6 +86,7 @@ class Mode(IntEnum):
     NEWCOMERS = 2  # is there a state that is not in the seen set
     EDGES = 3  # write the edges with their constraints
     ROUTE = 4  # to the shard that owns them
+    ASK = 5  # all of them to the shard that owns them, with where they come from
 
 
 @dataclass(frozen=True, slots=True)

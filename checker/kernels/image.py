@@ -94,7 +94,7 @@ def digest_of(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-EXPORTED = {"run", "take", "reinsert", "number", "add", "lookup", "owed", "rekey"}
+EXPORTED = {"run", "take", "reinsert", "number", "add", "lookup", "owed", "rekey", "locate"}
 EXPORTED_PREFIXES = ("letters_", "some_")
 
 

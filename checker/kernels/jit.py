@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from checker import resources
-from checker.kernels import graphs, spread
+from checker.kernels import graphs, picking, spread
 from checker.kernels.image import KernelImage, digest_of, module_text
 
 CACHE, KEPT = "kernels", 500
@@ -44,13 +44,15 @@ class Kernel:
     some: dict[int, Callable[..., int]]
     owed: Callable[..., int] | None
     rekey: Callable[..., None] | None
+    locate: Callable[..., None] | None
     cached: bool
     engine: object
 
 
 @dataclass(frozen=True)
 class GraphKernel:
-    """Compiled functions; see :mod:`checker.kernels.graphs` and :mod:`checker.kernels.spread`.
+    """Compiled functions; see :mod:`checker.kernels.graphs`, :mod:`checker.kernels.spread` and
+    :mod:`checker.kernels.picking`.
 
     ``components``: for plain graphs, and for those with an automaton.
     """
@@ -67,6 +69,10 @@ class GraphKernel:
     chosen: Callable[..., int]
     reached: Callable[..., int]
     relabel: Callable[..., None]
+    sort: Callable[..., None]
+    settle: Callable[..., None]
+    mark: Callable[..., None]
+    pick: Callable[..., int]
     engine: object
 
 
@@ -94,7 +100,8 @@ def load_image(image: KernelImage, effort: Effort) -> Kernel | None:
 @lru_cache(maxsize=1)
 def graph_kernel() -> GraphKernel:
     """The code for graphs, which is the same for all systems."""
-    text = module_text([*graphs.functions(), *spread.functions()], public=True)
+    functions = [*graphs.functions(), *spread.functions(), *picking.functions()]
+    text = module_text(functions, public=True)
     digest = digest_of(text)
     engine = _loaded(digest, Effort.FULL) or _compiled(text, digest, Effort.FULL, True)
     word = ctypes.c_uint64
@@ -115,6 +122,10 @@ def graph_kernel() -> GraphKernel:
         chosen=function("chosen", 5),
         reached=function("reached", 6),
         relabel=function("relabel", 4, None),
+        sort=function("sort", 5, None),
+        settle=function("settle", 5, None),
+        mark=function("mark", 3, None),
+        pick=function("pick", 6),
         engine=engine,
     )
 
@@ -201,6 +212,7 @@ def _kernel(image: KernelImage, engine: Any, cached: bool) -> Kernel:
         some={i: function(f"some_{i}", word, 5) for i in image.steady},
         owed=function("owed", word, 5) if image.owes else None,
         rekey=function("rekey", None, 1) if image.plan is not None else None,
+        locate=function("locate", None, 4) if image.plan is not None else None,
         cached=cached,
         engine=engine,
     )

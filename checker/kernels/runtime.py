@@ -5,6 +5,7 @@ A worker's batch holds successors that have not been looked up yet, to give the 
 
 from __future__ import annotations
 
+from checker.kernels.asking import Asking, number_or_none
 from checker.kernels.emit import Fn, Val, const
 from checker.kernels.fields import Context, Mode, Shape, Worker
 from checker.kernels.records import address, field, get, put
@@ -26,7 +27,7 @@ class Runtime:
         found = [*self.seen.functions(), *Routing(self.seen).functions()]
         found += [self.add(), self.flush(), self.absorb(), self.judge(), self.run()]
         if self.live:
-            found.append(self.link())
+            found += [self.link(), *Asking(self.seen).functions()]
         return found
 
     # -- batches --------------------------------------------------------------------------------
@@ -57,6 +58,9 @@ class Runtime:
             with fn.if_(fn.eq(mode, const(Mode.EDGES))):
                 fn.call("link", [context, worker, count], None)
                 fn.ret()
+            with fn.if_(fn.eq(mode, const(Mode.ASK))):
+                fn.call("ask", [context, worker, count], None)
+                fn.ret()
         batch = address(fn, worker, Worker.BATCH)
         with fn.count(count) as i:
             row, following = self.seen.row(fn, batch, i), fn.label()
@@ -74,7 +78,10 @@ class Runtime:
         return fn
 
     def link(self) -> Fn:
-        """``link(context, worker, count)``: writes edges to the states in the batch."""
+        """``link(context, worker, count)``: writes edges to the states in the batch.
+
+        Those that are not in the seen set have no number: NONE.
+        """
         fn = Fn("link", [("context", 0), ("worker", 0), ("count", 64)], None, OUTSIDE)
         context, worker, count = fn.args
         batch, hashes = (address(fn, worker, w) for w in (Worker.BATCH, Worker.HASHES))
@@ -90,7 +97,7 @@ class Runtime:
         with fn.count(count) as i:
             mark = fn.load(fn.at(hashes, i), 64)
             index = fn.call("find", [context, self.seen.row(fn, batch, i), mark], 64)
-            target = fn.resize(self.seen.number_of(fn, context, index), 32)
+            target = number_or_none(fn, self.seen, context, index)
             at = fn.add(first, i)
             fn.store(target, fn.at(targets, at, 32))
             fn.store(fn.load(fn.at(given, i, 32), 32), fn.at(labels, at, 32))
@@ -193,6 +200,9 @@ class Runtime:
             if self.live:
                 with fn.if_(linking):
                     self._close_edges(fn, context, worker, number, i)
+                full = fn.ne(get(fn, worker, Worker.OVERFLOW), const(0))
+                with fn.if_(fn.and_(fn.eq(mode, const(Mode.ASK)), full)):
+                    fn.ret(i)
             fn.place(following)
         put(fn, worker, Worker.CURRENT, end)
         put(fn, worker, Worker.STARTED, get(fn, worker, Worker.TRANSITIONS))

@@ -1,0 +1,166 @@
+"""Some levels of one shard, and what can be asked about their states: where their successors are,
+and which of given states they have."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable, Iterator
+
+from checker.exploration.memory import Buffer
+from checker.exploration.shard import Block, Shard
+from checker.kernels.fields import Context, Mode, Worker
+from checker.kernels.jit import Kernel, graph_kernel
+from checker.kernels.picking import Code
+
+ASK_BYTES = 1 << 25
+"""About so many bytes of successors wait, for all shards together."""
+FEW, MANY = 1 << 6, 1 << 16
+"""At least and at most so many successors wait for each shard, to begin with."""
+
+
+class Region:
+    """States of shard ``index`` of ``shards``; ``memory`` bounds their bytes.
+
+    They are numbered in the order in which they are loaded.
+    """
+
+    def __init__(self, kernel: Kernel, index: int, shards: int, memory: int | None = None) -> None:
+        self.kernel, self.shards = kernel, shards
+        self.shard = Shard(kernel, index, shards, keep=False, memory=memory)
+        self.store, self.crew = self.shard.store, self.shard.crew
+        self.width = self.shard.width
+        self._counts = (ctypes.c_uint64 * shards)()
+        self.crew.put(Worker.OUT_COUNTS, ctypes.addressof(self._counts))
+        self._levels, self._numbered = 0, -1
+
+    @property
+    def count(self) -> int:
+        """How many states it has."""
+        return self.store.states
+
+    def load(self, blocks: Iterable[Block]) -> None:
+        """One more level: what the shard owns of it.  Raises ``OutOfMemory`` and ``OSError``."""
+        self.shard.restore(self._levels, blocks)
+        self._levels += 1
+
+    def rows(self, begin: int = 0) -> memoryview:
+        """The states from number ``begin`` on."""
+        return self.crew.rows.bytes()[begin * self.width : self.count * self.width]
+
+    # -- successors -----------------------------------------------------------------------------
+
+    def ask(self, rows: Block) -> Iterator[tuple[int, bytes, bytes]]:
+        """The successors of states, in blocks: the shard that owns them, the successors, and for
+        each 32 bits, the number among ``rows`` of the state that it comes from.
+
+        All steps to other states; those of one state may come more than once.
+        """
+        import pyarrow as pa
+
+        source = pa.py_buffer(rows)
+        count = source.size // self.width
+        cap = max(FEW, min(MANY, ASK_BYTES // (self.shards * (self.width + 4))))
+        out, sources = self._out(cap)
+        self.crew.put(Worker.MODE, Mode.ASK)
+        at = 0
+        while at < count:
+            self.crew.put(Worker.OVERFLOW, 0)
+            given = (self.store.context_address, self.crew.address, source.address, at, count, 0)
+            before, at = at, self.kernel.run(*given)
+            for owner, waiting in enumerate(self._counts):
+                if waiting:
+                    begin, end = owner * cap, owner * cap + waiting
+                    self._counts[owner] = 0
+                    found = bytes(out.bytes()[begin * self.width : end * self.width])
+                    yield owner, found, bytes(sources.bytes()[4 * begin : 4 * end])
+            if at == before:
+                cap *= 4
+                out, sources = self._out(cap)
+
+    def _out(self, cap: int) -> tuple[Buffer, Buffer]:
+        out, sources = Buffer(cap * self.shards * self.width), Buffer(cap * self.shards * 4)
+        self.crew.put(Worker.OUT, out.address)
+        self.crew.put(Worker.OUT_SOURCES, sources.address)
+        self.crew.put(Worker.OUT_CAP, cap)
+        return out, sources
+
+    # -- answers --------------------------------------------------------------------------------
+
+    def numbers(self, rows: Block) -> tuple[Buffer, int]:
+        """For each row 32 bits, the number of the state (``NONE``: it is not here); how many."""
+        import pyarrow as pa
+
+        self._number()
+        given = pa.py_buffer(rows)
+        count = given.size // self.width
+        out = Buffer(4 * count)
+        assert self.kernel.locate is not None, "there is liveness"
+        self.kernel.locate(self.store.context_address, given.address, count, out.address)
+        return out, count
+
+    def codes(self, rows: Block, start: int, alive: bytes) -> bytes:
+        """For each row a :class:`Code`; ``alive``: those of its own states from ``start`` on."""
+        numbers, count = self.numbers(rows)
+        out = ctypes.create_string_buffer(max(1, count))
+        given = (numbers.address, count, start, _address(alive), ctypes.addressof(out))
+        graph_kernel().sort(*given)
+        return out.raw[:count]
+
+    def _number(self) -> None:
+        """Makes the numbers of its states known to native code."""
+        if self._numbered == self.count:
+            return
+        self._numbered = self.count
+        self.store.context[Context.PREFIX] = 0
+        if self.store.shape.words == 1:
+            self.store.numbers = Buffer(4 * self.store.slots)
+            self.store.context[Context.VALS] = self.store.numbers.address
+            self.kernel.number(self.store.context_address, self.crew.address)
+
+
+class Marks:
+    """A byte for each of ``count`` states: :data:`Code.ALIVE`, or at first :data:`Code.DEAD`."""
+
+    def __init__(self, count: int) -> None:
+        self.count, self._buffer = count, Buffer(count)
+
+    def settle(self, sources: Block, codes: Block, good: int) -> None:
+        """States are alive that have a good answer; ``sources``: 32 bits for each, their number."""
+        import pyarrow as pa
+
+        given, said = pa.py_buffer(sources), pa.py_buffer(codes)
+        assert given.size == 4 * said.size, "every question has its answer"
+        graph_kernel().settle(self._buffer.address, given.address, said.address, said.size, good)
+
+    def mark(self, numbers: Buffer, count: int) -> None:
+        """These states (or ``NONE``) are alive."""
+        graph_kernel().mark(self._buffer.address, numbers.address, count)
+
+    def whole(self) -> bytes:
+        """All of them."""
+        return bytes(self._buffer.bytes()[: self.count])
+
+
+def good(*codes: Code) -> int:
+    """A bit for each of these codes."""
+    return sum(1 << code for code in codes)
+
+
+def picked(rows: Block, width: int, codes: bytes, meant: int) -> memoryview:
+    """The rows, of ``width`` bytes, with a code that is meant (a bit for each)."""
+    import pyarrow as pa
+
+    given, count = pa.py_buffer(rows), len(codes)
+    assert given.size == width * count
+    out = Buffer(given.size)
+    total = graph_kernel().pick(
+        given.address, width // 8, _address(codes), count, meant, out.address
+    )
+    return out.bytes()[: total * width]
+
+
+def _address(data: bytes) -> int:
+    """Where bytes are, as long as they live."""
+    import pyarrow as pa
+
+    return int(pa.py_buffer(data).address)
