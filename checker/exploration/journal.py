@@ -131,7 +131,8 @@ class Journal:
             self._level = None
             why = f"{error.strerror or error}"
             why = why[:1].lower() + why[1:]
-            raise CannotKeep(f"the run can't be kept: {why} ({error.filename})") from error
+            where = self.folder.location
+            raise CannotKeep(f"the run can't be kept in {where}: {why}") from error
         now = time.monotonic()
         self._next = now + max(self.every, SHARE * (now - started))
 

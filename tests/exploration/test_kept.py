@@ -13,14 +13,19 @@ from pathlib import Path
 import pytest
 
 from checker.diagnostics import Diagnostic, SpecError
+from checker.engines import native, spark
+from checker.engines.spark.cluster import Cluster
 from checker.exploration import occupancy
 from checker.exploration.identity import Identity
+from checker.exploration.journal import Journal
 from checker.exploration.kept import Kept
 from checker.exploration.occupancy import Occupancy, Occupied
 from checker.exploration.place import Place
+from checker.exploration.run_folder import RunFolder
 from checker.kernels.image import build
 from checker.pipeline import Options, run_check
-from checker.witness.answer import Limits
+from checker.system.ir import TransitionSystem
+from checker.witness.answer import Answer, Limits
 from tests.kernels.models import two_phase
 
 IDENTITY = Identity(
@@ -255,3 +260,54 @@ class TestPipeline:
         assert run.temporary
         run.leave()
         assert list(tmp_path.iterdir()) == []
+
+    def test_elsewhere_goes_on_from_where_it_ended_here(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A cluster is played by the native engine in the folder that it is given."""
+        monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+        begun: list[int] = []
+
+        def explore(
+            system: TransitionSystem,
+            limits: Limits,
+            cluster: Cluster,
+            folder: RunFolder,
+            *_: object,
+            **__: object,
+        ) -> Answer:
+            begun.append(folder.committed)
+            answer = native.explore(system, limits, journal=lambda image: Journal(folder))
+            return replace(answer, engine="spark")
+
+        monkeypatch.setattr(spark, "explore", explore)
+        there = Cluster("local[2]")
+        whole = run_check(self.SPEC, "three", self.options())
+        for options, engine in (
+            (self.options(engine="spark", cluster=there), "spark"),
+            (self.options(engine="auto", cluster=there, graduate_at=2_000), "spark"),
+            (self.options(engine="auto", cluster=there), "native"),
+        ):
+            report = run_check(self.SPEC, "three", options)
+            assert report.engine == engine
+            assert report.verdicts == whole.verdicts
+            assert (report.distinct_states, report.kept) == (50_816, None)
+        first, second = begun
+        assert first == 0 < second
+        assert list(tmp_path.iterdir()) == []
+
+    def test_what_was_interrupted_stays_although_nobody_has_named_it(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+        def explore(*_: object, **__: object) -> Answer:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(spark, "explore", explore)
+        with pytest.raises(KeyboardInterrupt) as caught:
+            run_check(self.SPEC, "three", self.options(engine="spark", cluster=Cluster("local[2]")))
+        (folder,) = tmp_path.iterdir()
+        assert caught.value.__notes__ == [f"the run is kept: `--resume {folder}` goes on with it"]
+        last = run_check(self.SPEC, "three", self.options(resume=str(folder)))
+        assert (last.distinct_states, list(tmp_path.iterdir())) == (50_816, [])
