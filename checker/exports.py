@@ -88,15 +88,15 @@ def _written(
         layout,
         RunFolder(run.location, layout.words),
         options.states_out,
-        _map_parts(report, options),
+        map_parts(report.engine, options),
         listener,
         about,
     )
 
 
-def _map_parts(report: Report, options: Options) -> MapParts:
-    """Where the tables are made: where the states were found."""
-    if report.engine == "spark" and options.cluster is not None:
+def map_parts(engine: str, options: Options) -> MapParts:
+    """Where the tables are made: where ``engine`` has found the states."""
+    if engine == "spark" and options.cluster is not None:
         from checker.engines.spark.masters import is_local
 
         if not is_local(options.cluster.master):
