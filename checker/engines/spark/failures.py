@@ -10,6 +10,8 @@ from checker.diagnostics import Diagnostic, SpecError
 LONGEST = 300
 """Characters of the line."""
 
+TRACEBACK = "Traceback (most recent call last):"
+
 _CAUSE = re.compile(r"^\s*Caused by: (.+)$", re.MULTILINE)
 _PYTHON = re.compile(r"^\s*(?:[A-Za-z_]\w*\.)*([A-Z]\w*(?:Error|Exception|Interrupt|Exit)\b.*)$")
 _JAVA = re.compile(r"^(?:[a-z_]\w*\.)+([A-Z][\w$]*)(?::\s*(.*))?$")
@@ -69,13 +71,19 @@ def _text(problem: BaseException) -> str:
 
 def _of_python(text: str) -> str | None:
     """The last line of the first traceback of Python."""
-    at = text.find("Traceback (most recent call last):")
+    at = text.find(TRACEBACK)
     if at < 0:
         return None
+    indent = at - (text.rfind("\n", 0, at) + 1)
+    margin = text[at - indent : at] if text[at - indent : at].isspace() else ""
     for line in text[at:].splitlines()[1:]:
-        if line and not line[0].isspace():
+        if (
+            line.startswith(margin)
+            and line[len(margin) :].strip()
+            and not line[len(margin)].isspace()
+        ):
             found = _PYTHON.match(line)
-            return found[1] if found else line
+            return found[1] if found else line.strip()
     return None
 
 

@@ -69,7 +69,7 @@ REMEDY = "pip install 'bivalence[spark]'"
 class Session:
     """``spark``: PySpark's session; ``slots``: how many tasks run at a time; ``dynamic``: executors
     come and go; ``connect``: the driver is elsewhere; ``local``: no machine but this one;
-    ``log``: where Spark's own words are."""
+    ``log``: where Spark's own words are; ``master``: on what."""
 
     spark: SparkSession
     slots: int
@@ -77,6 +77,7 @@ class Session:
     connect: bool
     local: bool
     log: Path
+    master: str = ""
 
     def run(self, job: Callable[[], T], patience: float | None = None) -> T:
         """What ``job`` (that waits for Spark) returns; interrupted, its work there is cancelled.
@@ -189,7 +190,7 @@ def _session(cluster: Cluster, spark: SparkSession, log: Path, patience: float) 
     except TimeoutError:
         raise no_executor(cluster.master, patience) from None
     local = not connect and masters.on_loopback(cluster.master)
-    return Session(spark, slots, dynamic, connect, local, log)
+    return Session(spark, slots, dynamic, connect, local, log, cluster.master)
 
 
 def _patience(cluster: Cluster) -> float:

@@ -1,0 +1,255 @@
+"""Whether the executors have what a run needs: asked of them, before anything depends on it."""
+
+from __future__ import annotations
+
+import json
+import platform
+import re
+import secrets
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from checker.diagnostics import Diagnostic, SpecError
+from checker.engines.spark.failures import failed, root_cause
+from checker.engines.spark.session import Session
+from checker.engines.spark.slots import no_executor
+
+if TYPE_CHECKING:
+    from checker.exploration.run_folder import RunFolder
+
+PACKAGES = {"checker": "bivalence", "llvmlite": "llvmlite", "pyarrow": "pyarrow"}
+"""What the executors need: as it is imported, and as it is installed."""
+
+PATIENCE = 50.0
+"""Seconds in which the executors have to answer."""
+
+TOGETHER = 0.5
+"""Seconds that each task takes at least, so that they are spread over the executors."""
+
+SAME_PYTHON = "--conf spark.pyspark.python=PATH names the one that they should use"
+SAME_SERVER = "the server of Spark Connect was started with another one (PYSPARK_PYTHON)"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one task saw: on which machine, with which Python, the versions of the packages (an
+    empty one where there is none), and what is wrong with the run's folder (``None``: nothing)."""
+
+    host: str
+    python: str
+    executable: str
+    versions: dict[str, str] = field(default_factory=dict)
+    folder: str | None = None
+
+
+def require(session: Session, folder: RunFolder | None = None) -> tuple[Seen, ...]:
+    """What tasks in all slots see; raises :class:`SpecError` (E024, E026 to E029) where it is not
+    what a run needs, within a minute."""
+    seen = look(session, folder)
+    problems = compared(seen, here(), session.connect)
+    if problems:
+        raise SpecError(problems)
+    return seen
+
+
+def here() -> Seen:
+    """What this process sees itself."""
+    return Seen(platform.node(), platform.python_version(), sys.executable, _versions())
+
+
+def _versions() -> dict[str, str]:
+    return {name: _version(package) for name, package in PACKAGES.items()}
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def look(session: Session, folder: RunFolder | None = None) -> tuple[Seen, ...]:
+    """What tasks in all slots see, as far as they can tell: see :func:`require`."""
+    from pyspark import cloudpickle
+
+    token = f"probe-{secrets.token_hex(8)}"
+    place = None
+    if folder is not None:
+        dumps: Any = cloudpickle.dumps
+        folder.place.write(token, token.encode())
+        place = dumps(folder.place)
+    task = by_value(asked(dict(PACKAGES), place, token, TOGETHER))
+    slots = max(session.slots, 1)
+
+    def ask() -> list[Any]:
+        numbers = session.spark.range(0, slots, 1, slots)
+        return list(numbers.mapInArrow(task, "seen string").collect())
+
+    try:
+        rows = session.run(ask, PATIENCE)
+    except TimeoutError:
+        raise no_executor(session.master, PATIENCE) from None
+    except Exception as problem:
+        raise refused(problem, session) from None
+    finally:
+        answers = _collected(folder, token)
+    found = [json.loads(row[0]) for row in rows]
+    return tuple(_judged(one, folder, answers) for one in found)
+
+
+def _collected(folder: RunFolder | None, token: str) -> set[str]:
+    """The files with which tasks have answered; they are removed, and the question with them."""
+    if folder is None:
+        return set()
+    answers = {name for name in folder.place.files() if name.startswith(token)}
+    for name in answers:
+        folder.place.delete(name)
+    return answers
+
+
+def _judged(one: dict[str, Any], folder: RunFolder | None, answers: set[str]) -> Seen:
+    wrong = one.pop("wrong")
+    answer = one.pop("answer")
+    asked = folder is not None and bool(one["versions"]["checker"])
+    if asked and wrong is None and answer not in answers:
+        wrong = "what it writes there is not seen here"
+    return Seen(**one, folder=wrong)
+
+
+def asked(
+    packages: dict[str, str], place: bytes | None, token: str, least: float
+) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """The question: a task that needs nothing of ours where it runs."""
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        import importlib.metadata
+        import json
+        import pickle
+        import platform
+        import secrets
+        import sys
+        import time
+
+        import pyarrow
+
+        began = time.monotonic()
+        for _ in batches:
+            pass
+        versions = {}
+        for name, package in packages.items():
+            try:
+                versions[name] = importlib.metadata.version(package)
+            except importlib.metadata.PackageNotFoundError:
+                versions[name] = ""
+        wrong, answer = None, f"{token}-{secrets.token_hex(8)}"
+        if place is not None and versions["checker"]:
+            try:
+                shared = pickle.loads(place)
+                if shared.read(token) is None:
+                    wrong = "what the driver writes there is not seen"
+                else:
+                    shared.write(answer, b"here")
+            except Exception as problem:
+                wrong = f"{type(problem).__name__}: {problem}"
+        time.sleep(max(0.0, least - (time.monotonic() - began)))
+        seen = {
+            "host": platform.node(),
+            "python": platform.python_version(),
+            "executable": sys.executable,
+            "versions": versions,
+            "wrong": wrong,
+            "answer": answer,
+        }
+        yield pyarrow.record_batch([pyarrow.array([json.dumps(seen)])], names=["seen"])
+
+    return run
+
+
+def by_value(task: Callable[[Iterator[Any]], Iterator[Any]]) -> Any:
+    """``task`` so that its pickle holds its code, instead of the name of this module, which the
+    one who reads it may not have."""
+    from types import FunctionType
+
+    assert isinstance(task, FunctionType)
+    alone = FunctionType(
+        task.__code__, {"__builtins__": __builtins__}, task.__name__, None, task.__closure__
+    )
+    alone.__module__ = "__main__"
+    return alone
+
+
+# ---- what is said of it -----------------------------------------------------------------------
+
+
+def compared(seen: Sequence[Seen], mine: Seen, connect: bool = False) -> tuple[Diagnostic, ...]:
+    """One diagnostic for each thing in which executors differ from what a run needs."""
+    problems: list[Diagnostic] = []
+    others = [one for one in seen if _minor(one.python) != _minor(mine.python)]
+    if others:
+        problems.append(_other_python(others[0], mine, connect))
+    missing = [
+        (package, one)
+        for name, package in PACKAGES.items()
+        for one in seen
+        if not one.versions.get(name)
+    ]
+    differ = [one for one in seen if one.versions.get("checker") != mine.versions["checker"]]
+    if missing:
+        problems.append(_missing(*missing[0]))
+    elif differ:
+        problems.append(_differs(differ[0], mine))
+    lost = [one for one in seen if one.folder is not None]
+    if lost:
+        message = f"the run folder is not shared with {lost[0].host}: {lost[0].folder}"
+        hint = "--checkpoint with a folder that all machines see, or a URI (hdfs://…, s3://…)"
+        problems.append(Diagnostic("E028", message, hint=hint))
+    return tuple(problems)
+
+
+def _minor(python: str) -> list[str]:
+    return python.split(".")[:2]
+
+
+def _other_python(one: Seen, mine: Seen, connect: bool) -> Diagnostic:
+    message = (
+        f"{one.host} runs Python {one.python} ({one.executable}), and this is Python {mine.python}"
+    )
+    return Diagnostic("E026", message, hint=SAME_SERVER if connect else SAME_PYTHON)
+
+
+def _missing(package: str, one: Seen) -> Diagnostic:
+    message = f"{one.host} lacks the package {package} ({one.executable})"
+    hint = f"there: pip install bivalence; or {SAME_PYTHON}"
+    return Diagnostic("E027", message, hint=hint)
+
+
+def _differs(one: Seen, mine: Seen) -> Diagnostic:
+    theirs, ours = one.versions["checker"], mine.versions["checker"]
+    message = f"{one.host} has bivalence {theirs} ({one.executable}), and this is {ours}"
+    return Diagnostic("E027", message, hint=f"there: pip install bivalence=={ours}")
+
+
+def refused(problem: Exception, session: Session) -> SpecError:
+    """The diagnostic for a probe that Spark could not run, of which it says why in its own way."""
+    text, why = str(problem), root_cause(problem)
+    hint = SAME_SERVER if session.connect else SAME_PYTHON
+    program = re.search(r'Cannot run program "([^"]*)"', text)
+    if program is not None:
+        message = f"the executors can't start Python: they have no {program[1]}"
+        return SpecError((Diagnostic("E026", message, hint=hint),))
+    versions = re.search(r"Python in worker has different version: (\S+) than .*?: (\S+?),", text)
+    if versions is not None:
+        message = f"the executors run Python {versions[1]}, and this is Python {versions[2]}"
+        return SpecError((Diagnostic("E026", message, hint=hint),))
+    if "Error from python worker" in text:
+        message = f"the executors' Python does not start: {why}"
+        return SpecError((Diagnostic("E026", message, hint=hint),))
+    if "No module named" in text:
+        message = f"the executors lack a package: {why}"
+        return SpecError(
+            (Diagnostic("E027", message, hint=f"pip install bivalence there; {hint}"),)
+        )
+    return failed(problem, session.log, "a first small job on Spark failed")
