@@ -128,6 +128,15 @@ def test_executors_write_the_same_tables(tmp_path: Path, monkeypatch: pytest.Mon
         assert Counter(map(repr, here)) == Counter(map(repr, there))
 
 
+def test_the_same_tables_from_both_engines(out: Path, tmp_path: Path) -> None:
+    words = ["-q", "--engine", "spark", "--master", CLUSTER.master]
+    words += ["--states-out", str(tmp_path / "out")]
+    assert main(["check", f"{SPEC}::reordering", *words]) == 0
+    for table in ("states", "transitions", "depths"):
+        here, there = rows(out, table), rows(tmp_path / "out", table)
+        assert Counter(map(repr, here)) == Counter(map(repr, there))
+
+
 def test_what_fails_on_an_executor_is_one_line(tmp_path: Path) -> None:
     system, found, _ = of_library("links/alternating_bit.bcast", "lossy_fifo")
     run = stored(tmp_path / "run", lay_out(system), found)
