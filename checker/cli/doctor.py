@@ -6,12 +6,16 @@ import os
 import platform
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import click
 
+from checker.cli.clusters import CONF, MASTER, conf_of
+
 if TYPE_CHECKING:
+    from checker.engines.spark.probe import Seen
     from checker.system.ir import TransitionSystem
 
 PACKAGES = (
@@ -19,6 +23,7 @@ PACKAGES = (
     ("lark", "reading specs"),
     ("rich", "text views"),
     ("llvmlite", "the native engine"),
+    ("pyarrow", "runs and results on disk"),
 )
 """Name, and what for."""
 
@@ -35,13 +40,19 @@ class Finding:
 
 
 @click.command()
-def doctor() -> int:
+@MASTER
+@CONF
+def doctor(master: str | None, conf: tuple[str, ...]) -> int:
     """Look at the installation.
 
-    Python, packages, native engine, cache, cores and memory; what is missing and how to get it.
+    Python, packages, native engine, cache, cores and memory, Spark and Java; what is missing and
+    how to get it. With --master also whether the executors of that cluster have what they need.
     """
+    if conf and master is None:
+        raise click.UsageError("--conf wants a --master")
+    settings = conf_of(conf)
     failed = False
-    for finding in findings():
+    for finding in chain(findings(), on_cluster(master, settings)):
         mark = "ok" if finding.good else "MISSING" if finding.needed else "absent"
         click.echo(f"{mark:<8} {finding.what}: {finding.said}")
         if not finding.good and finding.remedy:
@@ -64,6 +75,7 @@ def findings() -> Iterator[Finding]:
     yield _cache()
     yield Finding("cores", True, str(cores()))
     yield Finding("memory", True, _memory())
+    yield from _spark()
 
 
 def _package(name: str, purpose: str) -> Finding:
@@ -74,6 +86,47 @@ def _package(name: str, purpose: str) -> Finding:
     except PackageNotFoundError:
         remedy = f"pip install {name}"
         return Finding(name, False, f"not installed ({purpose})", remedy)
+
+
+def _spark() -> Iterator[Finding]:
+    """PySpark and its Java, which only runs on more than one machine need."""
+    from checker.diagnostics import SpecError
+    from checker.engines.spark.java import find_java
+
+    found = _package("pyspark", "many machines")
+    yield replace(found, remedy="pip install 'bivalence[spark]'", needed=False)
+    try:
+        yield Finding("java", True, f"{find_java()} (many machines)")
+    except SpecError as problem:
+        wrong = problem.diagnostics[0]
+        yield Finding("java", False, wrong.message, wrong.hint, needed=False)
+
+
+def on_cluster(master: str | None, conf: dict[str, str]) -> Iterator[Finding]:
+    """Whether a session can be had on a cluster, and whether its executors have what they need."""
+    from checker.diagnostics import SpecError
+    from checker.engines.spark import probe
+    from checker.engines.spark.cluster import Cluster
+    from checker.engines.spark.session import open_session
+
+    if master is None:
+        return
+    try:
+        with open_session(Cluster(master, conf)) as session:
+            dynamic = ", which come and go" if session.dynamic else ""
+            yield Finding("cluster", True, f"{master}: {session.slots} slots{dynamic}")
+            for one in sorted({_executor(seen) for seen in probe.require(session)}):
+                yield Finding("executor", True, one)
+    except SpecError as problem:
+        for wrong in problem.diagnostics:
+            yield Finding("cluster", False, f"{wrong.message} [{wrong.code}]", wrong.hint)
+
+
+def _executor(seen: Seen) -> str:
+    from checker.engines.spark.probe import PACKAGES
+
+    versions = ", ".join(f"{PACKAGES[name]} {version}" for name, version in seen.versions.items())
+    return f"{seen.host}: Python {seen.python}, {versions}"
 
 
 def _engine() -> Finding:

@@ -54,10 +54,10 @@ def fan_out(
             mark(session.spark, tag)
             while not over.is_set():
                 with lock:
-                    number, item = next(work, (-1, None))
-                if number < 0:
+                    found = next(work, None)
+                if found is None:
                     break
-                done.put((number, _one(session, function, item)))
+                done.put((found[0], _one(session, function, found[1])))
         except BaseException as problem:
             done.put(problem)
         done.put(None)
