@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -63,9 +64,14 @@ def say_kept(report: Report, options: Options) -> None:
         note(f"the run is kept in {report.kept}")
         return
     words = ["bivalence", "check", f"{report.file}::{report.check}", *_same(options)]
-    if options.states_out is not None:
+    if options.states_out is not None and not _written(options.states_out):
         words += ["--states-out", options.states_out]
     note(f"go on with: {shlex.join([*words, '--resume', report.kept])}")
+
+
+def _written(folder: str) -> bool:
+    """Whether there are tables already: of what was explored so far."""
+    return os.path.isdir(folder) and bool(os.listdir(folder))
 
 
 def _same(options: Options) -> Sequence[str]:
