@@ -16,7 +16,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from multiprocessing.connection import Client, Connection, Listener, wait
+from multiprocessing.connection import Client, Connection, wait
 
 JOIN_SECONDS = 30.0
 """So long all tasks of a run have to find one another."""
@@ -58,7 +58,7 @@ class Mesh:
         self.index, self.size, self._token = index, size, token
         self._links: dict[int, Connection] = {}
         self._ready = threading.Condition()
-        self._over = False
+        self._joined = self._over = False
         self._failed: str | None = None
         self._inbox: deque[tuple[int, bytes]] = deque()
         self._arrived = threading.Condition()
@@ -69,13 +69,15 @@ class Mesh:
         if size == 1:
             meet(("", 0))
             return
-        self._listener = Listener((_own_address(host), 0), backlog=2 * size)
-        threading.Thread(target=self._welcome, daemon=True).start()
-        port = self._listener.address[1]
-        try:
-            self._join(meet((host, int(port))))
-        finally:
-            self._listener.close()
+        with socket.create_server((_own_address(host), 0), backlog=2 * size) as door:
+            door.settimeout(PATIENCE)
+            welcome = threading.Thread(target=self._welcome, args=(door,), daemon=True)
+            welcome.start()
+            try:
+                self._join(meet((host, int(door.getsockname()[1]))))
+            finally:
+                self._joined = True
+                welcome.join()
         threading.Thread(target=self._receive, daemon=True).start()
         threading.Thread(target=self._send, daemon=True).start()
 
@@ -112,12 +114,14 @@ class Mesh:
                 raise Unmeshed(f"task {self.index} can't reach task {other} at {where}")
             time.sleep(0.05)
 
-    def _welcome(self) -> None:
-        while True:
+    def _welcome(self, door: socket.socket) -> None:
+        while not self._joined:
             try:
-                link = self._listener.accept()
-            except OSError:
-                return
+                caller, _ = door.accept()
+            except TimeoutError:
+                continue
+            caller.setblocking(True)
+            link = Connection(caller.detach())
             threading.Thread(target=self._examine, args=(link,), daemon=True).start()
 
     def _examine(self, link: Connection) -> None:
@@ -225,8 +229,9 @@ class Mesh:
             try:
                 self._links[other].send_bytes(message)
             except (OSError, ValueError):
-                self._fail(f"task {other} is gone")
-                return
+                if message != GOODBYE:
+                    self._fail(f"task {other} is gone")
+                    return
             with self._leaving:
                 self._waiting -= len(message)
 
