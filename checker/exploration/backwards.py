@@ -7,6 +7,7 @@ of the level before that have the state as a successor, the one with the smalles
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,6 +24,9 @@ Find = Callable[[Sequence[Part], tuple[int, ...]], Best | None]
 """The best predecessor, among the states of some parts, of the state with these words."""
 
 
+_one_at_a_time = threading.Lock()
+
+
 @lru_cache(maxsize=4)
 def _compiled(digest: str) -> list[Kernel]:
     return []
@@ -30,10 +34,11 @@ def _compiled(digest: str) -> list[Kernel]:
 
 def compiled(image: KernelImage) -> Kernel:
     """The kernel of ``image``, compiled once in a process."""
-    known = _compiled(image.digest)
-    if not known:
-        known.append(compile_image(image))
-    return known[0]
+    with _one_at_a_time:
+        known = _compiled(image.digest)
+        if not known:
+            known.append(compile_image(image))
+        return known[0]
 
 
 @dataclass(frozen=True)
@@ -74,14 +79,16 @@ def path_to(
     return Path(tuple(reversed(states)))
 
 
-def loaded(kernel: Kernel, folder: RunFolder, memory: int | None) -> Store:
-    """A store with all states that are committed.  Raises ``OutOfMemory`` and ``OSError``."""
-    store, levels = Store(kernel, 1, memory), folder.parts()
+def loaded(
+    kernel: Kernel, folder: RunFolder, memory: int | None, levels: dict[int, list[Part]]
+) -> Store:
+    """A store with the states of these parts, by level.  Raises ``OutOfMemory`` and ``OSError``."""
+    store = Store(kernel, 1, memory)
     store.reserve(sum(part.rows for parts in levels.values() for part in parts))
-    for depth in sorted(levels):
+    for depth in range(max(levels, default=-1) + 1):
         if depth:
             store.open_level(depth)
-        for part in levels[depth]:
+        for part in levels.get(depth, []):
             for block in folder.read(part):
                 store.take(block)
     return store

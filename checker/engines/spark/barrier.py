@@ -13,22 +13,24 @@ from __future__ import annotations
 
 import copy
 import json
+import operator
 import pickle
 import resource
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 from checker.engines.spark.job import ANSWER, PROGRESS, STOP, Effort, Job, Outcome, rows_of
 from checker.engines.spark.mesh import Address, Mesh
 from checker.engines.spark.session import Session
+from checker.exploration.backwards import compiled
 from checker.exploration.findings import Best, Findings, Report
 from checker.exploration.run_folder import Part
 from checker.exploration.shard import Shard
 from checker.exploration.store import OutOfMemory
-from checker.kernels.jit import compile_image
 from checker.system.ir import PropertyKind
 from checker.witness.answer import INTERRUPTED
 
@@ -56,16 +58,18 @@ class Ended:
 @dataclass(frozen=True)
 class Counted:
     """``fresh``: states of the next level; ``states``: all; ``deepest``: the last level with some;
-    ``stop``, ``broken``: why not to go on; ``parts``: what was written.
+    ``late``: what was noted since *ended*; ``stop``, ``broken``: why not to go on; ``parts``: what
+    was written.
     """
 
     fresh: int
     states: int
     deepest: int
     used: int
-    stop: str | None = None
-    broken: str | None = None
-    parts: tuple[Part, ...] = ()
+    late: Report
+    stop: str | None
+    broken: str | None
+    parts: tuple[Part, ...]
 
     def __add__(self, other: Counted) -> Counted:
         return Counted(
@@ -73,6 +77,7 @@ class Counted:
             self.states + other.states,
             max(self.deepest, other.deepest),
             self.used + other.used,
+            self.late + other.late,
             self.stop or other.stop,
             self.broken or other.broken,
             self.parts + other.parts,
@@ -83,19 +88,20 @@ class Task:
     """One task of a run: shard ``index``, connected by ``mesh``.
 
     What is in ``found``, ``complete``, ``total`` and ``stopped`` is the same in all tasks.
+    ``complete``: the findings that go with complete levels only.
     """
 
     def __init__(self, job: Job, index: int, mesh: Mesh) -> None:
         self.job, self.index, self.mesh = job, index, mesh
-        kernel = compile_image(job.image)
-        self.shard = Shard(kernel, index, job.shards, keep=True, memory=job.memory)
+        self.shard = Shard(compiled(job.image), index, job.shards, keep=True, memory=job.memory)
         self.found = self.complete = Findings()
-        self.total = Counted(0, 0, 0, 0)
+        self.total: Counted
         self.lost: Best | None = None
         self.stopped: str | None = None
         self._trouble: str | None = None  # why this task can't go on; the others don't know yet
         self._committed = -1
-        self._committed_at = self._said_at = time.monotonic()
+        self._started = self._committed_at = self._said_at = time.monotonic()
+        self._round = 0
         self._early: deque[tuple[int, bytes]] = deque()
 
     def restore(self) -> None:
@@ -119,9 +125,10 @@ class Task:
             if self.found.faulty is not None or self.lost is not None:
                 break
             self._level()
-        wanted = self.stopped is not None or self.job.wants_states(self.complete)
+        wanted = self.stopped is not None or self.job.wants_states(self.found)
         if wanted and self.total.broken is None:
-            self._count(self._written(self.complete.depth), final=True)
+            self._count(self._written(self.complete.depth))
+            self._commit()
         return self._outcome()
 
     # -- a level --------------------------------------------------------------------------------
@@ -139,7 +146,8 @@ class Task:
         self.lost = report.lost
         self.stopped = next((e.stop for e in ended if e.stop), None)
         if last:
-            if report.newcomer:
+            self._count(())
+            if report.newcomer or self.total.late.newcomer:
                 self.stopped = self.stopped or limits.no_deeper
             found.maybe_cyclic = self._tracked()
             self.total = replace(self.total, fresh=0)
@@ -151,20 +159,19 @@ class Task:
 
     def _advance(self, depth: int, commit: bool) -> None:
         """Level ``depth`` is complete if everybody has taken in what was sent."""
-        found, image = self.found, self.job.image
-        ahead = copy.deepcopy(found)
-        ahead.depth = depth
-        if image.level_limit and depth >= image.level_limit:
-            ahead.maybe_cyclic = True
-        before, self.complete = self.complete, ahead
-        self._count(self._written(depth) if commit and not self._trouble else ())
-        limit = self.job.limits.max_states
+        found, image, limits = self.found, self.job.image, self.job.limits
+        parts = self._written(depth) if commit and self._trouble is None else ()
+        self._count(parts)
         if self.stopped is not None:
-            self.complete = before
             return
-        self.found = copy.deepcopy(ahead)
-        if limit is not None and self.total.states >= limit and self.total.fresh:
-            self.stopped = self.job.limits.no_more_states
+        found.depth = depth
+        if image.level_limit and depth >= image.level_limit:
+            found.maybe_cyclic = True
+        self.complete = copy.deepcopy(found)
+        self._commit()
+        if limits.max_states is not None and self.total.states >= limits.max_states:
+            if self.total.fresh:
+                self.stopped = limits.no_more_states
 
     def _sweep(self, depth: int) -> list[Ended]:
         """Expands own states, sends and takes; gives what each task noted, by number."""
@@ -232,30 +239,31 @@ class Task:
 
     # -- between levels -------------------------------------------------------------------------
 
-    def _count(self, parts: tuple[Part, ...] | str, *, final: bool = False) -> None:
-        """All tasks learn the totals; task 0 commits what all have written.
-
-        ``final``: also where the run is stopped.
-        """
-        store, depth = self.shard.store, self.complete.depth
+    def _count(self, parts: tuple[Part, ...] | str) -> None:
+        """All tasks learn the totals, and what was noted while states were taken in."""
+        store, late = self.shard.store, self.shard.report()
         written, broken = (parts, None) if isinstance(parts, tuple) else ((), parts)
-        fresh = self.shard.size(depth) if depth < len(self.shard.crew.starts) else 0
         mine = Counted(
-            fresh, store.states, store.deepest(), store.used, self._trouble, broken, written
+            fresh=self.shard.size(len(self.shard.crew.starts) - 1),
+            states=store.states,
+            deepest=store.deepest(),
+            used=store.used,
+            late=late,
+            stop=self._trouble,
+            broken=broken,
+            parts=written,
         )
-        self._tell(COUNTED, mine)
+        self._round += 1  # two such rounds may follow one another, and some be ahead
+        kind = COUNTED + self._round.to_bytes(4, "big")
+        self._tell(kind, mine)
         counted = {self.index: mine}
         while len(counted) < self.job.shards:
-            message = self._next((COUNTED,), SLICE)
+            message = self._next((kind,), SLICE)
             if message is not None:
-                counted[message[0]] = pickle.loads(memoryview(message[1])[1:])
-        total = counted[0]
-        for i in range(1, self.job.shards):
-            total += counted[i]
-        self.stopped = self.stopped or total.stop
-        self.total = total
-        if total.parts and total.broken is None and (final or total.stop is None):
-            self._commit(total.parts)
+                counted[message[0]] = pickle.loads(memoryview(message[1])[len(kind) :])
+        self.total = reduce(operator.add, (counted[i] for i in range(self.job.shards)))
+        self.stopped = self.stopped or self.total.stop
+        self.found.add(self.job.system, self.total.late, self.found.depth)
         if self.index == 0 and time.monotonic() - self._said_at > EVERY:
             self._look()
 
@@ -271,10 +279,13 @@ class Task:
             return f"{error.filename or folder.location}: {error.strerror or error}"
         return tuple(parts)
 
-    def _commit(self, parts: tuple[Part, ...]) -> None:
+    def _commit(self) -> None:
+        """What all have written is valid from now on."""
+        if self.total.broken is not None or not self.total.parts:
+            return
         self._committed, self._committed_at = self.complete.depth, time.monotonic()
         if self.index == 0:
-            self.job.folder.commit(self.complete, parts)
+            self.job.folder.commit(self.complete, self.total.parts)
 
     def _outcome(self) -> Outcome:
         total = self.total
@@ -287,6 +298,7 @@ class Task:
             lost=self.lost,
             stopped=self.stopped,
             broken=total.broken,
+            seconds=time.monotonic() - self._started,
         )
 
     # -- messages -------------------------------------------------------------------------------
@@ -294,11 +306,11 @@ class Task:
     def _next(self, kinds: tuple[bytes, ...], seconds: float) -> tuple[int, bytes] | None:
         """The next message of these kinds; others, from tasks that are ahead, wait."""
         for at, (who, body) in enumerate(self._early):
-            if body[:1] in kinds:
+            if body.startswith(kinds):
                 del self._early[at]
                 return who, body
         arrived = self.mesh.receive(seconds)
-        if arrived is not None and arrived[1][:1] not in kinds:
+        if arrived is not None and not arrived[1].startswith(kinds):
             self._early.append(arrived)
             return None
         return arrived

@@ -1,0 +1,102 @@
+"""Runs of the barrier exchange without Spark: its tasks are threads of this process."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, cast
+
+from checker.engines.spark import barrier
+from checker.engines.spark.cluster import Cluster
+from checker.engines.spark.driver import Run
+from checker.engines.spark.job import Job, Outcome
+from checker.engines.spark.mesh import Address, Broken
+from checker.engines.spark.session import Session
+from checker.exploration.backwards import compiled
+from checker.exploration.conclude import conclude
+from checker.exploration.findings import Findings
+from checker.exploration.run_folder import RunFolder
+from checker.kernels.image import KernelImage, build
+from checker.system import interpreter
+from checker.system.ir import PropertyKind, TransitionSystem
+from checker.witness.answer import Answer, Limits
+
+
+def begun(folder: Path, system: TransitionSystem, image: KernelImage) -> RunFolder:
+    """A run's folder with the initial states."""
+    run, starts = RunFolder(str(folder), image.shape.words), interpreter.initial_events(system)
+    rows = [image.layout.pack(state) for state, _ in starts]
+    found = Findings()
+    tracked = any(p.kind is PropertyKind.LIVENESS for p in system.properties)
+    found.maybe_cyclic = tracked and image.shape.words == 1 and not image.level_limit
+    found.reach(event.mark for _, events in starts for event in events)
+    packed = b"".join(word.to_bytes(8, "little") for row in rows for word in row)
+    run.commit(found, [run.write(0, 0, 1, [memoryview(packed)])])
+    return run
+
+
+def gather(size: int) -> Callable[[int], Callable[[Address], list[Address]]]:
+    """How ``size`` threads tell one another their addresses."""
+    known: list[Any] = [None] * size
+    together = threading.Barrier(size)
+
+    def of(index: int) -> Callable[[Address], list[Address]]:
+        def meet(mine: Address) -> list[Address]:
+            known[index] = mine
+            together.wait(30)
+            return known
+
+        return meet
+
+    return of
+
+
+def outcome(job: Job) -> Outcome:
+    """The run as the tasks see it; all of them have to see the same."""
+    compiled(job.image)  # once, before they ask for it all at once
+    meet = gather(job.shards)
+    with ThreadPoolExecutor(job.shards) as pool:
+        tasks = [
+            pool.submit(barrier.in_task, job, i, "127.0.0.1", meet(i)) for i in range(job.shards)
+        ]
+        for task in tasks:
+            problem = task.exception(120)
+            if problem is not None and not isinstance(problem, Broken):
+                raise problem
+        seen = [task.result()[0] for task in tasks]
+    assert all(one.found == seen[0].found for one in seen)
+    assert all(one.stopped == seen[0].stopped for one in seen)
+    return seen[0]
+
+
+def job_of(
+    system: TransitionSystem,
+    image: KernelImage,
+    folder: RunFolder,
+    shards: int,
+    limits: Limits,
+    commit_every: float = 0.0,
+) -> Job:
+    token = secrets.token_bytes(32)
+    return Job(system, image, folder, shards, limits, token, None, commit_every, False)
+
+
+def answer(
+    system: TransitionSystem,
+    folder: Path,
+    shards: int,
+    limits: Limits,
+    commit_every: float = 0.0,
+) -> Answer:
+    """What the engine answers, from the start or from what ``folder`` has."""
+    image = build(system)
+    kept = RunFolder(str(folder), image.shape.words)
+    if kept.latest() is None:
+        kept = begun(folder, system, image)
+    seen = outcome(job_of(system, image, kept, shards, limits, commit_every))
+    cluster = Cluster("local", shards=shards)
+    run = Run(system, image, limits, cluster, kept, cast(Session, None), None)
+    return conclude("spark", run.explored(seen))
