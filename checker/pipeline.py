@@ -279,7 +279,7 @@ def _report(
         exhaustive=answer.exhaustive,
         stopped=answer.stopped,
         bytes_per_state=answer.bytes_per_state,
-        notes=notes(check, made, options.fine_steps),
+        notes=(*notes(check, made, options.fine_steps), *answer.remarks),
         never=never_happened(made.system, answer) if answer.exhaustive else (),
         version=version(),
         edges=answer.edges,

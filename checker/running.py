@@ -104,6 +104,18 @@ def remaining(options: Options, started: float) -> Options:
     return replace(options, limits=replace(limits, timeout=left))
 
 
+@contextmanager
+def sessions(options: Options) -> Iterator[None]:
+    """What the runs of this block open on a cluster stays open for all of them."""
+    if options.engine == "spark" or options.cluster is not None:
+        from checker.engines.spark.driver import holding
+
+        with holding():
+            yield
+    else:
+        yield
+
+
 # ---- runs that are kept -----------------------------------------------------------------------
 
 

@@ -50,6 +50,7 @@ def check(
     from checker.cli.say import note
     from checker.cli.settings import options_of, targets
     from checker.cli.signals import ended_politely
+    from checker.running import sessions
     from checker.witness.verdict import worst
 
     outputs = [output for output in (json_out, trace_out, itf_out) if output is not None]
@@ -59,17 +60,18 @@ def check(
     options = with_keeping(options, engine, len(asked))
     options = _with_tables(options, states_out, len(asked))
     reports: list[Report] = []
-    for path, name in asked:
-        with Meter(f"{path}::{name}", silent=quiet) as meter, ended_politely():
-            report = pipeline.run_check(path, name, options, meter)
-        if "-" not in outputs:
-            _print(report, with_traces=not quiet, first=not reports)
-        for failed in report.failed:
-            note(f"error: {failed}")
-        say_kept(report, options)
-        reports.append(report)
-        if report.interrupted:
-            break
+    with sessions(options):
+        for path, name in asked:
+            with Meter(f"{path}::{name}", silent=quiet) as meter, ended_politely():
+                report = pipeline.run_check(path, name, options, meter)
+            if "-" not in outputs:
+                _print(report, with_traces=not quiet, first=not reports)
+            for failed in report.failed:
+                note(f"error: {failed}")
+            say_kept(report, options)
+            reports.append(report)
+            if report.interrupted:
+                break
     _save(reports, json_out, trace_out, itf_out)
     return worst(report.exit_code for report in reports)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
 from checker.diagnostics import Diagnostic, SpecError
@@ -13,18 +14,18 @@ from checker.engines.spark import barrier, shuffle
 from checker.engines.spark.cluster import Cluster, Exchange
 from checker.engines.spark.failures import failed, keep, root_cause
 from checker.engines.spark.fan_out import Failure, fan_out
+from checker.engines.spark.grounds import Grounds
 from checker.engines.spark.job import STOP, Job, Outcome
 from checker.engines.spark.session import Session, open_session
 from checker.engines.spark.slots import require_barrier, why_no_barrier
 from checker.engines.spark.watch import Watch
-from checker.exploration.backwards import Finder, compiled, loaded, path_to
+from checker.exploration.backwards import Finder, compiled, path_to
 from checker.exploration.conclude import conclude
 from checker.exploration.explored import Explored, Unfinished
 from checker.exploration.findings import Best
 from checker.exploration.run_folder import Part, RunFolder
-from checker.exploration.store import OutOfMemory, Store
+from checker.exploration.trimming import Trimming
 from checker.kernels.image import KernelImage, build
-from checker.kernels.jit import compile_image
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import INTERRUPTED, Answer, Limits, Listener, Path, Progress
 
@@ -56,15 +57,41 @@ def explore(
     where native code can't take the system.
     """
     image = build(system)
-    started = time.monotonic()
     with ThreadPoolExecutor(1) as pool:
-        pool.submit(compile_image, image)  # while Java starts
-        with open_session(cluster) as session:
-            run = Run(system, image, limits, cluster, folder, session, started, listener)
-            job = run.job(commit_every, all_states)
-            outcome = run.outcome(job)
+        pool.submit(compiled, image)  # while Java starts
+        with _session(cluster) as session:
+            run = Run(system, image, limits, cluster, folder, session, listener)
+            outcome = run.outcome(run.job(commit_every, all_states))
             answer = conclude(NAME, run.explored(outcome))
             return replace(answer, remarks=(*answer.remarks, *run.remarks))
+
+
+_held: tuple[ExitStack, dict[str, Session]] | None = None
+
+
+@contextmanager
+def holding() -> Iterator[None]:
+    """Sessions that runs open in this block stay open until it ends."""
+    global _held
+    with ExitStack() as stack:
+        _held = (stack, {})
+        try:
+            yield
+        finally:
+            _held = None
+
+
+@contextmanager
+def _session(cluster: Cluster) -> Iterator[Session]:
+    if _held is None:
+        with open_session(cluster) as session:
+            yield session
+        return
+    stack, known = _held
+    key = str(cluster)
+    if key not in known:
+        known[key] = stack.enter_context(open_session(cluster))
+    yield known[key]
 
 
 @dataclass
@@ -77,9 +104,11 @@ class Run:
     cluster: Cluster
     folder: RunFolder
     session: Session
-    started: float
     listener: Listener | None
     remarks: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.started = time.monotonic()
 
     # -- how it is made -------------------------------------------------------------------------
 
@@ -121,7 +150,9 @@ class Run:
         with Watch(self.folder, self.listener, self.started):
             while True:
                 try:
-                    return self._attempt(job, exchange)
+                    outcome = self._attempt(job, exchange)
+                    self._efforts(outcome)
+                    return outcome
                 except SpecError:
                     raise
                 except KeyboardInterrupt:
@@ -135,6 +166,16 @@ class Run:
                     if failures >= ATTEMPTS:
                         raise failed(problem, self.session.log, "the run failed") from None
                     self._remark(f"gone on from level {depth} after: {root_cause(problem)}")
+
+    def _efforts(self, outcome: Outcome) -> None:
+        """Says what the run took."""
+        if outcome.efforts:
+            sent = sum(effort.sent for effort in outcome.efforts) / 1e6
+            peaks = [effort.peak / (1 << 20) for effort in outcome.efforts]
+            self._remark(
+                f"{sent:,.0f} MB of states from task to task; a task took {max(peaks):,.0f} MiB"
+                f" at most, all of them {sum(peaks):,.0f} MiB"
+            )
 
     def _remark(self, words: str) -> None:
         self.remarks += (f"spark: {words}",)
@@ -154,9 +195,17 @@ class Run:
                     self.session.spark.interruptAll()
                     raise KeyboardInterrupt from None
         if outcome.broken is not None:
-            message = f"the run's folder can't be written: {outcome.broken}"
-            raise SpecError((Diagnostic("E040", message, hint="make room, and --resume it"),))
+            return self._unkept(outcome, outcome.broken)
         return outcome
+
+    def _unkept(self, outcome: Outcome, why: str) -> Outcome:
+        """The folder can't be written any more: the run is over, and without states no trace can
+        be shown; raises :class:`SpecError` (E014) where there would be one."""
+        found = outcome.found
+        if found.violating or found.faulty or outcome.lost:
+            message = f"a violation was found, and the states that lead to it can't be kept: {why}"
+            raise SpecError((Diagnostic("E014", message, hint="make room, and --resume the run"),))
+        return replace(outcome, stopped=f"the run can't be kept: {why}")
 
     def _whole(self, job: Job, exchange: Exchange) -> Outcome:
         match exchange:
@@ -171,17 +220,19 @@ class Run:
         assert found is not None, "the initial states are committed"
         states = sum(part.rows for parts in self.folder.parts().values() for part in parts)
         used = 8 * self.folder.words * states
-        return Outcome(found, found, states, found.depth, used, None, INTERRUPTED, None)
+        seconds = time.monotonic() - self.started
+        return Outcome(found, found, states, found.depth, used, None, INTERRUPTED, None, seconds)
 
     # -- what comes of it -----------------------------------------------------------------------
 
     def explored(self, outcome: Outcome) -> Explored:
         """The finished search, with its states where the folder has them."""
+        grounds = self._grounds(outcome)
         return Explored(
             system=self.system,
             limits=self.limits,
             kernel=compiled(self.image),
-            load=self._load,
+            load=grounds.whole,
             found=outcome.found,
             depth=outcome.depth,
             states=outcome.states,
@@ -189,17 +240,27 @@ class Run:
             lost=outcome.lost,
             stopped=outcome.stopped,
             started=self.started,
-            seconds=time.monotonic() - self.started,
+            seconds=outcome.seconds,
             path_to=self._path_to,
             tell=self._tell,
+            cycles=grounds.cycles,
         )
 
-    def _load(self) -> Store:
-        """All states, here."""
-        try:
-            return loaded(compiled(self.image), self.folder, self.limits.memory)
-        except OutOfMemory as error:
-            raise Unfinished(f"the driver has no room for the graph: {error}") from error
+    def _grounds(self, outcome: Outcome) -> Grounds:
+        """What liveness is decided on."""
+        limits, shards = self.limits, self.cluster.shards or self.session.slots
+        memory, deadline = limits.memory, None
+        if limits.timeout is not None:
+            deadline = time.time() + limits.timeout - (time.monotonic() - self.started)
+        each = None if memory is None else memory // shards
+        trim = Trimming(self.image, self.folder, shards, each, deadline)
+
+        def check_time() -> None:
+            if deadline is not None and time.time() > deadline:
+                raise Unfinished(limits.no_more_time)
+
+        counts = outcome.states, outcome.found.transitions
+        return Grounds(self.session, trim, limits, *counts, check_time, self._tell)
 
     def _tell(self, phase: str) -> None:
         if self.listener is not None:
