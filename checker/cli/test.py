@@ -26,13 +26,15 @@ def test(paths: tuple[str, ...], **engine: Any) -> int:
     PATHs are specs, or folders with specs in them.
     """
     from checker.cli.settings import options_of
+    from checker.running import sessions
     from checker.witness.verdict import worst
 
     options = options_of((), engine)
     files = list(dict.fromkeys(_files(paths)))
     codes: list[int] = []
-    for file in files:
-        codes += _run(str(file), options)
+    with sessions(options):
+        for file in files:
+            codes += _run(str(file), options)
     good = sum(code == 0 for code in codes)
     click.echo(f"{good} of {len(codes)} as expected")
     return worst(codes)
