@@ -32,9 +32,10 @@ def is_connect(master: str) -> bool:
 
 def on_loopback(master: str) -> bool:
     """Whether nothing but this machine is involved."""
-    return is_local(master) or all(
-        host in {"localhost", "::1"} or host.startswith("127.") for host, _ in addresses(master)
-    )
+    if is_local(master):
+        return True
+    hosts = [host for host, _ in addresses(master)]
+    return bool(hosts) and all(h in {"localhost", "::1"} or h.startswith("127.") for h in hosts)
 
 
 def addresses(master: str) -> list[tuple[str, int]]:

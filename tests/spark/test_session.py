@@ -1,0 +1,358 @@
+"""Sessions: opened, used from several places, interrupted, closed; and what is said instead."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from checker.diagnostics import SpecError
+from checker.engines.spark import masters, session, slots
+from checker.engines.spark.cluster import Cluster
+from checker.engines.spark.failures import LONGEST, failed, root_cause
+from checker.engines.spark.fan_out import Failure, fan_out
+from checker.engines.spark.session import Session, open_session
+
+HERE = Cluster("local[2]", {"spark.sql.shuffle.partitions": "3"})
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    pytest.importorskip("pyspark")
+    with open_session(HERE, tmp_path_factory.mktemp("spark") / "log") as opened:
+        yield opened
+
+
+def refused(cluster: Cluster) -> str:
+    with pytest.raises(SpecError) as error, open_session(cluster):
+        raise AssertionError("there is no such cluster")
+    (found,) = error.value.diagnostics
+    assert "\n" not in found.message
+    return f"{found.code}: {found.message} ({found.hint})"
+
+
+# ---- names of masters -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("master", "places"),
+    [
+        ("local[*]", []),
+        ("local-cluster[2,1,1024]", []),
+        ("yarn", []),
+        ("spark://a:7077,b:7078", [("a", 7077), ("b", 7078)]),
+        ("spark://[::1]:7077", [("::1", 7077)]),
+        ("sc://host", [("host", 15002)]),
+        ("sc://host:443/;token=x", [("host", 443)]),
+        ("k8s://https://host:6443", [("host", 6443)]),
+        ("k8s://host", [("host", 443)]),
+        ("k8s://http://host", [("host", 80)]),
+    ],
+)
+def test_where_a_master_is(master: str, places: list[tuple[str, int]]) -> None:
+    assert masters.addresses(master) == places
+
+
+@pytest.mark.parametrize(
+    "master", ["", "foo", "local[x]", "spark://", "spark://host", "spark://h:port", "k8s://ftp://h"]
+)
+def test_what_is_no_master_is_refused(master: str) -> None:
+    with pytest.raises(SpecError) as error:
+        masters.addresses(master)
+    assert error.value.diagnostics[0].code == "E023"
+
+
+@pytest.mark.parametrize(
+    ("master", "local"),
+    [("local", True), ("spark://127.0.0.1:1", True), ("sc://localhost", True), ("yarn", False)],
+)
+def test_what_stays_on_this_machine(master: str, local: bool) -> None:
+    assert masters.on_loopback(master) is local
+
+
+# ---- no session -------------------------------------------------------------------------------
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+@pytest.mark.parametrize("kind", ["spark://127.0.0.1:{}", "sc://127.0.0.1:{}"])
+def test_nobody_there(kind: str) -> None:
+    said = refused(Cluster(kind.format(free_port())))
+    assert said.startswith("E023: nobody answers at ")
+
+
+def test_yarn_that_is_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HADOOP_CONF_DIR", raising=False)
+    monkeypatch.delenv("YARN_CONF_DIR", raising=False)
+    assert "HADOOP_CONF_DIR" in refused(Cluster("yarn"))
+
+
+def test_no_pyspark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    said = refused(HERE)
+    assert said.startswith("E020")
+    assert "pip install" in said
+
+
+def test_one_who_answers_and_is_no_spark(tmp_path: Path) -> None:
+    """It takes connections and never says a word."""
+    pytest.importorskip("pyspark")
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(100)
+        master = f"spark://127.0.0.1:{listener.getsockname()[1]}"
+        said = refused(Cluster(master, {session.PATIENCE_KEY: "12"}))
+    assert said.startswith(f"E023: {master} did not take us in within 12 s")
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_java_that_can_not_start_says_why() -> None:
+    """PySpark then leaves a pipe open, which the interpreter remarks upon."""
+    pytest.importorskip("pyspark")
+    said = refused(Cluster("local[1]", {"spark.driver.memory": "much"}))
+    assert said.startswith("E029: Spark did not start: Invalid maximum heap size: -Xmxmuch; ")
+    log = Path(said.split(" is in ")[1].split(" (")[0])
+    assert "-Xmxmuch" in log.read_text()
+    log.unlink()
+    gc.collect()
+
+
+# ---- a session --------------------------------------------------------------------------------
+
+
+def test_what_it_is(here: Session) -> None:
+    assert (here.slots, here.dynamic, here.connect, here.local) == (2, False, False, True)
+    assert here.spark.conf.get("spark.sql.adaptive.enabled") == "false"
+    assert here.spark.conf.get("spark.sql.shuffle.partitions") == "3"
+
+
+def test_another_one_on_the_same_master_is_the_same_and_stays_open(here: Session) -> None:
+    with open_session(HERE) as second:
+        assert second.run(lambda: second.spark.range(5).count()) == 5
+    assert here.run(lambda: here.spark.range(6).count()) == 6
+    assert "local[2]" in refused(Cluster("local[1]"))
+
+
+def test_the_surroundings_are_as_they_were(here: Session) -> None:
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert "SPARK_CONNECT_MODE_ENABLED" not in os.environ
+    assert os.environ.get("PYSPARK_PYTHON") != sys.executable
+
+
+def asleep() -> Any:
+    """A task that does not end."""
+
+    def task(batches: Any) -> Any:
+        for batch in batches:
+            time.sleep(300)
+            yield batch
+
+    return task
+
+
+def test_an_interrupt_cancels_what_runs_there(here: Session) -> None:
+    frame = here.spark.range(0, 2, 1, 2)
+    with interrupted_when(lambda: running(here) == 2), pytest.raises(KeyboardInterrupt):
+        here.run(lambda: frame.mapInArrow(asleep(), "id long").collect())
+    assert running(here) == 0
+    assert here.run(lambda: here.spark.range(7).count()) == 7
+
+
+def test_patience_ends_what_runs_there(here: Session) -> None:
+    frame = here.spark.range(0, 2, 1, 2)
+    with pytest.raises(TimeoutError, match="no end within 1 s"):
+        here.run(lambda: frame.mapInArrow(asleep(), "id long").collect(), 1)
+    assert here.run(lambda: here.spark.range(8).count()) == 8
+
+
+def running(here: Session) -> int:
+    """The tasks that run there now."""
+    tracker = here.spark.sparkContext.statusTracker()
+    stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+    return sum(stage.numActiveTasks for stage in stages if stage is not None)
+
+
+@contextlib.contextmanager
+def interrupted_when(ready: Any) -> Iterator[None]:
+    """This process is interrupted, as by Ctrl-C, as soon as ``ready``."""
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.is_set():
+            if ready():
+                os.kill(os.getpid(), signal.SIGINT)
+                return
+            time.sleep(0.05)
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+# ---- one function over many items -------------------------------------------------------------
+
+
+def test_each_item_has_its_result_and_none_loses_the_others(here: Session) -> None:
+    def work(item: int) -> object:
+        match item:
+            case 1:
+                raise ValueError("one\nis bad")
+            case 2:
+                os.kill(os.getpid(), signal.SIGKILL)
+            case 3:
+                return threading.Lock()
+            case 4:
+                sys.exit(3)
+        return item * item
+
+    found = dict(fan_out(here, work, range(7)))
+    assert {k: v for k, v in found.items() if not isinstance(v, Failure)} == {0: 0, 5: 25, 6: 36}
+    reasons = {k: v.reason for k, v in found.items() if isinstance(v, Failure)}
+    assert reasons.pop(3).startswith("TypeError: cannot pickle")
+    assert reasons == {1: "ValueError: one is bad", 2: "a Python worker died", 4: "SystemExit: 3"}
+
+
+def test_what_can_not_be_sent_is_a_failure_and_nothing_is_nothing(here: Session) -> None:
+    ((number, found),) = fan_out(here, lambda item: item, [threading.Lock()])
+    assert number == 0
+    assert isinstance(found, Failure)
+    assert found.reason.startswith("it can't be sent: ")
+    assert list(fan_out(here, lambda item: item, [])) == []
+
+
+def test_when_nobody_wants_more_the_rest_is_cancelled(here: Session) -> None:
+    def work(item: int) -> int:
+        time.sleep(0 if item == 0 else 300)
+        return item
+
+    results = fan_out(here, work, range(9))
+    assert next(results) == (0, 0)
+    results.close()  # type: ignore[attr-defined]
+    assert here.run(lambda: here.spark.range(9).count()) == 9
+
+
+def test_an_item_that_can_not_be_had_is_an_error(here: Session) -> None:
+    def items() -> Iterator[int]:
+        yield 1
+        raise LookupError("no more")
+
+    with pytest.raises(LookupError, match="no more"):
+        list(fan_out(here, lambda item: item, items()))
+
+
+# ---- slots ------------------------------------------------------------------------------------
+
+
+class Clock:
+    """Time that passes when somebody sleeps; executors come at the times that are given."""
+
+    def __init__(self, *comings: float) -> None:
+        self.now, self.comings = 0.0, comings
+
+    def __call__(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+    def count(self) -> int:
+        return sum(coming <= self.now for coming in self.comings)
+
+
+@pytest.mark.parametrize(
+    ("comings", "wanted", "slots_then"),
+    [
+        ((1, 2, 2.5), 0, 3),
+        ((1, 9), 0, 1),
+        ((1, 9), 2, 2),
+        ((1, 99), 2, 1),
+        ((99,), 0, 0),
+        ((), 0, 0),
+    ],
+)
+def test_executors_are_waited_for(comings: tuple[float, ...], wanted: int, slots_then: int) -> None:
+    clock = Clock(*comings)
+    assert slots.settled(clock.count, wanted, 30, clock, clock.sleep) == slots_then
+    assert clock.now <= 31
+
+
+@pytest.mark.parametrize(
+    ("number", "dynamic", "shards", "possible"),
+    [(4, False, 4, True), (4, False, 5, False), (4, True, 1, False)],
+)
+def test_barrier_needs_a_slot_for_each_shard(
+    number: int, dynamic: bool, shards: int, possible: bool
+) -> None:
+    some: Any = None
+    there = Session(some, number, dynamic, False, False, Path("log"))
+    assert (slots.why_no_barrier(there, shards) is None) is possible
+    if possible:
+        slots.require_barrier(there, shards)
+        return
+    with pytest.raises(SpecError) as error:
+        slots.require_barrier(there, shards)
+    assert error.value.diagnostics[0].code == "E025"
+    assert "--exchange shuffle" in error.value.diagnostics[0].hint
+
+
+# ---- what went wrong, in one line -------------------------------------------------------------
+
+WORKER = """An exception was thrown from the Python worker.
+  Traceback (most recent call last):
+    File "x.py", line 3, in <module>
+      f()
+  pkg.errors.NoRoomError: no room
+\tat org.apache.spark.api.python.Handler.handle(Runner.scala:1)
+Caused by: java.io.IOException: something else
+"""
+JAVA = """An error occurred while calling o1.collect.
+: org.apache.spark.SparkException: Job aborted
+\tat a.b(C.scala:1)
+Caused by: java.net.ConnectException: Connection
+  refused
+\t... 9 more
+"""
+LOST = "Job aborted: ExecutorLostFailure (executor 1 exited) Reason: Command exited with code 137"
+
+
+@pytest.mark.parametrize(
+    ("said", "cause"),
+    [
+        (WORKER, "NoRoomError: no room"),
+        (JAVA, "ConnectException: Connection"),
+        (LOST, "an executor was lost (Command exited with code 137)"),
+        ("Python worker exited unexpectedly (crashed)", "a Python worker died"),
+        ("just this", "just this"),
+        ("", "RuntimeError"),
+        ("x" * 9999, "x" * (LONGEST - 1) + "…"),
+    ],
+)
+def test_the_root_cause_is_one_line(said: str, cause: str) -> None:
+    assert root_cause(RuntimeError(said)) == cause
+
+
+def test_the_rest_is_in_the_log_and_a_log_never_fails(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    (found,) = failed(RuntimeError(JAVA), log).diagnostics
+    assert found.code == "E029"
+    assert str(log) in found.message
+    assert "scala:1" in log.read_text()
+    failed(RuntimeError(JAVA), tmp_path / "no" / "log")
