@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
 from checker.diagnostics import Diagnostic, SpecError
-from checker.engines.spark import barrier, shuffle
+from checker.engines.spark import barrier, probe, shuffle
 from checker.engines.spark.cluster import Cluster, Exchange
 from checker.engines.spark.failures import failed, keep, root_cause
 from checker.engines.spark.fan_out import Failure, fan_out
@@ -60,6 +60,7 @@ def explore(
     with ThreadPoolExecutor(1) as pool:
         pool.submit(compiled, image)  # while Java starts
         with _session(cluster) as session:
+            probe.require_elsewhere(session, folder)
             run = Run(system, image, limits, cluster, folder, session, listener)
             outcome = run.outcome(run.job(commit_every, all_states))
             answer = conclude(NAME, run.explored(outcome))

@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from checker.diagnostics import Diagnostic, SpecError
+from checker.engines.spark import masters
 from checker.engines.spark.failures import failed, root_cause
 from checker.engines.spark.session import Session
 from checker.engines.spark.slots import no_executor
@@ -53,6 +54,14 @@ def require(session: Session, folder: RunFolder | None = None) -> tuple[Seen, ..
     if problems:
         raise SpecError(problems)
     return seen
+
+
+def require_elsewhere(session: Session, folder: RunFolder | None = None) -> None:
+    """As :func:`require`, where the executors may be unlike this process: not where they are
+    started by it, with its own Python."""
+    if masters.is_local(session.master) and session.own_python:
+        return
+    require(session, folder)
 
 
 def here() -> Seen:

@@ -69,7 +69,8 @@ REMEDY = "pip install 'bivalence[spark]'"
 class Session:
     """``spark``: PySpark's session; ``slots``: how many tasks run at a time; ``dynamic``: executors
     come and go; ``connect``: the driver is elsewhere; ``local``: no machine but this one;
-    ``log``: where Spark's own words are; ``master``: on what."""
+    ``log``: where Spark's own words are; ``master``: on what;
+    ``own_python``: executors are told to use the Python of this process."""
 
     spark: SparkSession
     slots: int
@@ -78,6 +79,7 @@ class Session:
     local: bool
     log: Path
     master: str = ""
+    own_python: bool = False
 
     def run(self, job: Callable[[], T], patience: float | None = None) -> T:
         """What ``job`` (that waits for Spark) returns; interrupted, its work there is cancelled.
@@ -190,7 +192,8 @@ def _session(cluster: Cluster, spark: SparkSession, log: Path, patience: float) 
     except TimeoutError:
         raise no_executor(cluster.master, patience) from None
     local = not connect and masters.on_loopback(cluster.master)
-    return Session(spark, slots, dynamic, connect, local, log, cluster.master)
+    own = not connect and python_for(cluster) == sys.executable
+    return Session(spark, slots, dynamic, connect, local, log, cluster.master, own)
 
 
 def _patience(cluster: Cluster) -> float:
@@ -305,14 +308,15 @@ def _refused(master: str, patience: float, log: Path) -> SpecError:
 @contextlib.contextmanager
 def _surroundings(cluster: Cluster) -> Iterator[None]:
     """The environment that PySpark reads, as it was again afterwards."""
-    wanted = {
-        "JAVA_HOME": str(find_java().home),
-        "PYSPARK_PYTHON": cluster.conf.get(
-            "spark.pyspark.python", os.environ.get("PYSPARK_PYTHON", sys.executable)
-        ),
-    }
+    wanted = {"JAVA_HOME": str(find_java().home), "PYSPARK_PYTHON": python_for(cluster)}
     with _environment(wanted):
         yield
+
+
+def python_for(cluster: Cluster) -> str:
+    """The Python that executors are told to use: the user's word, or that of this process."""
+    told = os.environ.get("PYSPARK_PYTHON", sys.executable)
+    return cluster.conf.get("spark.pyspark.python", told)
 
 
 @contextlib.contextmanager
