@@ -102,6 +102,12 @@ class Graph:
         return 8 * self.edges + 8 * self.states
 
 
+def needs(states: int, steps: int, words: int) -> int:
+    """Bytes that a store and a graph of so many states and steps take, about, and not less."""
+    table = 27 + (14 if words == 1 else 0)
+    return states * (8 * words + table + 40) + 8 * steps
+
+
 def build(search: Explored, numbers: Numbers) -> Graph:
     """The graph of states that a search has found: edges to others lead nowhere.
 

@@ -110,6 +110,11 @@ class Ask:
     shard: int
     parts: Sequence[Part]
 
+    @property
+    def weight(self) -> int:
+        """How many rows are looked at, about."""
+        return _rows(self.parts)
+
     def do(self, trim: Trimming) -> Asked:
         region = trim.region(self.shard, self.parts)
         name = fresh("asked", self.level, self.shard)
@@ -148,6 +153,12 @@ class Answer:
     def back(self) -> Code:
         """What is said of the target of a step back."""
         return Code.ABSENT if self.upto is None else Code.BEFORE
+
+    @property
+    def weight(self) -> int:
+        """How many rows are looked at, about."""
+        here = _rows(self.above) + sum(map(_rows, self.upto or ()))
+        return here + sum(letter.entries(self.shard) for letter in self.asked)
 
     def do(self, trim: Trimming) -> Answered:
         region = trim.region(self.shard, *(self.upto or ()))
@@ -195,6 +206,11 @@ class Settle:
     answers: Sequence[Letter]
     back: Code
 
+    @property
+    def weight(self) -> int:
+        """How many rows are looked at, about."""
+        return self.asked.all_entries
+
     def do(self, trim: Trimming) -> Settled:
         marks, meant = Marks(self.rows), good(Code.ALIVE, self.back)
         for owner, answer in enumerate(self.answers):
@@ -224,6 +240,11 @@ class Split:
     shard: int
     levels: dict[int, tuple[Sequence[Part], str]]
     targets: Sequence[str]
+
+    @property
+    def weight(self) -> int:
+        """How many rows are looked at, about."""
+        return sum(_rows(parts) for parts, _ in self.levels.values())
 
     def do(self, trim: Trimming) -> dict[int, Parted]:
         targets = Region(compiled(trim.image), self.shard, trim.shards, trim.memory)
@@ -262,6 +283,11 @@ class Reach:
     seeds: str | None
     asked: Sequence[Letter]
 
+    @property
+    def weight(self) -> int:
+        """How many rows are looked at, about."""
+        return _rows(self.parts) + sum(letter.entries(self.shard) for letter in self.asked)
+
     def do(self, trim: Trimming) -> Reached:
         region = trim.region(self.shard, self.parts)
         marks = Marks(region.count)
@@ -281,6 +307,10 @@ class Reach:
             for rows, _ in blocks_of(trim.work, letter, self.shard, trim.width, 4):
                 trim.check_time()
                 yield rows
+
+
+def _rows(parts: Sequence[Part]) -> int:
+    return sum(part.rows for part in parts)
 
 
 Step = Ask | Answer | Settle | Split | Reach

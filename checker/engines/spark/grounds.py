@@ -1,0 +1,114 @@
+"""The states of which the driver makes a graph: all of them, or what executors leave of them when
+they have dropped what can't lie on a cycle (:mod:`checker.exploration.cycles`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from checker.engines.spark.fan_out import Failure, fan_out
+from checker.engines.spark.session import Session
+from checker.exploration.backwards import compiled, loaded
+from checker.exploration.cycles import Levels, Remainder, trimmed
+from checker.exploration.explored import Ground, Unfinished
+from checker.exploration.graph import needs
+from checker.exploration.memory import available
+from checker.exploration.store import OutOfMemory, Store
+from checker.exploration.trimming import Late, Step, Trimming
+from checker.witness.answer import Limits
+
+AT_ONCE = 1_000_000
+"""Graphs of so many states the driver makes as they are."""
+WORTH_IT = 50_000
+"""Steps that look at fewer rows, all together, the driver does by itself."""
+LEAST = 0.01
+"""A way through what is left goes on to the next where it has dropped this part of it."""
+ATTEMPTS = 4
+"""So often a step may fail."""
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """``states``, ``steps``: of the whole run; ``check_time``: raises ``Unfinished`` where the time
+    is over; ``tell``: says what is done now."""
+
+    session: Session
+    trim: Trimming
+    limits: Limits
+    states: int
+    steps: int
+    check_time: Callable[[], None]
+    tell: Callable[[str], None]
+
+    def whole(self) -> Store:
+        """All states, here.  Raises :class:`Unfinished`."""
+        self._require_room(f"the graph of all {self.states:,} states", self.states, self.steps)
+        return self._loaded(self.trim.folder.parts())
+
+    def cycles(self) -> Ground:
+        """The states that may lie on cycles, here.  Raises :class:`Unfinished`."""
+        whole = Remainder(self.trim.folder.parts(), self.states, self.steps)
+        if self._enough(whole):
+            return Ground(self._loaded(whole.levels), self.steps)
+        try:
+            left = trimmed(
+                self.trim, whole, self._everywhere, self._enough, self._say, least=LEAST
+            )
+            what = f"of {self.states:,} states {left.states:,} may lie on cycles: their graph"
+            self._require_room(what, left.states, left.steps)
+            return Ground(self._loaded(left.levels), left.steps)
+        except (OSError, OutOfMemory) as error:
+            raise Unfinished(f"cycles can't be looked for: {error}") from error
+        except Late:
+            raise Unfinished(self.limits.no_more_time) from None
+        finally:
+            self.trim.work.delete_folder()
+
+    def _enough(self, left: Remainder) -> bool:
+        return left.states <= AT_ONCE and self._lacks(left.states, left.steps) is None
+
+    def _lacks(self, states: int, steps: int) -> str | None:
+        """Why a graph has no room here; ``None`` where it has."""
+        needed, limit = needs(states, steps, self.trim.folder.words), self.limits.memory
+        if limit is not None and needed > limit:
+            return f"{needed / 1e9:,.1f} GB are needed, the memory limit is {limit / 1e9:,.1f} GB"
+        there = available()
+        if needed > there:
+            return f"{needed / 1e9:,.1f} GB are needed, {there / 1e9:,.1f} GB are there"
+        return None
+
+    def _require_room(self, what: str, states: int, steps: int) -> None:
+        why = self._lacks(states, steps)
+        if why is not None:
+            raise Unfinished(f"{what} does not fit the driver: {why}")
+
+    def _loaded(self, levels: Levels) -> Store:
+        try:
+            return loaded(compiled(self.trim.image), self.trim.folder, self.limits.memory, levels)
+        except OutOfMemory as error:
+            raise Unfinished(f"the driver has no room for the graph: {error}") from error
+
+    def _say(self, what: str) -> None:
+        self.check_time()
+        self.tell(f"liveness: {what}")
+
+    def _everywhere(self, steps: Sequence[Step]) -> list[Any]:
+        """What steps give; those that fail are done again.  Raises :class:`Unfinished`."""
+        if sum(step.weight for step in steps) < WORTH_IT:
+            return [step.do(self.trim) for step in steps]
+        trim, done = self.trim, dict[int, Any]()
+        left = list(range(len(steps)))
+        for _ in range(ATTEMPTS):
+            reason = ""
+            given = [steps[number] for number in left]
+            for at, result in fan_out(self.session, lambda step: step.do(trim), given):
+                if isinstance(result, Failure):
+                    reason = result.reason
+                else:
+                    done[left[at]] = result
+            left = [number for number in left if number not in done]
+            if not left:
+                return [done[number] for number in range(len(steps))]
+            self.check_time()
+        raise Unfinished(f"cycles can't be looked for: {reason}")
