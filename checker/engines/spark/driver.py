@@ -110,6 +110,7 @@ class Run:
 
     def __post_init__(self) -> None:
         self.started = time.monotonic()
+        self._states = 0
 
     # -- how it is made -------------------------------------------------------------------------
 
@@ -228,6 +229,7 @@ class Run:
 
     def explored(self, outcome: Outcome) -> Explored:
         """The finished search, with its states where the folder has them."""
+        self._states = outcome.states
         grounds = self._grounds(outcome)
         return Explored(
             system=self.system,
@@ -266,7 +268,7 @@ class Run:
     def _tell(self, phase: str) -> None:
         if self.listener is not None:
             seconds = time.monotonic() - self.started
-            self.listener(Progress(0, 0, 0, seconds, 0, phase))
+            self.listener(Progress(self._states, 0, 0, seconds, 0, phase))
 
     def _path_to(self, depth: int, target: Best) -> Path:
         return path_to(self.image, self.folder.parts(), self._find, depth, target)
