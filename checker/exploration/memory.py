@@ -35,6 +35,10 @@ class Buffer:
         ctypes.memmove(new.address, self.address, used)
         return new
 
+    def clear(self) -> None:
+        """Zeros again."""
+        ctypes.memset(self.address, 0, self.size)
+
     def words(self) -> memoryview:
         """The bytes as unsigned 64-bit words."""
         return memoryview(self._pages).cast("Q")
@@ -50,6 +54,41 @@ class Buffer:
     def bytes(self) -> memoryview:
         """The bytes themselves."""
         return memoryview(self._pages)
+
+
+class MappedBuffer(Buffer):
+    """``size`` bytes of the file at ``path``, which grows where it is shorter: what is in them is
+    shared with whoever maps it, now or later.  Raises ``OSError`` where the disk has no room.
+    """
+
+    def __init__(self, size: int, path: str) -> None:
+        self.size, self.path = max(size, mmap.PAGESIZE), path
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(handle, 0, self.size)  # no room: not a signal later
+            elif os.fstat(handle).st_size < self.size:
+                os.ftruncate(handle, self.size)
+            self._pages = mmap.mmap(handle, self.size)
+            self._file = os.fstat(handle)
+        finally:
+            os.close(handle)
+        self.address = ctypes.addressof(ctypes.c_char.from_buffer(self._pages))
+
+    def is_at(self, path: str) -> bool:
+        """Whether this is the file at ``path``, and whole."""
+        try:
+            there = os.stat(path)
+            return os.path.samestat(there, self._file) and there.st_size >= self.size
+        except OSError:
+            return False
+
+    def larger(self, size: int, used: int) -> Buffer:
+        """The same file with more of it; memory of one's own where the disk has no room."""
+        try:
+            return MappedBuffer(size, self.path)
+        except OSError:
+            return super().larger(size, used)
 
 
 def available() -> int:

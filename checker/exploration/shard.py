@@ -22,7 +22,7 @@ OUT_BYTES = 1 << 25
 FEW, MANY = 1 << 8, 1 << 15
 """At least and at most so many states wait for each shard."""
 SENT = 1 << 16
-"""So many states are remembered that were sent lately."""
+"""So many states are remembered that were sent lately, if nobody wants it otherwise."""
 
 Block = memoryview | bytes
 """Whole rows, one after the other."""
@@ -32,17 +32,28 @@ class Shard:
     """Part ``index`` of ``shards`` of a search; ``memory`` bounds its bytes.
 
     ``keep``: successors that it owns itself go straight into its seen set, instead of being sent
-    like all others.
+    like all others; ``store``: has its states (of one worker; ``None``: it has none yet);
+    ``sent``: so many states are remembered that were sent lately (a power of 2); ``most``: at most
+    so many wait for each shard.
     """
 
     def __init__(
-        self, kernel: Kernel, index: int, shards: int, *, keep: bool, memory: int | None = None
+        self,
+        kernel: Kernel,
+        index: int,
+        shards: int,
+        *,
+        keep: bool,
+        memory: int | None = None,
+        store: Store | None = None,
+        sent: int = SENT,
+        most: int = MANY,
     ) -> None:
         self.kernel, self.index, self.shards, self.keep = kernel, index, shards, keep
-        self.store = Store(kernel, 1, memory)
+        self.store = store or Store(kernel, 1, memory)
         self.crew = self.store.crew[0]
         self.width = 8 * self.store.shape.words
-        self._sent = Buffer(SENT * (8 + self.width))
+        self._sent = Buffer(sent * (8 + self.width))
         self._counts = (ctypes.c_uint64 * shards)()
         self._grain = 256
         self._taking, self._too_small = Mode.ROUTE, False
@@ -51,12 +62,12 @@ class Shard:
             (Worker.SHARDS, shards),
             (Worker.OUT_COUNTS, ctypes.addressof(self._counts)),
             (Worker.SENT, self._sent.address),
-            (Worker.SENT_MASK, SENT - 1),
+            (Worker.SENT_MASK, sent - 1),
             (Worker.STAMP, 1),
             (Worker.MODE, Mode.ROUTE),
         ):
             self.crew.put(which, value)
-        self._make_room(max(FEW, min(MANY, OUT_BYTES // (shards * self.width))))
+        self._make_room(max(FEW, min(most, OUT_BYTES // (shards * self.width))))
 
     def _make_room(self, cap: int) -> None:
         """Room for ``cap`` states on their way to each shard; none is waiting."""
@@ -118,7 +129,9 @@ class Shard:
         while begin < end and now < until:
             empty = not any(self._counts)
             crew.put(Worker.MODE, Mode.ROUTE)
-            self._admit()
+            if self.keep:
+                self._admit()
+            crew.put(Worker.OVERFLOW, 0)
             stop = min(end, begin + self._grain)
             rows = crew.rows.address
             at = self.kernel.run(self.store.context_address, crew.address, rows, begin, stop, 0)

@@ -75,7 +75,7 @@ class Store:
     ) -> None:
         self.kernel, self.shape, self.memory = kernel, kernel.image.shape, memory
         self.context = (ctypes.c_uint64 * self.shape.context_words)()
-        self.slots, self._make = slots, make
+        self.slots, self.make = slots, make
         self.table = self._table(slots)
         self.numbers: Buffer | None = None
         self.crew = [self._crew(i) for i in range(workers)]
@@ -85,7 +85,7 @@ class Store:
         width = self.shape.words * 8
         crew = Crew(
             (ctypes.c_uint64 * self.shape.worker_words)(),
-            self._make(f"rows-{number}", int(self.slots * LOAD) * width),
+            self.make(f"rows-{number}", int(self.slots * LOAD) * width),
             Buffer(BATCH * width),
             Buffer(BATCH * 8),
             Buffer(BATCH * 4),
@@ -97,7 +97,7 @@ class Store:
         return crew
 
     def _table(self, slots: int) -> Buffer:
-        return self._make(f"table-{slots}", slots * 8)
+        return self.make(f"table-{slots}", slots * 8)
 
     def _addresses(self) -> None:
         self.context[Context.TABLE] = self.table.address

@@ -83,13 +83,18 @@ class Effort:
     seconds: float
     where: str
 
+    def __add__(self, later: Effort) -> Effort:
+        """What the same shard took at first and later."""
+        peak, seconds = max(self.peak, later.peak), self.seconds + later.seconds
+        return Effort(self.shard, later.states, self.sent + later.sent, peak, seconds, later.where)
+
 
 @dataclass(frozen=True)
 class Outcome:
     """What all tasks together found; the fields are those of ``Explored``.
 
     ``complete``: the findings that the states in the folder go with; ``broken``: why the folder
-    can't be written; ``efforts``: what it took.
+    can't be written; ``seconds``: of the search itself; ``efforts``: what it took.
     """
 
     found: Findings
@@ -100,6 +105,7 @@ class Outcome:
     lost: Best | None
     stopped: str | None
     broken: str | None
+    seconds: float
     efforts: tuple[Effort, ...] = ()
 
 

@@ -1,11 +1,153 @@
-"""Exchange by shuffle: a job of Spark for each level, and Spark carries the states."""
+"""Exchange by shuffle: Spark carries the states from level to level, as it does on any cluster.
+
+A few levels at a time are one job of Spark: a chain of stages (:mod:`checker.engines.spark.stages`)
+with a shuffle between them, made of DataFrames only, so that it works under Spark Connect as well.
+After each job its levels are committed.  The first levels, as long as they take less time than a
+stage does, are made here.
+"""
 
 from __future__ import annotations
 
-from checker.engines.spark.job import Job, Outcome
+import pickle
+import time
+from collections.abc import Callable, Iterable
+from functools import reduce
+from operator import add
+from typing import Any
+
+from checker.engines.spark import keeper, stages
+from checker.engines.spark.course import Counted, Course
+from checker.engines.spark.head import Head
+from checker.engines.spark.job import ANSWER, PROGRESS, STOP, Effort, Job, Outcome
 from checker.engines.spark.session import Session
+from checker.engines.spark.stages import SCHEMA, Batches, Luggage, Split
+from checker.exploration.findings import Report
+from checker.exploration.run_folder import Part
+from checker.witness.answer import INTERRUPTED
+
+CHAIN = 8
+"""Levels in one job, at most."""
+JOB_SECONDS = 6.0
+"""So long a job is to take, about: what it has made is not committed before it ends."""
 
 
 def run(session: Session, job: Job) -> Outcome:
     """The whole run, from the last commit; raises what Spark raises."""
-    raise NotImplementedError
+    return Run(session, job).outcome()
+
+
+class Run:
+    """One attempt at a run."""
+
+    def __init__(self, session: Session, job: Job) -> None:
+        self.session, self.job, self.packed = session, job, stages.packed(job)
+        self.started = time.monotonic()
+        found, self.parts = job.folder.latest(), job.folder.parts()
+        assert found is not None, "the initial states are committed"
+        self.course = Course.after(job, found, self._counted(found.depth))
+        self.efforts: dict[int, Effort] = {}
+        self.broken: str | None = None
+
+    def outcome(self) -> Outcome:
+        """Makes it."""
+        try:
+            self._levels()
+        except OSError as error:
+            where = error.filename or self.job.folder.location
+            self.broken = f"{where}: {error.strerror or error}"
+        if self.efforts:
+            self._clean()
+        course, total = self.course, self.course.total
+        return Outcome(
+            found=course.found,
+            complete=course.complete,
+            states=total.states,
+            depth=total.deepest,
+            used=total.used,
+            lost=course.lost,
+            stopped=course.stopped,
+            broken=total.broken or self.broken,
+            seconds=time.monotonic() - self.started,
+            efforts=tuple(self.efforts[shard] for shard in sorted(self.efforts)),
+        )
+
+    def _levels(self) -> None:
+        self._commit(Head(self.job, self.course, self._why_stop).run(self.parts))
+        length = max(1, CHAIN // 2)
+        while self.course.going:
+            self._say()
+            self.course.stopped = self._why_stop()
+            if self.course.going:
+                length = self._chain(length)
+
+    def _counted(self, depth: int) -> Counted:
+        """What is committed, the last level of which is ``depth``."""
+        rows = {level: sum(part.rows for part in each) for level, each in self.parts.items()}
+        deepest = max((level for level, count in rows.items() if count), default=0)
+        states = sum(rows.values())
+        used = 8 * self.job.folder.words * states
+        count = len(self.job.names)
+        nothing = Report((False,) * count, (None,) * count)
+        return Counted(rows.get(depth, 0), states, deepest, used, nothing)
+
+    def _chain(self, length: int) -> int:
+        """So many levels; gives how many the next job should have."""
+        before, depth = time.monotonic(), self.course.found.depth
+        luggage = self._made(length)
+        course = luggage[0].course
+        if any(other.course != course for other in luggage):
+            raise Split("the shards do not agree on how far the run is")
+        course.counted(self.job, reduce(add, (each.counted for each in luggage)))
+        self.course = course
+        for each in luggage:
+            shard, effort = each.effort.shard, each.effort
+            self.efforts[shard] = self.efforts[shard] + effort if shard in self.efforts else effort
+        self._commit(part for each in luggage for part in each.parts)
+        seconds = (time.monotonic() - before) / max(1, course.found.depth - depth)
+        return max(1, min(CHAIN, int(JOB_SECONDS / seconds)))
+
+    def _commit(self, parts: Iterable[Part]) -> None:
+        complete, folder = self.course.complete, self.job.folder
+        if complete.depth > folder.committed:
+            folder.commit(complete, [part for part in parts if part.level <= complete.depth])
+
+    def _why_stop(self) -> str | None:
+        if (self.job.folder.heard(STOP) or {}).get("stop"):
+            return INTERRUPTED
+        return self.job.limits.no_more_time if self.job.is_late() else None
+
+    def _say(self) -> None:
+        """A word for whoever watches."""
+        total, depth = self.course.total, self.course.found.depth
+        said = {"states": total.states, "frontier": total.fresh, "depth": depth}
+        self.job.folder.say(PROGRESS, {**said, "used": total.used})
+
+    # -- jobs on Spark --------------------------------------------------------------------------
+
+    def _made(self, length: int) -> list[Luggage]:
+        """What all shards have after ``length`` levels more."""
+        from pyspark.sql.functions import col
+
+        packed, course, shards = self.packed, self.course, self.job.shards
+        depth = course.found.depth
+        frame = self.session.spark.range(0, shards, 1, shards)
+        frame = frame.mapInArrow(lambda batches: stages.first(packed, course, batches), SCHEMA)
+        for level in range(depth + 1, depth + length):
+            stage = _stage(stages.middle, packed, level)
+            frame = frame.repartitionById(shards, col("dst")).mapInArrow(stage, SCHEMA)
+        stage = _stage(stages.final, packed, depth + length)
+        frame = frame.repartitionById(shards, col("dst")).mapInArrow(stage, f"{ANSWER} binary")
+        return [pickle.loads(row[0]) for row in self.session.run(frame.collect)]
+
+    def _clean(self) -> None:
+        """What the executors hold of the run is not needed any more."""
+        name, shards = keeper.run_name(self.job), self.job.shards
+        frame = self.session.spark.range(0, shards, 1, shards)
+        frame = frame.mapInArrow(lambda batches: keeper.clean(name, batches), f"{ANSWER} binary")
+        self.session.run(frame.collect)
+
+
+def _stage(
+    what: Callable[[bytes, int, Batches], Batches], packed: bytes, level: int
+) -> Callable[[Any], Any]:
+    return lambda batches: what(packed, level, batches)

@@ -1,0 +1,119 @@
+"""The course of a run that many make together: what they know at the end of each level, and what
+follows from it.
+
+All of them learn the same, so that each decides alone what all of them do next.  A level ends in
+two steps: it is *expanded* (all that leads on from it has been found, and is on its way to those
+who own it), and the next one is *counted* (its owners have taken it in).
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+
+from checker.engines.spark.job import Job
+from checker.exploration.findings import Best, Findings, Report
+from checker.exploration.run_folder import Part
+from checker.system.ir import PropertyKind
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What one shard holds, or ``+`` many, when the states of a level are taken in.
+
+    ``fresh``: states of that level; ``states``: all; ``deepest``: the last level with some;
+    ``late``: what was noted while states were taken in; ``stop``, ``broken``: why not to go on;
+    ``parts``: what was written.
+    """
+
+    fresh: int
+    states: int
+    deepest: int
+    used: int
+    late: Report
+    stop: str | None = None
+    broken: str | None = None
+    parts: tuple[Part, ...] = ()
+
+    def __add__(self, other: Counted) -> Counted:
+        return Counted(
+            self.fresh + other.fresh,
+            self.states + other.states,
+            max(self.deepest, other.deepest),
+            self.used + other.used,
+            self.late + other.late,
+            self.stop or other.stop,
+            self.broken or other.broken,
+            self.parts + other.parts,
+        )
+
+
+@dataclass
+class Course:
+    """``found``: what is known; ``complete``: what goes with the states of the complete levels;
+    ``total``: of all shards, when they counted last; ``ahead``: states of the level after
+    ``found.depth`` are on their way; ``looking``: they are, and only looked up; ``lost``: a state
+    in which a property can't be evaluated; ``stopped``: why the run is not exhaustive.
+    """
+
+    found: Findings
+    complete: Findings
+    total: Counted
+    ahead: bool = False
+    looking: bool = False
+    lost: Best | None = None
+    stopped: str | None = None
+
+    @classmethod
+    def after(cls, job: Job, found: Findings, total: Counted) -> Course:
+        """That of a run which goes on from a commit."""
+        image, found = job.image, copy.deepcopy(found)
+        untold = _is_live(job) and image.shape.words == 1 and not image.level_limit
+        beyond = 0 < image.level_limit <= found.depth
+        found.maybe_cyclic = found.maybe_cyclic or untold or beyond
+        return cls(found, copy.deepcopy(found), total)
+
+    @property
+    def going(self) -> bool:
+        """Whether there is a level to be expanded."""
+        over = self.stopped is not None or self.total.broken is not None or not self.total.fresh
+        return not over and self.found.faulty is None and self.lost is None
+
+    def is_last(self, job: Job) -> bool:
+        """Whether of the successors of this level is only asked whether they have been seen."""
+        limit = job.limits.max_depth
+        return limit is not None and self.found.depth >= limit
+
+    def expanded(self, job: Job, report: Report, stop: str | None) -> None:
+        """All have expanded level ``found.depth``; ``stop``: why not all of it."""
+        self.found.add(job.system, report, self.found.depth)
+        self.lost, self.stopped = report.lost, stop
+        self.looking = self.is_last(job)
+        self.ahead = not self.looking and stop is None
+        if self.looking and report.newcomer:
+            self.stopped = stop or job.limits.no_deeper
+
+    def counted(self, job: Job, total: Counted) -> None:
+        """All have taken in what was sent to them, and know how much they hold together."""
+        found, image, limits = self.found, job.image, job.limits
+        ahead, looked = self.ahead, self.looking
+        self.ahead = self.looking = False
+        self.total, self.stopped = total, self.stopped or total.stop
+        found.add(job.system, total.late, found.depth)
+        if looked:
+            if total.late.newcomer:
+                self.stopped = self.stopped or limits.no_deeper
+            found.maybe_cyclic = _is_live(job)
+            self.total = replace(total, fresh=0)
+        if not ahead or self.stopped is not None or total.broken is not None:
+            return
+        found.depth += 1
+        if image.level_limit and found.depth >= image.level_limit:
+            found.maybe_cyclic = True
+        self.complete = copy.deepcopy(found)
+        if limits.max_states is not None and total.states >= limits.max_states and total.fresh:
+            self.stopped = limits.no_more_states
+
+
+def _is_live(job: Job) -> bool:
+    return any(p.kind is PropertyKind.LIVENESS for p in job.system.properties)

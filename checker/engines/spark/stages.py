@@ -1,0 +1,296 @@
+"""The stages of a run by shuffle, as its tasks on the executors see them.
+
+Spark runs a chain of stages, one for each level.  A task *takes in* the states of a level that its
+shard owns, writes those down that are new, and *expands* them; what it finds goes out in blocks of
+many states, and Spark brings these to the tasks of the next stage.  Beside states there are notes,
+which a task sends to all tasks of the next stage, and its luggage, which goes to its own shard.
+
+Whatever Spark makes a task do again gives the same states: those of a level are a set.  Where
+tasks come to differ all the same (one was made to stop, say, and did not when it was made again),
+that is noticed, and the run goes on from the last commit.
+"""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import resource
+import socket
+import time
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, reduce
+from itertools import chain
+from operator import add
+from typing import Any
+
+from checker.engines.spark.course import Counted, Course
+from checker.engines.spark.job import PROGRESS, STOP, Effort, Job, rows_of
+from checker.engines.spark.keeper import Keeper
+from checker.exploration.backwards import compiled
+from checker.exploration.findings import Report
+from checker.exploration.run_folder import Part
+from checker.exploration.shard import Block
+from checker.witness.answer import INTERRUPTED
+
+SCHEMA = "dst int, note binary, rows binary"
+"""``dst``: the shard that a row is for; and either a note or states."""
+SLICE = 0.2
+"""Seconds of expansion between two looks at the clock and at the folder's messages."""
+BLOCK_BYTES = 1 << 21
+"""Of states in a block, at most."""
+BATCH_BYTES = 1 << 22
+"""Of blocks that are given to Spark at once, about."""
+REMEMBERED, LEAST, MOST = 4, 1 << 10, 1 << 22
+"""So many states that were sent are remembered for each that is expanded, but at least and at most
+so many."""
+
+Batches = Iterator[Any]
+"""Record batches of Arrow."""
+Row = tuple[int, bytes | None, bytes | None]
+"""As in :data:`SCHEMA`."""
+
+
+class Split(Exception):
+    """The tasks of a stage do not agree on what has happened."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """``shard`` has expanded level ``depth``: what it noted, why not all of it (``stop``), what it
+    held when it began, and what it took."""
+
+    shard: int
+    depth: int
+    counted: Counted
+    report: Report
+    stop: str | None
+    effort: Effort
+
+
+@dataclass(frozen=True)
+class Luggage:
+    """What a shard takes along: the course, what it has counted since, what it has written since
+    the last commit, and what all that took."""
+
+    course: Course
+    counted: Counted
+    parts: tuple[Part, ...]
+    effort: Effort
+
+
+def packed(job: Job) -> bytes:
+    """A job as it travels with each stage."""
+    return zlib.compress(pickle.dumps(job), 1)
+
+
+@lru_cache(maxsize=2)
+def _unpacked(job: bytes) -> Job:
+    found: Job = pickle.loads(zlib.decompress(job))
+    compiled(found.image)
+    gc.collect()
+    gc.freeze()  # PySpark collects garbage after each task: what stays need not be looked at
+    return found
+
+
+# -- what a task gets and gives -----------------------------------------------------------------
+
+
+@dataclass
+class Inbox:
+    """What has come for one shard; notes and luggage are there when they have been passed by."""
+
+    batches: Batches
+    shard: int = -1
+    notes: list[Note] = field(default_factory=list)
+    luggage: Luggage | None = None
+
+    def blocks(self) -> Iterator[Block]:
+        """The states, as they come."""
+        for batch in self.batches:
+            owners, notes, rows = batch.columns
+            for i, owner in enumerate(owners):
+                self.shard = owner.as_py()
+                if rows[i].is_valid:
+                    yield memoryview(rows[i].as_buffer())
+                    continue
+                said = pickle.loads(notes[i].as_buffer())
+                if isinstance(said, Note):
+                    self.notes.append(said)
+                else:
+                    self.luggage = said
+
+
+def _batches(rows: Iterator[Row]) -> Batches:
+    """Rows in batches of some size."""
+    import pyarrow as pa
+
+    types, names = (pa.int32(), pa.binary(), pa.binary()), ["dst", "note", "rows"]
+    waiting: list[Row] = []
+    size = 0
+
+    def batch() -> Any:
+        columns = zip(*waiting, strict=True)
+        arrays = [pa.array(c, t) for c, t in zip(columns, types, strict=True)]
+        return pa.RecordBatch.from_arrays(arrays, names)
+
+    for row in rows:
+        waiting.append(row)
+        size += len(row[2] or b"")
+        if size >= BATCH_BYTES:
+            yield batch()
+            waiting, size = [], 0
+    if waiting:
+        yield batch()
+
+
+# -- stages -------------------------------------------------------------------------------------
+
+
+def first(job: bytes, course: Course, batches: Batches) -> Batches:
+    """Expands level ``course.found.depth``, which is committed; the input is the shard's number."""
+    (index,) = (number.as_py() for batch in batches for number in batch.column(0))
+    with Keeper(_unpacked(job), index, course.found.depth) as keeper:
+        keeper.is_open(())
+        luggage = Luggage(course, keeper.counted(), (), Effort(index, 0, 0, 0, 0.0, ""))
+        yield from _batches(expand(keeper, luggage))
+
+
+def middle(job: bytes, depth: int, batches: Batches) -> Batches:
+    """Takes in level ``depth``, and expands it."""
+    inbox = Inbox(batches)
+    blocks = _begun(inbox)
+    with Keeper(_unpacked(job), inbox.shard, depth - 1) as keeper:
+        luggage = take_in(keeper, inbox, blocks)
+        if luggage.course.ahead:
+            yield from _batches(expand(keeper, luggage))
+        else:
+            yield from _batches(iter([(inbox.shard, pickle.dumps(luggage), None)]))
+
+
+def final(job: bytes, depth: int, batches: Batches) -> Batches:
+    """Takes in level ``depth``; gives the shard's luggage."""
+    inbox = Inbox(batches)
+    blocks = _begun(inbox)
+    with Keeper(_unpacked(job), inbox.shard, depth - 1) as keeper:
+        yield rows_of(take_in(keeper, inbox, blocks))
+
+
+def _begun(inbox: Inbox) -> Iterator[Block]:
+    """The states in the inbox, which knows the shard now."""
+    blocks = inbox.blocks()
+    return chain([block for block in [next(blocks, None)] if block is not None], blocks)
+
+
+def take_in(keeper: Keeper, inbox: Inbox, blocks: Iterator[Block]) -> Luggage:
+    """The states of the next level become the shard's own, where the run goes on so far.
+
+    Raises :class:`Split`.
+    """
+    limit = keeper.job.limits.max_depth
+    last = limit is not None and keeper.depth >= limit
+    waiting: list[Block] = []
+    begun = False
+
+    def take(more: Sequence[Part] | None) -> None:
+        nonlocal begun
+        if keeper.is_open(more):
+            if not begun:
+                keeper.begin(last=last)
+                begun = True
+            for block in waiting:
+                keeper.take(block)
+            waiting.clear()
+
+    for block in blocks:
+        waiting.append(block)
+        take(None if inbox.luggage is None else inbox.luggage.parts)
+    luggage = _settled(keeper.job, keeper.depth, inbox)
+    if not inbox.notes or not (luggage.course.ahead or luggage.course.looking):
+        return luggage  # the run was over before, or it is now
+    take(luggage.parts)
+    if last:
+        return replace(luggage, counted=keeper.counted())
+    keeper.complete()
+    return _written(keeper, luggage)
+
+
+def _settled(job: Job, depth: int, inbox: Inbox) -> Luggage:
+    """The luggage, with the course as it is after all that was said about level ``depth``."""
+    luggage, notes = inbox.luggage, inbox.notes
+    if luggage is None or (notes and {n.shard for n in notes} != set(range(job.shards))):
+        raise Split(f"shard {inbox.shard}: what others have to say is missing")
+    if not notes:
+        return luggage
+    if any(note.depth != depth for note in notes):
+        raise Split(f"shard {inbox.shard}: others are at another level than {depth}")
+    course = luggage.course
+    course.counted(job, reduce(add, (note.counted for note in notes)))
+    if course.going:
+        report = Report.together(note.report for note in notes)
+        course.expanded(job, report, next((n.stop for n in notes if n.stop), None))
+    effort = next(note.effort for note in notes if note.shard == inbox.shard)
+    return replace(luggage, effort=luggage.effort + effort)
+
+
+def _written(keeper: Keeper, luggage: Luggage) -> Luggage:
+    """The shard's last level is in the run's folder, or it is said why not."""
+    counted, folder, parts = keeper.counted(), keeper.job.folder, luggage.parts
+    if counted.fresh and counted.stop is None:
+        rows = keeper.shard.level(keeper.depth)
+        try:
+            part = folder.write(keeper.depth, keeper.index, keeper.job.shards, [rows])
+            parts = (*parts, part)
+        except OSError as error:
+            broken = f"{error.filename or folder.location}: {error.strerror or error}"
+            counted = replace(counted, broken=broken)
+    return replace(luggage, counted=counted, parts=parts)
+
+
+# -- expanding ----------------------------------------------------------------------------------
+
+
+def expand(keeper: Keeper, luggage: Luggage) -> Iterator[Row]:
+    """Expands the shard's last level, as if all others had no trouble with theirs."""
+    started, job, depth = time.monotonic(), keeper.job, keeper.depth
+    yield keeper.index, pickle.dumps(luggage), None
+    limit = job.limits.max_depth
+    last = limit is not None and depth >= limit
+    size = luggage.counted.fresh
+    sent = min(max(LEAST, 1 << (REMEMBERED * size).bit_length()), MOST)
+    shard = keeper.as_shard(sent, BLOCK_BYTES // (8 * job.folder.words))
+    if not last:
+        shard.begin_level(depth + 1)
+    shard.begin_sweep(luggage.course.found, job.names, last=last)
+    stop, bytes_out = keeper.trouble, 0
+    begin, end = (0, 0) if stop else shard.store.range_of(shard.crew, depth)
+    looked = started
+    while begin < end and stop is None:
+        begin = shard.expand(begin, end, SLICE)
+        for owner, rows in shard.outgoing(shard.cap):
+            bytes_out += len(rows)
+            yield owner, None, rows
+        if time.monotonic() - looked > SLICE:
+            stop, looked = _look(keeper, luggage), time.monotonic()
+    for owner, rows in shard.outgoing():
+        bytes_out += len(rows)
+        yield owner, None, rows
+    peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    seconds, host = time.monotonic() - started, socket.gethostname()
+    effort = Effort(keeper.index, shard.states, bytes_out, peak, seconds, host)
+    note = Note(keeper.index, depth, luggage.counted, shard.report(), stop, effort)
+    said = pickle.dumps(note)
+    for owner in range(job.shards):
+        yield owner, said, None
+
+
+def _look(keeper: Keeper, luggage: Luggage) -> str | None:
+    """Says how far the run is; gives why it is to end."""
+    job, total = keeper.job, luggage.course.total
+    if keeper.index == 0:
+        said = {"states": total.states, "frontier": total.fresh, "depth": keeper.depth}
+        job.folder.say(PROGRESS, {**said, "used": total.used})
+        if (job.folder.heard(STOP) or {}).get("stop"):
+            return INTERRUPTED
+    return job.limits.no_more_time if job.is_late() else None

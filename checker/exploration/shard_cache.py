@@ -1,0 +1,170 @@
+"""What a shard has seen, in files of this machine, for whichever process gets the shard next.
+
+A cache and nothing more: whoever opens it says which levels there have to be, and brings what is
+missing.  A process holds it alone, and writes down what is in it when that is whole again, so that
+what a killed process leaves behind counts for nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from checker.exploration.memory import Buffer, MappedBuffer
+from checker.exploration.store import LOAD, Store, private
+from checker.kernels.jit import Kernel
+
+STATE, LOCK = "state.json", "lock"
+
+_known: dict[str, MappedBuffer] = {}
+"""What this process has mapped before: mapped again, all of its pages would be missed again."""
+
+
+@dataclass(frozen=True)
+class _State:
+    """What is in the files: ``starts``: the first row of each level; ``count``: of all rows."""
+
+    digest: str
+    slots: int
+    count: int
+    starts: list[int]
+
+
+class ShardCache:
+    """That of shard ``index`` of ``shards`` of the run ``name``, in a folder below ``place``.
+
+    ``place``: ``None`` for none: everything is in this process's memory, and gone with it.  To be
+    used as a context.
+    """
+
+    def __init__(self, place: str | None, name: str, index: int, shards: int) -> None:
+        self._folder = None
+        if place is not None:
+            self._folder = Path(place) / f"bivalence-{name}" / f"{index:05d}-of-{shards:05d}"
+        self._handle: int | None = None
+
+    def __enter__(self) -> ShardCache:
+        if self._folder is not None:
+            try:
+                self._folder.mkdir(parents=True, exist_ok=True)
+                self._claim(self._folder / LOCK)
+            except (ImportError, OSError):  # somebody else's, or no place for files
+                self._folder = None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+
+    def _claim(self, path: Path) -> None:
+        import fcntl
+
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(handle)
+            raise
+        self._handle = handle
+
+    # -- what is in it --------------------------------------------------------------------------
+
+    def open(self, kernel: Kernel, levels: int, memory: int | None) -> Store:
+        """The first levels, at most so many (at least one), as far as they are there."""
+        for path in [path for path, buffer in _known.items() if not buffer.is_at(path)]:
+            del _known[path]
+        state = self._state(kernel)
+        if state is not None:
+            with contextlib.suppress(OSError):
+                store = Store(kernel, 1, memory, self._mapped, state.slots)
+                store.make = self._make
+                store.hold(state.starts, state.count)
+                if levels < len(state.starts):
+                    self.spoil()
+                    store.drop(levels)
+                return store
+        return self.empty(kernel, memory)
+
+    def empty(self, kernel: Kernel, memory: int | None) -> Store:
+        """No level yet."""
+        if self._folder is None:
+            return Store(kernel, 1, memory)
+        try:
+            self.spoil()
+            for path in self._folder.iterdir():
+                if path.name != LOCK:
+                    path.unlink()
+        except OSError:
+            self._folder = None
+            return Store(kernel, 1, memory)
+        return Store(kernel, 1, memory, self._make)
+
+    def spoil(self) -> None:
+        """What is in the files is about to change: it counts for nothing, until it is saved."""
+        if self._folder is not None:
+            (self._folder / STATE).unlink(missing_ok=True)
+
+    def save(self, store: Store) -> None:
+        """What is in ``store`` is whole: some levels, the last of which may grow no more."""
+        (crew,) = store.crew
+        parts = (store.table, crew.rows)
+        if self._folder is None or not all(isinstance(part, MappedBuffer) for part in parts):
+            return
+        digest = store.kernel.image.digest
+        state = _State(digest, store.slots, crew.count, crew.starts)
+        used = {part.path for part in parts if isinstance(part, MappedBuffer)}
+        with contextlib.suppress(OSError):
+            for path in self._folder.iterdir():
+                if path.name != LOCK and str(path) not in used:
+                    path.unlink()
+            beside = self._folder / f"{STATE}.new"
+            beside.write_text(json.dumps(asdict(state)))
+            beside.replace(self._folder / STATE)
+
+    def _state(self, kernel: Kernel) -> _State | None:
+        """What is whole in the files; ``None`` where they are of no use."""
+        if self._folder is None:
+            return None
+        try:
+            state = _State(**json.loads((self._folder / STATE).read_text()))
+            sizes = {path.name: path.stat().st_size for path in self._folder.iterdir()}
+            row = 8 * kernel.image.shape.words
+            whole = (
+                state.digest == kernel.image.digest
+                and sizes[f"table-{state.slots}"] >= 8 * state.slots
+                and sizes["rows-0"] >= row * int(LOAD * state.slots) >= row * state.count
+            )
+        except (OSError, ValueError, TypeError, KeyError):
+            return None
+        return state if whole else None
+
+    # -- where it is ----------------------------------------------------------------------------
+
+    def _mapped(self, name: str, size: int) -> Buffer:
+        """Raises ``OSError`` where there is no room for it."""
+        assert self._folder is not None
+        path = str(self._folder / name)
+        known = _known.get(path)
+        if known is None or known.size != size or not known.is_at(path):
+            known = _known[path] = MappedBuffer(size, path)
+        return known
+
+    def _make(self, name: str, size: int) -> Buffer:
+        try:
+            return self._mapped(name, size)
+        except OSError:
+            return private(name, size)
+
+
+def local_places() -> list[str]:
+    """The folders of this executor that Spark deletes when it ends."""
+    return [f for f in os.environ.get("SPARK_LOCAL_DIRS", "").split(",") if os.path.isdir(f)]
+
+
+def remove(place: str, name: str) -> None:
+    """Deletes all that the run ``name`` has in ``place``."""
+    shutil.rmtree(Path(place) / f"bivalence-{name}", ignore_errors=True)
