@@ -331,11 +331,10 @@ class Task:
 def in_task(job: Job, index: int, host: str, meet: Meet) -> tuple[Outcome, Effort]:
     """The whole run as task ``index`` sees it, on ``host``."""
     started = time.monotonic()
-    mesh = Mesh(index, job.shards, job.token, host, meet)
-    task = Task(job, index, mesh)
-    task.restore()
-    outcome = task.run()
-    mesh.close()
+    with Mesh(index, job.shards, job.token, host, meet) as mesh:
+        task = Task(job, index, mesh)
+        task.restore()
+        outcome = task.run()
     peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     seconds = time.monotonic() - started
     return outcome, Effort(index, task.shard.states, mesh.sent, peak, seconds, host)

@@ -1,30 +1,35 @@
 """Connections between the tasks of one run, each with each.
 
-A connection is that of :mod:`multiprocessing.connection` over TCP (messages with their length), on
-the executor's own address.  Whoever connects has to prove that it knows the run's token, and so has
-whoever is connected to (a challenge each, answered with HMAC-SHA-256); both within a time limit, so
-that a stranger neither gets in nor holds anybody up.
+A connection is TCP, on the executor's own address, and carries messages with their length, as
+:mod:`multiprocessing.connection` does.  Before that both sides have to prove that they belong to
+the run (:mod:`checker.engines.spark.greeting`), within a time limit, so that a stranger neither
+gets in nor holds anybody up.
 """
 
 from __future__ import annotations
 
-import hmac
-import secrets
+import contextlib
+import os
 import socket
-import struct
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from multiprocessing.connection import Client, Connection, wait
+from multiprocessing.connection import Connection, wait
+from types import TracebackType
+
+from checker.engines.spark.greeting import Greeting, Stranger
 
 JOIN_SECONDS = 30.0
 """So long all tasks of a run have to find one another."""
-HANDSHAKE_SECONDS = 5.0
-CHALLENGE, ANSWER = 32, 32
-"""Bytes."""
+AGAIN = 0.05
+"""Seconds until a task that did not answer is called again."""
+GUESTS = 64
+"""So many that nobody knows yet are listened to at a time."""
 PATIENCE = 0.2
 """Seconds after which a thread looks whether it is to end."""
+FLUSH_SECONDS = 30.0
+"""So long what was sent may take to leave, when a task is done."""
 
 GOODBYE = b""
 """The last message: nothing is missing if the connection ends after it."""
@@ -33,7 +38,7 @@ Address = tuple[str, int]
 
 
 class Unmeshed(Exception):
-    """The tasks can't reach one another; the message says who whom."""
+    """The tasks can't reach one another; the message says who whom, and why."""
 
 
 class Broken(Exception):
@@ -41,10 +46,12 @@ class Broken(Exception):
 
 
 class Mesh:
-    """Task ``index``'s connections to all others of ``size`` tasks.
+    """Task ``index``'s connections to all others of ``size`` tasks; a context, at the end of which
+    it says goodbye, or hangs up where something went wrong.
 
-    ``host``: of this executor, as the others know it; ``meet``: gives the addresses of all tasks
-    for one's own (all tasks call it at once).  Raises :class:`Unmeshed`.
+    ``token``: what only tasks of this run know; ``host``: of this executor, as the others know it;
+    ``meet``: gives the addresses of all tasks for one's own (all tasks call it at once).  Raises
+    :class:`Unmeshed`.
     """
 
     def __init__(
@@ -55,10 +62,11 @@ class Mesh:
         host: str,
         meet: Callable[[Address], list[Address]],
     ) -> None:
-        self.index, self.size, self._token = index, size, token
+        self.index, self.size = index, size
         self._links: dict[int, Connection] = {}
         self._ready = threading.Condition()
         self._joined = self._over = False
+        self._guests = threading.Semaphore(GUESTS)
         self._failed: str | None = None
         self._inbox: deque[tuple[int, bytes]] = deque()
         self._arrived = threading.Condition()
@@ -66,93 +74,114 @@ class Mesh:
         self._waiting = 0
         self._leaving = threading.Condition()
         self.sent = self.received = 0
+        self._receiver = threading.Thread(target=self._receive, daemon=True)
+        self._sender = threading.Thread(target=self._send, daemon=True)
         if size == 1:
             meet(("", 0))
-            return
-        with socket.create_server((_own_address(host), 0), backlog=2 * size) as door:
-            door.settimeout(PATIENCE)
-            welcome = threading.Thread(target=self._welcome, args=(door,), daemon=True)
-            welcome.start()
-            try:
-                self._join(meet((host, int(door.getsockname()[1]))))
-            finally:
-                self._joined = True
-                welcome.join()
-        threading.Thread(target=self._receive, daemon=True).start()
-        threading.Thread(target=self._send, daemon=True).start()
+        else:
+            with socket.create_server((_own_address(host), 0), backlog=GUESTS + size) as door:
+                addresses = meet((host, int(door.getsockname()[1])))
+                self._greeting = Greeting.among(token, index, addresses)
+                self._gather(door, addresses)
+            self._receiver.start()
+        self._sender.start()
+
+    def __enter__(self) -> Mesh:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.hang_up()
 
     # -- joining --------------------------------------------------------------------------------
+
+    def _gather(self, door: socket.socket, addresses: list[Address]) -> None:
+        """Gets to know all others."""
+        door.settimeout(PATIENCE)
+        welcome = threading.Thread(target=self._welcome, args=(door,), daemon=True)
+        welcome.start()
+        try:
+            self._join(addresses)
+        except BaseException:
+            self.hang_up()
+            raise
+        finally:
+            self._joined = True
+            welcome.join()
 
     def _join(self, addresses: list[Address]) -> None:
         """Calls all tasks of a smaller number, and waits for the calls of the others."""
         until = time.monotonic() + JOIN_SECONDS
         for other in range(self.index):
-            self._links[other] = self._call(other, addresses[other], until)
+            self._keep(other, self._call(other, addresses[other], until))
         with self._ready:
             there = self._ready.wait_for(
-                lambda: len(self._links) == self.size - 1, until - time.monotonic()
+                lambda: len(self._links) == self.size - 1, max(0.0, until - time.monotonic())
             )
         if not there:
             missing = sorted(set(range(self.size)) - set(self._links) - {self.index})
             names = ", ".join(f"task {i} ({addresses[i][0]})" for i in missing[:3])
-            raise Unmeshed(f"task {self.index} ({addresses[self.index][0]}) waits for {names}")
+            where = f"task {self.index} ({addresses[self.index][0]})"
+            raise Unmeshed(f"{where} was not called by {names} within {JOIN_SECONDS:g} s")
 
-    def _call(self, other: int, address: Address, until: float) -> Connection:
+    def _call(self, other: int, address: Address, until: float) -> socket.socket:
         while True:
+            line = None
             try:
-                link = Client(address)
-                _in_time(link)
-                if self._prove(link) and self._challenge(link):
-                    link.send_bytes(self.index.to_bytes(4, "big"))
-                    _at_once(link)
-                    return link
-                link.close()
-            except (OSError, EOFError):
-                pass
+                line = socket.create_connection(address, max(until - time.monotonic(), 0.001))
+                self._greeting.call(line, other)
+                return line
+            except (OSError, Stranger) as problem:
+                why = str(problem)
+                if line is not None:
+                    line.close()
             if time.monotonic() > until:
                 where = "{}:{}".format(*address)
-                raise Unmeshed(f"task {self.index} can't reach task {other} at {where}")
-            time.sleep(0.05)
+                raise Unmeshed(f"task {self.index} can't reach task {other} at {where}: {why}")
+            time.sleep(AGAIN)
 
     def _welcome(self, door: socket.socket) -> None:
         while not self._joined:
             try:
-                caller, _ = door.accept()
-            except TimeoutError:
+                line, _ = door.accept()
+            except OSError:  # nobody for a while, or nobody any more
                 continue
-            caller.setblocking(True)
-            link = Connection(caller.detach())
-            threading.Thread(target=self._examine, args=(link,), daemon=True).start()
+            if self._guests.acquire(blocking=False):
+                threading.Thread(target=self._examine, args=(line,), daemon=True).start()
+            else:
+                line.close()
 
-    def _examine(self, link: Connection) -> None:
-        """Lets a caller in that knows the token."""
+    def _examine(self, line: socket.socket) -> None:
+        """Lets a caller in that belongs to the run."""
         try:
-            _in_time(link)
-            if self._challenge(link) and self._prove(link):
-                who = int.from_bytes(_heard(link, 4), "big")
-                if self.index < who < self.size:
-                    _at_once(link)
-                    with self._ready:
-                        if who not in self._links:
-                            self._links[who] = link
-                            self._ready.notify()
-                            return
-            link.close()
-        except (OSError, EOFError):
-            link.close()
+            who = self._greeting.answer(line)
+        except (OSError, Stranger):
+            line.close()
+        else:
+            self._keep(who, line)
+        finally:
+            self._guests.release()
 
-    def _challenge(self, link: Connection) -> bool:
-        challenge = secrets.token_bytes(CHALLENGE)
-        link.send_bytes(challenge)
-        answer = _heard(link, ANSWER)
-        return hmac.compare_digest(answer, self._answer(challenge))
-
-    def _prove(self, link: Connection) -> bool:
-        link.send_bytes(self._answer(_heard(link, CHALLENGE)))
-        return True
-
-    def _answer(self, challenge: bytes) -> bytes:
-        return hmac.digest(self._token, challenge, "sha256")
+    def _keep(self, other: int, line: socket.socket) -> None:
+        """From now on there are messages on this connection, which take the time they need."""
+        line.settimeout(None)
+        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with self._ready:
+            if self._joined or not 0 <= other < self.size or other == self.index:
+                line.close()
+                return
+            before = self._links.pop(other, None)  # it has not noticed that we let it in
+            if before is not None:
+                before.close()
+            self._links[other] = Connection(line.detach())
+            self._ready.notify()
 
     # -- messages -------------------------------------------------------------------------------
 
@@ -183,24 +212,38 @@ class Mesh:
             return None
 
     def close(self) -> None:
-        """Sends what is still to be sent, and hangs up."""
-        self._over = True
+        """Sends what is still to be sent, and says goodbye; waits for nobody else's."""
         with self._leaving:
+            self._over = True
             self._outbox.extend((other, GOODBYE) for other in self._links)
             self._leaving.notify()
+        self._sender.join(FLUSH_SECONDS)
+
+    def hang_up(self) -> None:
+        """Ends all connections without a word: the others find that this task is gone."""
+        with self._leaving:
+            self._over = True
+            self._outbox.clear()
+            self._leaving.notify()
+        for link in self._links.values():
+            if self._receiver.ident is None:
+                link.close()
+            else:  # it closes them
+                with contextlib.suppress(OSError), socket.socket(fileno=os.dup(link.fileno())) as s:
+                    s.shutdown(socket.SHUT_RDWR)
 
     def _check(self) -> None:
         if self._failed:
             raise Broken(self._failed)
 
     def _fail(self, why: str) -> None:
-        self._failed = why
+        self._failed = self._failed or why
         with self._arrived:
             self._arrived.notify()
 
     def _receive(self) -> None:
         who = {link: other for other, link in self._links.items()}
-        while who and not self._over:
+        while who:
             for link in wait(list(who), PATIENCE):
                 assert isinstance(link, Connection)
                 try:
@@ -212,12 +255,14 @@ class Mesh:
                     continue
                 if message == GOODBYE:
                     del who[link]
-                    link.close()
                     continue
                 self.received += len(message)
                 with self._arrived:
                     self._inbox.append((who[link], message))
                     self._arrived.notify()
+        self._sender.join()
+        for link in self._links.values():
+            link.close()
 
     def _send(self) -> None:
         while True:
@@ -242,25 +287,3 @@ def _own_address(host: str) -> str:
         return socket.gethostbyname(host)
     except OSError:
         return "127.0.0.1"
-
-
-def _at_once(link: Connection) -> None:
-    """From now on small messages do not wait for more, and large ones take the time they need."""
-    with socket.socket(fileno=socket.dup(link.fileno())) as handle:
-        handle.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        handle.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, 0))
-
-
-def _in_time(link: Connection) -> None:
-    """Until :func:`_at_once`, nobody is waited for longer than a handshake may take."""
-    limit = struct.pack("ll", int(HANDSHAKE_SECONDS), 0)
-    with socket.socket(fileno=socket.dup(link.fileno())) as handle:
-        handle.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
-
-
-def _heard(link: Connection, size: int) -> bytes:
-    """A message of exactly ``size`` bytes; raises ``OSError`` where it is another or too late."""
-    message = link.recv_bytes(size)
-    if len(message) != size:
-        raise OSError("a message of another length")
-    return message

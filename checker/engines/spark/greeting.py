@@ -1,0 +1,95 @@
+"""How two tasks of a run find out, on a new connection, that both of them are.
+
+    the one who is called   32 random bytes
+    the caller              32 random bytes, its number, and its proof
+    the one who is called   its proof
+
+A proof (HMAC-SHA-256 with the run's token) is about everything that was said, about who calls whom,
+and about the *room*: which tasks there are.  So what was overheard elsewhere or earlier proves
+nothing, nor does what a task of an earlier attempt says.  All messages have a fixed length, and
+all of it has to happen in a few seconds: a stranger learns nothing and costs nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import socket
+import time
+from dataclasses import dataclass
+
+SECONDS = 5.0
+"""So long a greeting may take."""
+NONCE, NUMBER, PROOF = 32, 4, 32
+"""Bytes."""
+
+
+class Stranger(Exception):
+    """Whoever is there is no task of this run, or said nothing in time; the message says which."""
+
+
+class HungUp(Stranger):
+    """Whoever was there has left."""
+
+
+@dataclass(frozen=True)
+class Greeting:
+    """What task ``index`` needs to greet the others: the run's ``token``, and who is in the
+    ``room``."""
+
+    token: bytes
+    index: int
+    room: bytes
+
+    @classmethod
+    def among(cls, token: bytes, index: int, tasks: object) -> Greeting:
+        """``tasks``: anything that is the same for all tasks of this attempt, and for no others."""
+        return cls(token, index, hashlib.sha256(repr(tasks).encode()).digest())
+
+    def call(self, line: socket.socket, other: int) -> None:
+        """On a connection to task ``other``.  Raises :class:`Stranger`, ``OSError``."""
+        until = time.monotonic() + SECONDS
+        theirs, mine = _heard(line, NONCE, until), secrets.token_bytes(NONCE)
+        number = self.index.to_bytes(NUMBER, "big")
+        said = self.room + number + other.to_bytes(NUMBER, "big") + theirs + mine
+        line.sendall(mine + number + self._proof(b"caller", said))
+        try:
+            proof = _heard(line, PROOF, until)
+        except HungUp:
+            raise Stranger("it does not take this run's token") from None
+        if not hmac.compare_digest(proof, self._proof(b"called", said)):
+            raise Stranger("it does not know this run's token")
+
+    def answer(self, line: socket.socket) -> int:
+        """On a connection that somebody has made; gives the caller's number.
+
+        Raises :class:`Stranger`, ``OSError``.
+        """
+        until, mine = time.monotonic() + SECONDS, secrets.token_bytes(NONCE)
+        line.sendall(mine)
+        heard = _heard(line, NONCE + NUMBER + PROOF, until)
+        theirs, number, proof = heard[:NONCE], heard[NONCE:-PROOF], heard[-PROOF:]
+        said = self.room + number + self.index.to_bytes(NUMBER, "big") + mine + theirs
+        if not hmac.compare_digest(proof, self._proof(b"caller", said)):
+            raise Stranger("it does not know this run's token")
+        line.sendall(self._proof(b"called", said))
+        return int.from_bytes(number, "big")
+
+    def _proof(self, role: bytes, said: bytes) -> bytes:
+        return hmac.digest(self.token, role + said, "sha256")
+
+
+def _heard(line: socket.socket, size: int, until: float) -> bytes:
+    """The next ``size`` bytes, and no more than those."""
+    heard = b""
+    while len(heard) < size:
+        line.settimeout(max(until - time.monotonic(), 0.001))
+        try:
+            more = line.recv(size - len(heard))
+        except TimeoutError:
+            raise Stranger(f"it did not greet within {SECONDS:g} s") from None
+        if not more:
+            raise HungUp("it hung up")
+        heard += more
+    return heard
