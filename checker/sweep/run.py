@@ -56,9 +56,11 @@ def run(
 
 def _on_spark(plan: Plan, cluster: Cluster, listener: Listener | None) -> Iterator[Outcome]:
     from checker.engines.spark.fan_out import Failure, fan_out
+    from checker.engines.spark.probe import require_elsewhere
     from checker.engines.spark.session import open_session
 
     with open_session(cluster) as session:
+        require_elsewhere(session)
         if listener is not None:
             listener(0, {})
         found = fan_out(session, run_cell, plan.tasks)
