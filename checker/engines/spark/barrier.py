@@ -11,7 +11,6 @@ second the same numbers, so that each decides alone what all of them do next.
 
 from __future__ import annotations
 
-import copy
 import json
 import operator
 import pickle
@@ -23,15 +22,15 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
+from checker.engines.spark.course import Counted, Course
 from checker.engines.spark.job import ANSWER, PROGRESS, STOP, Effort, Job, Outcome, rows_of
 from checker.engines.spark.mesh import Address, Mesh
 from checker.engines.spark.session import Session
 from checker.exploration.backwards import compiled
-from checker.exploration.findings import Best, Findings, Report
+from checker.exploration.findings import Report
 from checker.exploration.run_folder import Part
 from checker.exploration.shard import Shard
 from checker.exploration.store import OutOfMemory
-from checker.system.ir import PropertyKind
 from checker.witness.answer import INTERRUPTED
 
 SLICE = 0.05
@@ -55,49 +54,13 @@ class Ended:
     commit: bool
 
 
-@dataclass(frozen=True)
-class Counted:
-    """``fresh``: states of the next level; ``states``: all; ``deepest``: the last level with some;
-    ``late``: what was noted since *ended*; ``stop``, ``broken``: why not to go on; ``parts``: what
-    was written.
-    """
-
-    fresh: int
-    states: int
-    deepest: int
-    used: int
-    late: Report
-    stop: str | None
-    broken: str | None
-    parts: tuple[Part, ...]
-
-    def __add__(self, other: Counted) -> Counted:
-        return Counted(
-            self.fresh + other.fresh,
-            self.states + other.states,
-            max(self.deepest, other.deepest),
-            self.used + other.used,
-            self.late + other.late,
-            self.stop or other.stop,
-            self.broken or other.broken,
-            self.parts + other.parts,
-        )
-
-
 class Task:
-    """One task of a run: shard ``index``, connected by ``mesh``.
-
-    What is in ``found``, ``complete``, ``total`` and ``stopped`` is the same in all tasks.
-    ``complete``: the findings that go with complete levels only.
-    """
+    """One task of a run: shard ``index``, connected by ``mesh``; all have the same ``course``."""
 
     def __init__(self, job: Job, index: int, mesh: Mesh) -> None:
         self.job, self.index, self.mesh = job, index, mesh
         self.shard = Shard(compiled(job.image), index, job.shards, keep=True, memory=job.memory)
-        self.found = self.complete = Findings()
-        self.total: Counted
-        self.lost: Best | None = None
-        self.stopped: str | None = None
+        self.course: Course
         self._trouble: str | None = None  # why this task can't go on; the others don't know yet
         self._committed = -1
         self._started = self._committed_at = self._said_at = time.monotonic()
@@ -109,8 +72,7 @@ class Task:
         folder = self.job.folder
         found, levels = folder.latest(), folder.parts()
         assert found is not None, "the driver commits the initial states"
-        self.found, self._committed = found, found.depth
-        self.complete = copy.deepcopy(found)
+        self.course, self._committed = Course.after(self.job, found), found.depth
         try:
             for depth in range(found.depth + 1):
                 mine = [p for p in levels.get(depth, []) if self.job.overlaps(p, self.index)]
@@ -121,57 +83,33 @@ class Task:
     def run(self) -> Outcome:
         """All levels."""
         self._count(())
-        while self.stopped is None and self.total.fresh and self.total.broken is None:
-            if self.found.faulty is not None or self.lost is not None:
-                break
+        while self.course.going:
             self._level()
-        wanted = self.stopped is not None or self.job.wants_states(self.found)
-        if wanted and self.total.broken is None:
-            self._count(self._written(self.complete.depth))
+        course = self.course
+        wanted = course.stopped is not None or self.job.wants_states(course.found)
+        if wanted and course.total.broken is None:
+            self._count(self._written(course.complete.depth))
             self._commit()
-        return self._outcome()
+        return course.outcome(time.monotonic() - self._started)
 
     # -- a level --------------------------------------------------------------------------------
 
     def _level(self) -> None:
-        shard, found, limits = self.shard, self.found, self.job.limits
-        depth = found.depth
-        last = limits.max_depth is not None and depth >= limits.max_depth
+        shard, course, job = self.shard, self.course, self.job
+        depth, last = course.found.depth, course.is_last(job)
         if not last:
             shard.begin_level(depth + 1)
-        shard.begin_sweep(found, self.job.names, last=last)
+        shard.begin_sweep(course.found, job.names, last=last)
         ended = self._sweep(depth)
         report = Report.together(message.report for message in ended)
-        found.add(self.job.system, report, depth)
-        self.lost = report.lost
-        self.stopped = next((e.stop for e in ended if e.stop), None)
-        if last:
+        course.expanded(job, report, next((e.stop for e in ended if e.stop), None))
+        if course.looking:
             self._count(())
-            if report.newcomer or self.total.late.newcomer:
-                self.stopped = self.stopped or limits.no_deeper
-            found.maybe_cyclic = self._tracked()
-            self.total = replace(self.total, fresh=0)
-        elif self.stopped is None:
-            self._advance(depth + 1, ended[0].commit)
-
-    def _tracked(self) -> bool:
-        return any(p.kind is PropertyKind.LIVENESS for p in self.job.system.properties)
-
-    def _advance(self, depth: int, commit: bool) -> None:
-        """Level ``depth`` is complete if everybody has taken in what was sent."""
-        found, image, limits = self.found, self.job.image, self.job.limits
-        parts = self._written(depth) if commit and self._trouble is None else ()
-        self._count(parts)
-        if self.stopped is not None:
-            return
-        found.depth = depth
-        if image.level_limit and depth >= image.level_limit:
-            found.maybe_cyclic = True
-        self.complete = copy.deepcopy(found)
-        self._commit()
-        if limits.max_states is not None and self.total.states >= limits.max_states:
-            if self.total.fresh:
-                self.stopped = limits.no_more_states
+        elif course.ahead:
+            commit = ended[0].commit and self._trouble is None
+            self._count(self._written(depth + 1) if commit else ())
+            if course.complete.depth == depth + 1:
+                self._commit()
 
     def _sweep(self, depth: int) -> list[Ended]:
         """Expands own states, sends and takes; gives what each task noted, by number."""
@@ -261,9 +199,8 @@ class Task:
             message = self._next((kind,), SLICE)
             if message is not None:
                 counted[message[0]] = pickle.loads(memoryview(message[1])[len(kind) :])
-        self.total = reduce(operator.add, (counted[i] for i in range(self.job.shards)))
-        self.stopped = self.stopped or self.total.stop
-        self.found.add(self.job.system, self.total.late, self.found.depth)
+        total = reduce(operator.add, (counted[i] for i in range(self.job.shards)))
+        self.course.counted(self.job, total)
         if self.index == 0 and time.monotonic() - self._said_at > EVERY:
             self._look()
 
@@ -281,25 +218,12 @@ class Task:
 
     def _commit(self) -> None:
         """What all have written is valid from now on."""
-        if self.total.broken is not None or not self.total.parts:
+        complete, total = self.course.complete, self.course.total
+        if total.broken is not None or not total.parts:
             return
-        self._committed, self._committed_at = self.complete.depth, time.monotonic()
+        self._committed, self._committed_at = complete.depth, time.monotonic()
         if self.index == 0:
-            self.job.folder.commit(self.complete, self.total.parts)
-
-    def _outcome(self) -> Outcome:
-        total = self.total
-        return Outcome(
-            found=self.found,
-            complete=self.complete,
-            states=total.states,
-            depth=total.deepest,
-            used=total.used,
-            lost=self.lost,
-            stopped=self.stopped,
-            broken=total.broken,
-            seconds=time.monotonic() - self._started,
-        )
+            self.job.folder.commit(complete, total.parts)
 
     # -- messages -------------------------------------------------------------------------------
 
@@ -323,9 +247,7 @@ class Task:
 
     def _say(self) -> None:
         """A word for the driver."""
-        states = self.total.states
-        said = {"states": states, "frontier": self.total.fresh, "depth": self.found.depth}
-        self.job.folder.say(PROGRESS, {**said, "used": self.total.used})
+        self.job.folder.say(PROGRESS, self.course.progress())
 
 
 def in_task(job: Job, index: int, host: str, meet: Meet) -> tuple[Outcome, Effort]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass, replace
 
-from checker.engines.spark.job import Job
+from checker.engines.spark.job import Effort, Job, Outcome
 from checker.exploration.findings import Best, Findings, Report
 from checker.exploration.run_folder import Part
 from checker.system.ir import PropertyKind
@@ -65,12 +65,14 @@ class Course:
     stopped: str | None = None
 
     @classmethod
-    def after(cls, job: Job, found: Findings, total: Counted) -> Course:
-        """That of a run which goes on from a commit."""
+    def after(cls, job: Job, found: Findings, total: Counted | None = None) -> Course:
+        """That of a run which goes on from a commit; ``total``: ``None`` where nobody knows yet."""
         image, found = job.image, copy.deepcopy(found)
         untold = _is_live(job) and image.shape.words == 1 and not image.level_limit
         beyond = 0 < image.level_limit <= found.depth
         found.maybe_cyclic = found.maybe_cyclic or untold or beyond
+        if total is None:
+            total = Counted(0, 0, 0, 0, nothing(job))
         return cls(found, copy.deepcopy(found), total)
 
     @property
@@ -113,6 +115,35 @@ class Course:
         self.complete = copy.deepcopy(found)
         if limits.max_states is not None and total.states >= limits.max_states and total.fresh:
             self.stopped = limits.no_more_states
+
+    def progress(self) -> dict[str, int]:
+        """How far the run is, for whoever watches."""
+        total, depth = self.total, self.found.depth
+        said = {"states": total.states, "frontier": total.fresh, "depth": depth}
+        return {**said, "used": total.used}
+
+    def outcome(
+        self, seconds: float, broken: str | None = None, efforts: tuple[Effort, ...] = ()
+    ) -> Outcome:
+        """What comes of it; ``broken``: what else is wrong with the folder."""
+        return Outcome(
+            found=self.found,
+            complete=self.complete,
+            states=self.total.states,
+            depth=self.total.deepest,
+            used=self.total.used,
+            lost=self.lost,
+            stopped=self.stopped,
+            broken=self.total.broken or broken,
+            seconds=seconds,
+            efforts=efforts,
+        )
+
+
+def nothing(job: Job) -> Report:
+    """A report of somebody who has not noted anything."""
+    count = len(job.names)
+    return Report((False,) * count, (None,) * count)
 
 
 def _is_live(job: Job) -> bool:

@@ -16,12 +16,11 @@ from operator import add
 from typing import Any
 
 from checker.engines.spark import keeper, stages
-from checker.engines.spark.course import Counted, Course
+from checker.engines.spark.course import Counted, Course, nothing
 from checker.engines.spark.head import Head
 from checker.engines.spark.job import ANSWER, PROGRESS, STOP, Effort, Job, Outcome
 from checker.engines.spark.session import Session
 from checker.engines.spark.stages import SCHEMA, Batches, Luggage, Split
-from checker.exploration.findings import Report
 from checker.exploration.run_folder import Part
 from checker.witness.answer import INTERRUPTED
 
@@ -57,19 +56,8 @@ class Run:
             self.broken = f"{where}: {error.strerror or error}"
         if self.efforts:
             self._clean()
-        course, total = self.course, self.course.total
-        return Outcome(
-            found=course.found,
-            complete=course.complete,
-            states=total.states,
-            depth=total.deepest,
-            used=total.used,
-            lost=course.lost,
-            stopped=course.stopped,
-            broken=total.broken or self.broken,
-            seconds=time.monotonic() - self.started,
-            efforts=tuple(self.efforts[shard] for shard in sorted(self.efforts)),
-        )
+        efforts = tuple(self.efforts[shard] for shard in sorted(self.efforts))
+        return self.course.outcome(time.monotonic() - self.started, self.broken, efforts)
 
     def _levels(self) -> None:
         self._commit(Head(self.job, self.course, self._why_stop).run(self.parts))
@@ -86,9 +74,7 @@ class Run:
         deepest = max((level for level, count in rows.items() if count), default=0)
         states = sum(rows.values())
         used = 8 * self.job.folder.words * states
-        count = len(self.job.names)
-        nothing = Report((False,) * count, (None,) * count)
-        return Counted(rows.get(depth, 0), states, deepest, used, nothing)
+        return Counted(rows.get(depth, 0), states, deepest, used, nothing(self.job))
 
     def _chain(self, length: int) -> int:
         """So many levels; gives how many the next job should have."""
@@ -118,9 +104,7 @@ class Run:
 
     def _say(self) -> None:
         """A word for whoever watches."""
-        total, depth = self.course.total, self.course.found.depth
-        said = {"states": total.states, "frontier": total.fresh, "depth": depth}
-        self.job.folder.say(PROGRESS, {**said, "used": total.used})
+        self.job.folder.say(PROGRESS, self.course.progress())
 
     # -- jobs on Spark --------------------------------------------------------------------------
 

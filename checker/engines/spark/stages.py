@@ -287,10 +287,9 @@ def expand(keeper: Keeper, luggage: Luggage) -> Iterator[Row]:
 
 def _look(keeper: Keeper, luggage: Luggage) -> str | None:
     """Says how far the run is; gives why it is to end."""
-    job, total = keeper.job, luggage.course.total
+    job = keeper.job
     if keeper.index == 0:
-        said = {"states": total.states, "frontier": total.fresh, "depth": keeper.depth}
-        job.folder.say(PROGRESS, {**said, "used": total.used})
+        job.folder.say(PROGRESS, luggage.course.progress())
         if (job.folder.heard(STOP) or {}).get("stop"):
             return INTERRUPTED
     return job.limits.no_more_time if job.is_late() else None
