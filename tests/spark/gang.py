@@ -17,24 +17,17 @@ from checker.engines.spark.mesh import Address, Broken
 from checker.engines.spark.session import Session
 from checker.exploration.backwards import compiled
 from checker.exploration.conclude import conclude
-from checker.exploration.findings import Findings
+from checker.exploration.kept import begin
 from checker.exploration.run_folder import RunFolder
 from checker.kernels.image import KernelImage, build
-from checker.system import interpreter
-from checker.system.ir import PropertyKind, TransitionSystem
+from checker.system.ir import TransitionSystem
 from checker.witness.answer import Answer, Limits
 
 
 def begun(folder: Path, system: TransitionSystem, image: KernelImage) -> RunFolder:
     """A run's folder with the initial states."""
-    run, starts = RunFolder(str(folder), image.shape.words), interpreter.initial_events(system)
-    rows = [image.layout.pack(state) for state, _ in starts]
-    found = Findings()
-    tracked = any(p.kind is PropertyKind.LIVENESS for p in system.properties)
-    found.maybe_cyclic = tracked and image.shape.words == 1 and not image.level_limit
-    found.reach(event.mark for _, events in starts for event in events)
-    packed = b"".join(word.to_bytes(8, "little") for row in rows for word in row)
-    run.commit(found, [run.write(0, 0, 1, [memoryview(packed)])])
+    run = RunFolder(str(folder), image.shape.words)
+    begin(run, system, image)
     return run
 
 

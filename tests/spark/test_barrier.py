@@ -3,20 +3,18 @@ of shards, wherever it was interrupted."""
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 
 import pytest
 
 from checker.engines import native
-from checker.exploration.run_folder import RunFolder
-from checker.kernels.image import build
+from checker.kernels import image
 from checker.system.evaluate import RunFault
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import Answer, Limits, Unsupported
 from tests.agreement.test_random_systems import system_of, whole
 from tests.kernels.test_models import COUNTS
-from tests.spark.gang import answer, begun, job_of, outcome
+from tests.spark.gang import answer
 
 SAME = (
     "distinct_states depth exhaustive transitions violations fault reached_marks premises ends"
@@ -56,3 +54,31 @@ def test_numbers_of_states(
     found = answer(system, tmp_path, shards, Limits())
     assert found.distinct_states == count
     compare(found, native.explore(system, Limits(), threads=2))
+
+
+@pytest.mark.parametrize("seed", range(0, 24, 2))
+@pytest.mark.parametrize("bits", [0, 1], ids=["no level in a key", "one bit for the level"])
+def test_liveness_where_levels_are_not_known(
+    bits: int, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What can't be told from the keys of states has to be taken for a cycle."""
+    monkeypatch.setattr(image, "MIN_LEVEL_BITS", 99 if bits == 0 else 1)
+    monkeypatch.setattr(image, "MAX_LEVEL_BITS", bits)
+    system, limits = whole(seed), Limits(max_states=3000)
+    expected = expected_of(system, limits)
+    if expected is not None and expected.exhaustive:
+        compare(answer(system, tmp_path, 2, Limits()), expected)
+
+
+@pytest.mark.parametrize("seed", range(1, 24))
+def test_a_run_goes_on_with_other_shards(seed: int, tmp_path: Path) -> None:
+    """Begun with some shards, stopped at every level, gone on with by others."""
+    system = system_of(seed) if seed % 2 else whole(seed)
+    expected = expected_of(system, Limits(max_depth=4))
+    if expected is None or expected.fault is not None:
+        return
+    for depth in range(3):
+        for shards in ((1, 3), (2, 1), (3, 2)):
+            folder = tmp_path / f"{depth}-{shards[0]}"
+            answer(system, folder, shards[0], Limits(max_depth=depth), commit_every=0.0)
+            compare(answer(system, folder, shards[1], Limits(max_depth=4)), expected)
