@@ -1,0 +1,175 @@
+"""Liveness where the states are divided among shards: states that can't lie on a cycle are dropped
+first, and the rest is decided on as the native engine does, with the same runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from checker import pipeline
+from checker.engines import native, reference
+from checker.engines.spark import grounds
+from checker.engines.spark.cluster import Cluster, Exchange
+from checker.engines.spark.driver import Run
+from checker.engines.spark.fan_out import Failure
+from checker.engines.spark.session import open_session
+from checker.exploration.conclude import conclude
+from checker.exploration.cycles import Remainder
+from checker.exploration.graph import needs
+from checker.kernels.image import build
+from checker.properties import ask
+from checker.properties.automaton import refuting
+from checker.scout import scouted
+from checker.system.evaluate import RunFault
+from checker.system.instantiate.assemble import instantiate
+from checker.system.ir import TRUE, Connective, Holds, Modal, TransitionSystem
+from checker.system.verify import verify
+from checker.witness.answer import Limits, Unsupported
+from tests.agreement.test_liveness import verdict
+from tests.agreement.test_random_systems import judged, whole
+from tests.agreement.test_random_systems import system_of as one_system
+from tests.agreement.textbook import random_model, some_fair_run, system_of, violations
+from tests.recurring import never_for_ever
+from tests.spark.gang import answer, begun
+from tests.spark.test_barrier import compare
+
+CHECKS = [
+    "consensus/ben_or.bcast::unlucky_coins",
+    "consensus/paxos.bcast::duel",
+    "consensus/rotating_coordinator.bcast::no_fault",
+    "broadcast/eager_reliable.bcast::crash_one",
+    "detectors/heartbeat.bcast::partly_synchronous",
+    "exactly_once/one_process.bcast::act_then_log",
+    "links/crash_and_recovery.bcast::log_then_deliver",
+    "links/stubborn.bcast::lossy",
+]
+"""With loops and without, to be decided on cycles and to be followed."""
+AGAIN_AND_AGAIN = Modal("always", Modal("eventually", Holds(0)))
+
+
+def made(check: str) -> TransitionSystem:
+    path, _, name = f"specs/{check}".partition("::")
+    found = pipeline.load_check(path, name, {})
+    return instantiate(found, {}, ask, capacities=scouted(found, {}, False)).system
+
+
+@pytest.fixture
+def left(monkeypatch: pytest.MonkeyPatch) -> list[Remainder]:
+    """No graph is so small that nothing is dropped first, until nothing is left to drop; what was
+    left in the end."""
+    seen: list[Remainder] = []
+    drop = grounds.trimmed
+
+    def trimmed(trim: Any, before: Remainder, *more: Any, least: float) -> Remainder:
+        seen.append(drop(trim, before, *more, least=0.0))
+        return seen[-1]
+
+    monkeypatch.setattr(grounds, "trimmed", trimmed)
+    monkeypatch.setattr(grounds, "AT_ONCE", -1)
+    return seen
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_the_library(check: str, left: list[Remainder], tmp_path: Path) -> None:
+    system = made(check)
+    expected = native.explore(system, Limits(), threads=1)
+    for shards in (1, 2, 3):
+        compare(answer(system, tmp_path / str(shards), shards, Limits()), expected)
+    assert all(one.states < expected.distinct_states for one in left)
+
+
+@pytest.mark.parametrize("first", range(0, 60, 20))
+def test_the_textbook(first: int, left: list[Remainder], tmp_path: Path) -> None:
+    for seed in range(first, first + 20):
+        formula = AGAIN_AND_AGAIN if seed % 2 else Connective("not", (AGAIN_AND_AGAIN,))
+        model = replace(random_model(seed), formula=formula)
+        system = verify(system_of(model))
+        found = answer(system, tmp_path / str(seed), 1 + seed % 3, Limits())
+        assert verdict(system, found) == violations(model), f"seed {seed}"
+        assert found.fair == some_fair_run(model), f"seed {seed}"
+        compare(found, native.explore(system, Limits(), threads=1))
+    assert any(one.states for one in left)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_systems(seed: int, left: list[Remainder], tmp_path: Path) -> None:
+    system = one_system(seed) if seed % 2 else whole(seed)
+    limits = Limits(max_states=400)
+    try:
+        expected = reference.explore(system, limits)
+        same = native.explore(system, limits, threads=1)
+    except (Unsupported, RunFault):
+        return
+    if expected.stopped is None:
+        found = answer(system, tmp_path, 1 + seed % 3, Limits())
+        compare(found, same)
+        assert judged(system, found) == judged(system, expected)
+
+
+# -- where the driver has no room --------------------------------------------------------------
+
+
+def test_what_has_to_be_followed_is_unknown_and_the_rest_is_not(
+    left: list[Remainder], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    system = made("links/crash_and_recovery.bcast::log_then_deliver")
+    settles = Modal("eventually", Modal("always", Holds(0)))
+    more = replace(never_for_ever("settles", TRUE), formula=settles, automaton=refuting(settles))
+    system = replace(system, properties=(*system.properties, more))
+    expected = native.explore(system, Limits(), threads=1)
+    assert "reliable_delivery" in expected.violations
+
+    monkeypatch.setattr(grounds, "available", lambda: 1)
+    found = answer(system, tmp_path / "nothing", 2, Limits())
+    assert found.undecided.keys() == {"settles", "reliable_delivery"}
+    assert f"of {expected.distinct_states} states" in found.undecided["reliable_delivery"]
+    assert left[0].states, "some states lie on cycles"
+
+    room = needs(left[0].states, left[0].steps, build(system).shape.words)
+    monkeypatch.setattr(grounds, "available", lambda: room)
+    found = answer(system, tmp_path / "some", 2, Limits())
+    assert found.undecided.keys() == {"settles"}
+    assert "does not fit the driver" in found.undecided["settles"]
+    assert found.violations == expected.violations
+    assert found.fair == expected.fair
+    assert found.distinct_states == expected.distinct_states
+
+
+def test_nothing_is_left_behind(left: list[Remainder], tmp_path: Path) -> None:
+    answer(made("consensus/paxos.bcast::duel"), tmp_path, 2, Limits())
+    assert left[0].states
+    assert not list(tmp_path.glob("levels/cycles*"))
+
+
+# -- on Spark ----------------------------------------------------------------------------------
+
+
+def test_on_executors(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Every step by executors, some of which fail at first; one way through the levels."""
+    monkeypatch.setattr(grounds, "AT_ONCE", -1)
+    monkeypatch.setattr(grounds, "WORTH_IT", 0)
+    monkeypatch.setattr(grounds, "LEAST", 1.0)
+    spread, lost = grounds.fan_out, list[int]()
+
+    def fan_out(*given: Any) -> Iterator[tuple[int, Any]]:
+        for number, result in spread(*given):
+            if number == 0 and len(lost) < 3:
+                lost.append(number)
+                yield number, Failure("lost")
+            else:
+                yield number, result
+
+    monkeypatch.setattr(grounds, "fan_out", fan_out)
+    system, cluster = made("links/stubborn.bcast::lossy"), Cluster("local[2]", {}, Exchange.BARRIER)
+    image = build(system)
+    with open_session(cluster) as session:
+        folder = begun(tmp_path, system, image)
+        run = Run(system, image, Limits(), cluster, folder, session, None)
+        found = conclude("spark", run.explored(run.outcome(run.job(30.0, False))))
+    compare(found, native.explore(system, Limits(), threads=1))
+    assert len(lost) == 3
+    assert not list(tmp_path.glob("levels/cycles*"))
