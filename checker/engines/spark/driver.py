@@ -16,6 +16,7 @@ from checker.engines.spark.failures import failed, keep, root_cause
 from checker.engines.spark.fan_out import Failure, fan_out
 from checker.engines.spark.grounds import Grounds
 from checker.engines.spark.job import STOP, Job, Outcome
+from checker.engines.spark.mesh import Unmeshed
 from checker.engines.spark.session import Session, open_session
 from checker.engines.spark.slots import require_barrier, why_no_barrier
 from checker.engines.spark.watch import Watch
@@ -167,7 +168,11 @@ class Run:
                     reached = max(reached, depth)
                     if failures >= ATTEMPTS:
                         raise failed(problem, self.session.log, "the run failed") from None
-                    self._remark(f"gone on from level {depth} after: {root_cause(problem)}")
+                    why = root_cause(problem)
+                    if Unmeshed.__name__ in why and self.cluster.exchange is Exchange.AUTO:
+                        exchange = Exchange.SHUFFLE
+                        why = f"{why}; by shuffle from now on"
+                    self._remark(f"gone on from level {depth} after: {why}")
 
     def _efforts(self, outcome: Outcome) -> None:
         """Says what the run took."""
@@ -194,7 +199,7 @@ class Run:
                 try:
                     outcome = made.result(STOPPING)
                 except BaseException:
-                    self.session.spark.interruptAll()
+                    self.session.cancel_all()
                     raise KeyboardInterrupt from None
         if outcome.broken is not None:
             return self._unkept(outcome, outcome.broken)

@@ -88,6 +88,11 @@ class Session:
         """
         return run_cancellable(self.spark, job, patience)
 
+    def cancel_all(self) -> None:
+        """Ends whatever runs on it, soon."""
+        context = getattr(self.spark, "_sc", None)
+        _aside(self.spark.interruptAll if context is None else context.cancelAllJobs, CLOSING)
+
 
 def run_cancellable(spark: SparkSession, job: Callable[[], T], patience: float | None = None) -> T:
     """As :meth:`Session.run`: in a thread of its own, so that an interrupt is noticed at once and
