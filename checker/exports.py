@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from checker.diagnostics import Diagnostic, SpecError
+from checker.engines.capabilities import Feature, require
 from checker.options import Options
 from checker.witness.answer import INTERRUPTED, Listener
 from checker.witness.verdict import Report
@@ -21,10 +21,7 @@ def require_exportable(options: Options) -> None:
     """Raises :class:`SpecError` (E035 to E037) where the tables that are asked for can't be."""
     if options.states_out is None:
         return
-    if options.engine == "reference":
-        message = "the reference engine keeps no states to make tables of"
-        hint = "`--engine native` does"
-        raise SpecError((Diagnostic("E037", message, hint=hint),))
+    require(options.engine, Feature.TABLES)
     from checker.exploration.tables import prepare
 
     prepare(options.states_out)

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from checker.diagnostics import Diagnostic, SpecError
+from checker.engines.capabilities import Feature, ignored, require
 from checker.engines.spark.cluster import Cluster
 from checker.lang import typed
 from checker.options import Options, version
@@ -48,7 +49,9 @@ def answer_of(
         raise SpecError((Diagnostic("E007", message, hint=hint),)) from None
     if run is not None:
         run.unfinished = answer.stopped is not None or bool(answer.undecided)
-    return answer
+    limited = {Feature.MEMORY: options.limits.memory, Feature.THREADS: options.threads}
+    wanted = [feature for feature, limit in limited.items() if limit is not None]
+    return replace(answer, remarks=(*answer.remarks, *ignored(options.engine, wanted)))
 
 
 def _here(
@@ -142,12 +145,9 @@ def kept(path: str, check: typed.Check, options: Options) -> Iterator[Kept | Non
 def _opened(path: str, check: typed.Check, options: Options) -> Kept | None:
     asked = options.checkpoint or options.resume
     elsewhere = options.engine == "spark" or (options.engine == "auto" and options.cluster)
-    if options.engine == "reference":
-        if not asked:
-            return None
-        message, hint = "the reference engine keeps no runs", "`--engine native` does"
-        raise SpecError((Diagnostic("E016", message, hint=hint),))
-    if not asked and not elsewhere and options.states_out is None:
+    if asked:
+        require(options.engine, Feature.RUNS)
+    elif options.engine == "reference" or not (elsewhere or options.states_out is not None):
         return None
     from checker.exploration.identity import Identity
     from checker.exploration.kept import Kept

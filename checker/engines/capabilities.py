@@ -1,0 +1,135 @@
+"""What each engine can do: one table, from which the pipeline knows what to refuse before any work
+is done, and the report what to say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from checker.diagnostics import Diagnostic, SpecError
+
+ENGINES = ("reference", "native", "spark")
+
+
+class Feature(Enum):
+    """What somebody may want of an engine; the value says it in words."""
+
+    SAFETY = "what must hold in every state, with a shortest run to where it does not"
+    STEADY = "what must come true again and again (`eventually`, `~>` over growing histories)"
+    FOLLOWED = "any other formula about whole runs: it is followed from where runs start"
+    LARGE = "integers of more than 62 bits, any number of propositions and of nested choices"
+    FINE_STEPS = "`--fine-steps`"
+    COVERAGE = "`coverage`: handlers, branches and crash points that were reached"
+    LIMITS = "`--max-states`, `--max-depth`, `--timeout`"
+    MEMORY = "`--memory`"
+    THREADS = "`--threads`"
+    RUNS = "`--checkpoint`, `--resume`"
+    TABLES = "`--states-out`"
+
+
+class Can(Enum):
+    """Whether an engine can do something."""
+
+    YES = "yes"
+    PARTLY = "within limits"  # beyond them it says so, and nothing wrong
+    IGNORED = "not observed"  # the answer is the same without it, and the report says so
+    NO = "no"  # refused before any work is done
+
+
+@dataclass(frozen=True)
+class Ability:
+    """``note``: what the limits are, what is done instead, or why not: what comes after the name of
+    the engine; ``code``: of the diagnostic that refuses it."""
+
+    can: Can
+    note: str = ""
+    code: str = "E007"
+
+
+_YES = Ability(Can.YES)
+_REGISTERS = Ability(
+    Can.PARTLY, "refuses what does not fit its registers, and leaves what it can't decide unknown"
+)
+
+TABLE: dict[Feature, dict[str, Ability]] = {
+    Feature.SAFETY: dict.fromkeys(ENGINES, _YES),
+    Feature.STEADY: {
+        "reference": _YES,
+        "native": Ability(Can.PARTLY, "leaves it unknown where the graph of steps has no room"),
+        "spark": Ability(
+            Can.PARTLY,
+            "drops on the executors what can't lie on a cycle, and leaves it unknown where the rest"
+            " does not fit the driver",
+        ),
+    },
+    Feature.FOLLOWED: {
+        "reference": _YES,
+        "native": Ability(Can.PARTLY, "leaves it unknown where the graph of steps has no room"),
+        "spark": Ability(
+            Can.PARTLY, "leaves it unknown where the whole graph of steps does not fit the driver"
+        ),
+    },
+    Feature.LARGE: {"reference": _YES, "native": _REGISTERS, "spark": _REGISTERS},
+    Feature.FINE_STEPS: dict.fromkeys(ENGINES, _YES),
+    Feature.COVERAGE: dict.fromkeys(ENGINES, _YES),
+    Feature.LIMITS: dict.fromkeys(ENGINES, _YES),
+    Feature.MEMORY: {
+        "reference": Ability(Can.IGNORED, "does not observe a limit of memory"),
+        "native": _YES,
+        "spark": Ability(Can.PARTLY, "divides it among the shards, and lets the driver have it"),
+    },
+    Feature.THREADS: {
+        "reference": Ability(Can.IGNORED, "has one thread"),
+        "native": _YES,
+        "spark": Ability(Can.IGNORED, "has as many tasks as there are shards (`--shards`)"),
+    },
+    Feature.RUNS: {
+        "reference": Ability(Can.NO, "keeps no runs", "E016"),
+        "native": _YES,
+        "spark": _YES,
+    },
+    Feature.TABLES: {
+        "reference": Ability(Can.NO, "keeps no states to make tables of", "E037"),
+        "native": _YES,
+        "spark": _YES,
+    },
+}
+"""What each engine makes of each feature."""
+
+
+def require(engine: str, feature: Feature) -> None:
+    """Raises :class:`SpecError` where ``engine`` can't do it; ``auto`` is ``native``."""
+    ability = TABLE[feature][_named(engine)]
+    if ability.can is Can.NO:
+        able = next(e for e in ENGINES[1:] if TABLE[feature][e].can is not Can.NO)
+        message = f"the {engine} engine {ability.note}"
+        raise SpecError((Diagnostic(ability.code, message, hint=f"`--engine {able}` does"),))
+
+
+def ignored(engine: str, wanted: Iterable[Feature]) -> tuple[str, ...]:
+    """What the report says about what was wanted and is not observed."""
+    abilities = [TABLE[feature][_named(engine)] for feature in wanted]
+    return tuple(f"the {engine} engine {a.note}" for a in abilities if a.can is Can.IGNORED)
+
+
+def table() -> list[str]:
+    """The table in Markdown, line by line; notes below."""
+    lines = [f"| | {' | '.join(ENGINES)} |", f"|---|{'---|' * len(ENGINES)}"]
+    notes: list[str] = []
+    for feature in Feature:
+        cells = []
+        for engine in ENGINES:
+            ability, mark = TABLE[feature][engine], ""
+            if ability.note:
+                note = f"The {engine} engine {ability.note}."
+                if note not in notes:
+                    notes.append(note)
+                mark = f" ({notes.index(note) + 1})"
+            cells.append(f"{ability.can.value}{mark}")
+        lines.append(f"| {feature.value} | {' | '.join(cells)} |")
+    return [*lines, "", *(f"{i}. {note}" for i, note in enumerate(notes, 1))]
+
+
+def _named(engine: str) -> str:
+    return "native" if engine == "auto" else engine

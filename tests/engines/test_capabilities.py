@@ -1,0 +1,102 @@
+"""The table of what engines can do: what it says is refused is refused before any work, what it
+says is ignored is, and what it says is limited is named where the limit is met."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from checker.diagnostics import SpecError
+from checker.diagnostics.codes import CODES
+from checker.engines import native, reference
+from checker.engines.capabilities import ENGINES, TABLE, Can, Feature, ignored, table
+from checker.exports import require_exportable
+from checker.options import Options
+from checker.pipeline import run_check
+from checker.resources import specs
+from checker.system.build import equal, integer
+from checker.system.ir import TRUE, Property, PropertyKind, Read, Variable, VariableKind
+from checker.system.types import IntT
+from checker.witness.answer import Limits, Unsupported
+from tests.agreement.textbook import random_model, system_of
+
+SPEC = str(specs() / "links" / "stubborn.bcast")
+CHECK = "lossy"
+DOCS = Path(__file__).parents[2] / "docs" / "engines.md"
+
+WANTED = {
+    Feature.RUNS: Options(checkpoint="kept"),
+    Feature.TABLES: Options(states_out="tables"),
+    Feature.MEMORY: Options(limits=Limits(memory=1)),
+    Feature.THREADS: Options(threads=2),
+}
+"""How what some engine can't do is asked for."""
+
+
+def with_(can: Can) -> list[tuple[Feature, str]]:
+    return [(f, e) for f, abilities in TABLE.items() for e in ENGINES if abilities[e].can is can]
+
+
+def test_every_feature_is_declared_for_every_engine() -> None:
+    assert TABLE.keys() == set(Feature)
+    for abilities in TABLE.values():
+        assert list(abilities) == list(ENGINES)
+        for ability in abilities.values():
+            assert bool(ability.note) == (ability.can is not Can.YES)
+            assert ability.code in CODES
+
+
+@pytest.mark.parametrize(("feature", "engine"), with_(Can.NO))
+def test_what_an_engine_can_not_do_is_refused_before_any_work(
+    feature: Feature, engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(reference, "explore", None)
+    options = replace(WANTED[feature], engine=engine)
+
+    def run() -> None:
+        require_exportable(options)
+        run_check(SPEC, CHECK, options)
+
+    with pytest.raises(SpecError) as refused:
+        run()
+    (diagnostic,) = refused.value.diagnostics
+    ability = TABLE[feature][engine]
+    assert diagnostic.code == ability.code
+    assert ability.note in diagnostic.message
+    assert diagnostic.hint
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("feature", "engine"), with_(Can.IGNORED))
+def test_what_an_engine_does_not_observe_it_does_not(feature: Feature, engine: str) -> None:
+    if engine == "spark":
+        assert ignored(engine, [feature]) == (f"the spark engine {TABLE[feature][engine].note}",)
+        return
+    plain = run_check(SPEC, CHECK, Options(engine=engine))
+    report = run_check(SPEC, CHECK, replace(WANTED[feature], engine=engine))
+    said = [note for note in report.notes if TABLE[feature][engine].note in note]
+    assert len(said) == 1, "the report says so"
+    assert (report.distinct_states, report.exhaustive) == (plain.distinct_states, True)
+
+
+def test_what_does_not_fit_registers_is_refused() -> None:
+    """And so is a limit that only some engines have: its day is over when this fails."""
+    assert TABLE[Feature.LARGE]["native"].can is Can.PARTLY
+    numbers = IntT(0, 1 << 70)
+    large = Variable("large", numbers, 0, VariableKind.SHARED)
+    never = Property(
+        "q", PropertyKind.INVARIANT, equal(Read(numbers, "large"), integer(1)), TRUE, ""
+    )
+    system = system_of(random_model(1))
+    variables, properties = (*system.variables, large), (*system.properties, never)
+    system = replace(system, variables=variables, properties=properties)
+    assert reference.explore(system, Limits()).exhaustive
+    with pytest.raises(Unsupported):
+        native.explore(system, Limits(), threads=1)
+
+
+def test_the_page_has_the_table() -> None:
+    assert "\n".join(table()) in DOCS.read_text(encoding="utf-8")
