@@ -8,6 +8,7 @@ stage does, are made here.
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import time
 from collections.abc import Callable, Iterable
@@ -55,7 +56,8 @@ class Run:
             where = error.filename or self.job.folder.location
             self.broken = f"{where}: {error.strerror or error}"
         if self.efforts:
-            self._clean()
+            with contextlib.suppress(Exception):  # Spark deletes it, too, later
+                self._clean()
         efforts = tuple(self.efforts[shard] for shard in sorted(self.efforts))
         return self.course.outcome(time.monotonic() - self.started, self.broken, efforts)
 
