@@ -108,6 +108,7 @@ class Kept:
                 self.place.write(RUN, json.dumps(self._document()).encode())
             elif self._image != (image.digest, words):
                 raise self._changed(["the tool itself, although its version is the same"])
+            folder.claim()
             if folder.latest() is None:
                 begin(folder, system, image)
         return folder

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 FORMAT = 1
-COMMIT = "_SUCCESS"
+COMMIT, WRITER = "_SUCCESS", "writer"
 LEVELS, SAID = "levels", "said"
 BATCH_BYTES = 4 << 20
 """Of rows in one record batch, about."""
@@ -58,6 +58,7 @@ class RunFolder:
     def __init__(self, location: str, words: int) -> None:
         self.place, self.words = Place(location), words
         self._committed: int | None = None
+        self._writer: str | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_committed": None}
@@ -66,6 +67,12 @@ class RunFolder:
     def location(self) -> str:
         """Where it is: an absolute path, or a URI."""
         return self.place.location
+
+    def claim(self) -> None:
+        """From now on only this object, and its copies elsewhere, can commit: what is left of an
+        earlier run, a task that nobody has told yet, gets an ``OSError`` then."""
+        self._writer = secrets.token_hex(8)
+        self.place.write(f"{SAID}/{WRITER}.json", json.dumps({"id": self._writer}).encode())
 
     # -- states ---------------------------------------------------------------------------------
 
@@ -118,6 +125,8 @@ class RunFolder:
 
         ``parts``: all of the levels after the last commit, up to and with this one.
         """
+        if self._writer is not None and (self.heard(WRITER) or {}).get("id") != self._writer:
+            raise OSError(errno.ESTALE, "another run goes on from here", self.location)
         after = self.committed
         assert found.depth > after, "a commit is about levels that none was about before"
         assert all(after < part.level <= found.depth for part in parts)
@@ -133,15 +142,19 @@ class RunFolder:
 
     @property
     def committed(self) -> int:
-        """The last level that is committed; -1 where there is none."""
+        """The last level that is committed, as far as this object knows; -1 where there is none."""
         if self._committed is None:
             commits = self._commits()
             self._committed = commits[-1]["depth"] if commits else -1
         return self._committed
 
     def latest(self) -> Findings | None:
-        """What the last valid commit says; ``None`` where there is none."""
+        """What the last valid commit says; ``None`` where there is none.
+
+        The next commit of this object follows that one, whatever others do meanwhile.
+        """
         commits = self._commits()
+        self._committed = commits[-1]["depth"] if commits else -1
         return _from_json(commits[-1]["findings"]) if commits else None
 
     def parts(self) -> dict[int, list[Part]]:

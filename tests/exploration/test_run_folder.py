@@ -124,6 +124,51 @@ def test_what_no_commit_names_is_nothing_and_can_be_cleaned(folder: RunFolder) -
     assert kept.name != twice.name
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_whoever_commits_beside_whom_every_level_is_there_once(
+    seed: int, folder: RunFolder
+) -> None:
+    """What is left of an earlier attempt, and the one that goes on from its last commit; each
+    knows of its own commits only, and all find the same states in a level."""
+    draw = random.Random(seed)
+    folder.commit(Findings(depth=0), [put(folder, 0)])
+    writers, depths = [], []
+    for _ in range(40):
+        if not writers or (len(writers) < 3 and draw.random() < 0.1):
+            writers.append(pickle.loads(pickle.dumps(folder)))
+            found = writers[-1].latest()
+            assert found is not None
+            depths.append(found.depth)
+        who = draw.randrange(len(writers))
+        target = depths[who] + draw.randint(1, 3)
+        parts = [put(writers[who], level) for level in range(depths[who] + 1, target + 1)]
+        if draw.random() < 0.8:
+            writers[who].commit(Findings(depth=target), parts)
+            depths[who] = target
+        latest = RunFolder(folder.location, WORDS).latest()
+        assert latest is not None and latest.depth == max(depths)
+        there = folder.parts()
+        assert sorted(there) == list(range(latest.depth + 1))
+        assert all([part.rows for part in parts] == [5] for parts in there.values())
+
+
+def test_who_has_claimed_the_folder_last_commits_alone(folder: RunFolder) -> None:
+    folder.claim()
+    folder.commit(Findings(depth=0), [put(folder, 0)])
+    left = pickle.loads(pickle.dumps(folder))
+    left.commit(Findings(depth=1), [put(left, 1)])
+    again = RunFolder(folder.location, WORDS)
+    again.claim()
+    assert again.latest() == Findings(depth=1)
+    for old in (left, folder):
+        with pytest.raises(OSError, match="another run goes on") as caught:
+            old.commit(Findings(depth=2), [put(old, 2)])
+        assert caught.value.filename == folder.location
+    again.clean()
+    again.commit(Findings(depth=2), [put(again, 2)])
+    assert RunFolder(folder.location, WORDS).latest() == Findings(depth=2)
+
+
 def test_a_writer_that_fails_leaves_nothing(folder: RunFolder) -> None:
     def blocks() -> Iterator[memoryview]:
         yield memoryview(some(3))
