@@ -95,9 +95,7 @@ class Routing:
             with fn.if_(fn.ne(full.get(), const(0))):
                 put(fn, worker, Worker.OVERFLOW, const(1))
                 fn.ret()
-        put(fn, worker, Worker.SAFE, get(fn, worker, Worker.CURRENT))
-        put(fn, worker, Worker.SAFE_TRANSITIONS, get(fn, worker, Worker.STARTED))
-        put(fn, worker, Worker.SAFE_ENDS, get(fn, worker, Worker.ENDS))
+        settle(fn, worker)
         fn.ret()
         return fn
 
@@ -140,3 +138,10 @@ class Routing:
             at.set(fn.add(first, size))
         fn.ret(end)
         return fn
+
+
+def settle(fn: Fn, worker: Val) -> None:
+    """Everything that states before the one under expansion lead to has found its place."""
+    put(fn, worker, Worker.SAFE, get(fn, worker, Worker.CURRENT))
+    put(fn, worker, Worker.SAFE_TRANSITIONS, get(fn, worker, Worker.STARTED))
+    put(fn, worker, Worker.SAFE_ENDS, get(fn, worker, Worker.ENDS))

@@ -9,7 +9,7 @@ from checker.kernels.asking import Asking, number_or_none
 from checker.kernels.emit import Fn, Val, const
 from checker.kernels.fields import Context, Mode, Shape, Worker
 from checker.kernels.records import address, field, get, put
-from checker.kernels.routing import Routing
+from checker.kernels.routing import Routing, settle
 from checker.kernels.seen import INSIDE, OUTSIDE, SeenSet
 from checker.kernels.steady import steady
 from checker.system.ir import PropertyKind, TransitionSystem
@@ -127,9 +127,7 @@ class Runtime:
             with fn.if_(fn.ne(full, const(0))):
                 put(fn, worker, Worker.OVERFLOW, const(1))
                 fn.ret()
-        put(fn, worker, Worker.SAFE, get(fn, worker, Worker.CURRENT))
-        put(fn, worker, Worker.SAFE_TRANSITIONS, get(fn, worker, Worker.STARTED))
-        put(fn, worker, Worker.SAFE_ENDS, get(fn, worker, Worker.ENDS))
+        settle(fn, worker)
         fn.ret()
         return fn
 
