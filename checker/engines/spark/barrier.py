@@ -27,8 +27,8 @@ from checker.engines.spark.job import ANSWER, PROGRESS, STOP, Effort, Job, Outco
 from checker.engines.spark.mesh import Address, Mesh
 from checker.engines.spark.session import Session
 from checker.exploration.backwards import compiled
-from checker.exploration.findings import Report
-from checker.exploration.run_folder import Part
+from checker.exploration.findings import Findings, Report
+from checker.exploration.run_folder import Part, RunFolder
 from checker.exploration.shard import Shard
 from checker.exploration.store import OutOfMemory
 from checker.witness.answer import INTERRUPTED
@@ -39,7 +39,7 @@ BACKLOG = 1 << 26
 """Bytes on their way to others, at which a task takes in rather than finds more."""
 EVERY = 0.2
 """Seconds between two looks at the folder's messages, and between two of one's own."""
-ROWS, ENDED, COUNTED = b"R", b"E", b"C"
+BEGIN, ROWS, ENDED, COUNTED = b"B", b"R", b"E", b"C"
 
 Meet = Callable[[Address], list[Address]]
 """Gives the addresses of all tasks for one's own; all call it at once."""
@@ -63,22 +63,35 @@ class Task:
         self.course: Course
         self._trouble: str | None = None  # why this task can't go on; the others don't know yet
         self._committed = -1
+        self._broken: str | None = None  # why a commit failed; the others don't know yet (task 0)
         self._started = self._committed_at = self._said_at = time.monotonic()
         self._round = 0
         self._early: deque[tuple[int, bytes]] = deque()
 
     def restore(self) -> None:
-        """Goes on from the last commit.  Raises ``OSError`` where it can't be read."""
-        folder = self.job.folder
-        found, levels = folder.latest(), folder.parts()
-        assert found is not None, "the driver commits the initial states"
+        """Goes on from the last commit, as task 0 sees it: a task of an earlier attempt may be
+        about to make another.  Raises ``OSError`` where it can't be read."""
+        found, levels = self._begin()
         self.course, self._committed = Course.after(self.job, found), found.depth
+        folder = self.job.folder
         try:
             for depth in range(found.depth + 1):
                 mine = [p for p in levels.get(depth, []) if self.job.overlaps(p, self.index)]
                 self.shard.restore(depth, (b for part in mine for b in folder.read(part)))
         except OutOfMemory as error:
             self._trouble = str(error)
+
+    def _begin(self) -> tuple[Findings, dict[int, list[Part]]]:
+        """What is committed."""
+        if self.index == 0:
+            found, levels = self.job.folder.latest(), self.job.folder.parts()
+            assert found is not None, "the driver commits the initial states"
+            self._tell(BEGIN, (found, levels))
+            return found, levels
+        while (message := self._next((BEGIN,), SLICE)) is None:
+            pass
+        said: tuple[Findings, dict[int, list[Part]]] = pickle.loads(memoryview(message[1])[1:])
+        return said
 
     def run(self) -> Outcome:
         """All levels."""
@@ -90,6 +103,7 @@ class Task:
         if wanted and course.total.broken is None:
             self._count(self._written(course.complete.depth))
             self._commit()
+        course.total = replace(course.total, broken=course.total.broken or self._broken)
         return course.outcome(time.monotonic() - self._started)
 
     # -- a level --------------------------------------------------------------------------------
@@ -188,7 +202,7 @@ class Task:
             used=store.used,
             late=late,
             stop=self._trouble,
-            broken=broken,
+            broken=broken or self._broken,
             parts=written,
         )
         self._round += 1  # two such rounds may follow one another, and some be ahead
@@ -213,7 +227,7 @@ class Task:
                     rows = self.shard.level(level)
                     parts.append(folder.write(level, self.index, shards, [rows]))
         except OSError as error:
-            return f"{error.filename or folder.location}: {error.strerror or error}"
+            return _said(error, folder)
         return tuple(parts)
 
     def _commit(self) -> None:
@@ -223,7 +237,11 @@ class Task:
             return
         self._committed, self._committed_at = complete.depth, time.monotonic()
         if self.index == 0:
-            self.job.folder.commit(complete, total.parts)
+            folder = self.job.folder
+            try:
+                folder.commit(complete, total.parts)
+            except OSError as error:
+                self._broken = _said(error, folder)
 
     # -- messages -------------------------------------------------------------------------------
 
@@ -239,7 +257,7 @@ class Task:
             return None
         return arrived
 
-    def _tell(self, kind: bytes, what: Ended | Counted) -> None:
+    def _tell(self, kind: bytes, what: object) -> None:
         message = kind + pickle.dumps(what)
         for other in range(self.job.shards):
             if other != self.index:
@@ -248,6 +266,10 @@ class Task:
     def _say(self) -> None:
         """A word for the driver."""
         self.job.folder.say(PROGRESS, self.course.progress())
+
+
+def _said(error: OSError, folder: RunFolder) -> str:
+    return f"{error.filename or folder.location}: {error.strerror or error}"
 
 
 def in_task(job: Job, index: int, host: str, meet: Meet) -> tuple[Outcome, Effort]:
