@@ -149,9 +149,9 @@ def test_nothing_is_left_behind(left: list[Remainder], tmp_path: Path) -> None:
 
 
 def test_on_executors(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Every step by executors, some of which fail at first; one way through the levels."""
+    """Larger steps by executors, some of which fail at first; one way through the levels."""
     monkeypatch.setattr(grounds, "AT_ONCE", -1)
-    monkeypatch.setattr(grounds, "WORTH_IT", 0)
+    monkeypatch.setattr(grounds, "WORTH_IT", 12)
     monkeypatch.setattr(grounds, "LEAST", 1.0)
     spread, lost = grounds.fan_out, list[int]()
 
