@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import venv
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,6 +83,7 @@ class Trial:
     def on_cluster(self, *more: str) -> list[str]:
         where = ["--engine", "spark", "--master", self.cluster.master, "--exchange", self.exchange]
         conf = {
+            "spark.cores.max": str(self.cluster.count),
             "spark.executor.memory": "512m",
             "spark.executor.extraJavaOptions": QUICK,
             "spark.driver.extraJavaOptions": QUICK,
@@ -103,6 +106,12 @@ class Trial:
             return self.depth() >= LEVEL
 
         eventually(there, f"it never came so far:\n{self.output.read_text()}")
+
+    def said(self) -> str:
+        """All that was printed, on one line."""
+        text = self.output.read_text()
+        assert "Traceback" not in text and "\tat " not in text, text
+        return " ".join(text.split())
 
     def check(self, in_peace: dict[str, Any]) -> None:
         """The report and the trace are those of a run in peace."""
@@ -170,3 +179,70 @@ def test_the_driver_is_killed_and_the_run_resumed(
         assert process.wait(PATIENCE) == 1, trial.output.read_text()
     trial.check(in_peace[trial.exchange])
     assert not trial.run.exists()
+
+
+def test_a_folder_that_can_not_be_written_any_more(
+    trial: Trial, in_peace: dict[str, dict[str, Any]]
+) -> None:
+    """In the midst of the run, from some level on: a file is where its folder should be."""
+    with command(trial.on_cluster("--checkpoint", str(trial.run)), trial.output) as process:
+        trial.wait_for_the_middle(process)
+        level = trial.run / "levels" / f"{LEVEL + 8:05d}"
+        level.touch()
+        assert process.wait(PATIENCE) == 3, trial.output.read_text()
+    said = trial.said()
+    assert f"the run can't be kept: {level}" in said.replace("- ", "-")
+    assert f"--resume {trial.run}" in said
+    level.unlink()
+    with command(trial.on_cluster("--resume", str(trial.run)), trial.output) as process:
+        assert process.wait(PATIENCE) == 1, trial.output.read_text()
+    trial.check(in_peace[trial.exchange])
+
+
+# ---- a cluster that will not do ---------------------------------------------------------------
+
+
+def refused(trial: Trial, *words: str) -> str:
+    """What is said where no run begins."""
+    with command(trial.on_cluster(*words), trial.output) as process:
+        assert process.wait(PATIENCE) == 2, trial.output.read_text()
+    assert not (trial.folder / "report").exists()
+    return trial.said()
+
+
+@pytest.fixture
+def alone(spec: Path, cluster: LoopbackCluster, tmp_path: Path) -> Trial:
+    return Trial(cluster, spec, tmp_path, "barrier")
+
+
+def test_too_few_slots(alone: Trial) -> None:
+    said = refused(alone, "--shards", "99")
+    assert said.startswith("error[E025]: ")
+    assert "99" in said and "--exchange shuffle" in said
+
+
+def test_executors_whose_python_has_nothing_of_ours(alone: Trial) -> None:
+    home = alone.folder / "bare"
+    venv.create(home, symlinks=True)
+    said = refused(alone, "--conf", f"spark.pyspark.python={home / 'bin' / 'python'}")
+    assert said.startswith("error[E027]: the executors lack a package: ")
+    assert "pip install bivalence" in said
+
+
+def other_python() -> str | None:
+    """A Python of another version, where this machine has one."""
+    mine = sys.version_info[1]
+    for minor in (mine + 1, mine - 1, mine + 2, mine - 2):
+        found = shutil.which(f"python3.{minor}")
+        if found and not subprocess.run([found, "-V"], capture_output=True, check=False).returncode:
+            return found
+    return None
+
+
+def test_executors_with_another_python(alone: Trial) -> None:
+    python = other_python()
+    if python is None:
+        pytest.skip("there is one Python here")
+    said = refused(alone, "--conf", f"spark.pyspark.python={python}")
+    assert said.startswith("error[E026]: the executors run Python 3.")
+    assert f"and this is Python 3.{sys.version_info[1]}" in said

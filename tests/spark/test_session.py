@@ -313,6 +313,38 @@ def test_barrier_needs_a_slot_for_each_shard(
     assert "--exchange shuffle" in error.value.diagnostics[0].hint
 
 
+class Shrinking:
+    """A session on a cluster that has so many slots, one after the other, until it is cancelled."""
+
+    master, connect, spark = "spark://far:7077", False, None
+
+    def __init__(self, *there: int) -> None:
+        self.there, self.cancelled = list(there), threading.Event()
+
+    def slots(self) -> int:
+        return self.there.pop(0) if len(self.there) > 1 else self.there[0]
+
+    def cancel_all(self) -> None:
+        self.cancelled.set()
+
+
+def test_an_executor_that_is_not_replaced_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(slots, "LACK", 0.3)
+    there: Any = Shrinking(2, 2, 1)
+    monkeypatch.setattr(slots, "slots_now", lambda spark: there.slots())
+    with pytest.raises(slots.TooFew) as error, slots.enough(there, 2):
+        raise RuntimeError(f"cancelled: {there.cancelled.wait(60)}")
+    assert str(error.value) == "2 tasks have to run at once, and for 0 s only 1 can"
+    again: Any = Shrinking(2, 1, 1, 2, 1, 2, 2)
+    there = again
+    with slots.enough(again, 2):
+        assert not again.cancelled.wait(0.6)
+    with pytest.raises(RuntimeError, match="of its own"), slots.enough(again, 2):
+        raise RuntimeError("of its own")
+
+
 # ---- what went wrong, in one line -------------------------------------------------------------
 
 WORKER = """An exception was thrown from the Python worker.

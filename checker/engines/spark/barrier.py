@@ -26,6 +26,7 @@ from checker.engines.spark.course import Counted, Course
 from checker.engines.spark.job import ANSWER, PROGRESS, STOP, Effort, Job, Outcome, rows_of
 from checker.engines.spark.mesh import Address, Mesh
 from checker.engines.spark.session import Session
+from checker.engines.spark.slots import enough
 from checker.exploration.backwards import compiled
 from checker.exploration.findings import Findings, Report
 from checker.exploration.run_folder import Part, RunFolder
@@ -306,9 +307,10 @@ def as_stage(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
 
 
 def run(session: Session, job: Job) -> Outcome:
-    """The whole run, from the last commit; raises what Spark raises."""
+    """The whole run, from the last commit; raises what Spark raises, and :class:`TooFew`."""
     frame = session.spark.range(0, job.shards, 1, job.shards)
     stage = frame.mapInArrow(as_stage(job), f"{ANSWER} binary", barrier=True)
-    rows = session.run(stage.collect)
+    with enough(session, job.shards):
+        rows = session.run(stage.collect)
     done: list[tuple[Outcome, Effort]] = [pickle.loads(row[0]) for row in rows]
     return replace(done[0][0], efforts=tuple(effort for _, effort in done))

@@ -18,12 +18,13 @@ from checker.engines.spark.grounds import Grounds
 from checker.engines.spark.job import STOP, Job, Outcome
 from checker.engines.spark.mesh import Unmeshed
 from checker.engines.spark.session import Session, open_session
-from checker.engines.spark.slots import require_barrier, why_no_barrier
+from checker.engines.spark.slots import TooFew, require_barrier, why_no_barrier
 from checker.engines.spark.watch import Watch
 from checker.exploration.backwards import Finder, compiled, path_to
 from checker.exploration.conclude import conclude
 from checker.exploration.explored import Explored, Unfinished
 from checker.exploration.findings import Best
+from checker.exploration.kept import using
 from checker.exploration.run_folder import Part, RunFolder
 from checker.exploration.trimming import Trimming
 from checker.kernels.image import KernelImage, build
@@ -162,17 +163,36 @@ class Run:
                     return self._cancelled()
                 except Exception as problem:
                     keep(problem, self.session.log)
-                    found = self.folder.latest()
-                    depth = found.depth if found else -1
+                    depth = self._reached()
                     failures = failures + 1 if depth <= reached else 1
                     reached = max(reached, depth)
                     if failures >= ATTEMPTS:
                         raise failed(problem, self.session.log, "the run failed") from None
-                    why = root_cause(problem)
-                    if Unmeshed.__name__ in why and self.cluster.exchange is Exchange.AUTO:
-                        exchange = Exchange.SHUFFLE
-                        why = f"{why}; by shuffle from now on"
-                    self._remark(f"gone on from level {depth} after: {why}")
+                    exchange = self._otherwise(problem, exchange)
+                    self._remark(f"gone on from level {depth} after: {root_cause(problem)}")
+
+    def _otherwise(self, problem: Exception, exchange: Exchange) -> Exchange:
+        """How to go on after ``problem``; raises :class:`SpecError` (E025) where that is not as
+        it was asked for."""
+        few = isinstance(problem, TooFew)
+        if exchange is Exchange.SHUFFLE or not (few or Unmeshed.__name__ in root_cause(problem)):
+            return exchange
+        if self.cluster.exchange is Exchange.AUTO:
+            self._remark("by shuffle from now on")
+            return Exchange.SHUFFLE
+        if few:
+            hint = "--resume the run with --exchange shuffle"
+            raise SpecError((Diagnostic("E025", str(problem), hint=hint),))
+        return exchange
+
+    def _reached(self) -> int:
+        """The last level that is committed; raises :class:`SpecError` (E014)."""
+        with using(self.folder.location):
+            found = self.folder.latest()
+        if found is None:
+            message = f"the run's folder {self.folder.location} is empty, and was not before"
+            raise SpecError((Diagnostic("E014", message),))
+        return found.depth
 
     def _efforts(self, outcome: Outcome) -> None:
         """Says what the run took."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from checker.diagnostics import Diagnostic, SpecError
@@ -20,6 +22,13 @@ QUIET = 1.5
 
 LOOK = 0.1
 """Seconds between two looks."""
+
+LACK = 60.0
+"""Seconds in which an executor that was lost has to be replaced, where all tasks run at once."""
+
+
+class TooFew(Exception):
+    """There is no room any more for tasks that have to run at once."""
 
 
 def is_dynamic(spark: SparkSession) -> bool:
@@ -39,13 +48,17 @@ def count_slots(spark: Any, cluster: Cluster, connect: bool, patience: float) ->
         return int(context.defaultParallelism)
     if is_dynamic(spark):
         return max(int(context.defaultParallelism), 1)
-    java = context._jsc.sc()
-    profile = java.resourceProfileManager().defaultResourceProfile()
-    wanted = _wanted(spark)
-    slots = settled(lambda: int(java.maxNumConcurrentTasks(profile)), wanted, patience)
+    slots = settled(lambda: slots_now(spark), _wanted(spark), patience)
     if slots == 0:
         raise no_executor(cluster.master, patience)
     return slots
+
+
+def slots_now(spark: Any) -> int:
+    """The tasks for which the executors of this moment have room; not under Connect."""
+    java = spark.sparkContext._jsc.sc()
+    profile = java.resourceProfileManager().defaultResourceProfile()
+    return int(java.maxNumConcurrentTasks(profile))
 
 
 def no_executor(master: str, patience: float) -> SpecError:
@@ -123,3 +136,36 @@ def require_barrier(session: Session, shards: int) -> None:
         if session.dynamic:
             hint = "--exchange shuffle, or --conf spark.dynamicAllocation.enabled=false"
         raise SpecError((Diagnostic("E025", message, hint=hint),))
+
+
+@contextlib.contextmanager
+def enough(session: Session, shards: int) -> Iterator[None]:
+    """A block in which ``shards`` tasks run at once: Spark would wait for ever for an executor that
+    was lost and is not replaced.  Raises :class:`TooFew`, and what the block raises."""
+    over, few = threading.Event(), list[int]()
+
+    def watch() -> None:
+        since = None
+        while not over.wait(LACK / 30):
+            try:
+                slots = slots_now(session.spark)
+            except Exception:  # Java has ended, which the block is told as well
+                return
+            now = time.monotonic()
+            since = None if slots >= shards else since or now
+            if since is not None and now - since > LACK:
+                few.append(slots)
+                session.cancel_all()
+                return
+
+    if not session.connect and not masters.is_local(session.master):
+        threading.Thread(target=watch, name="slots", daemon=True).start()
+    try:
+        yield
+    except Exception:
+        if few:
+            message = f"{shards} tasks have to run at once, and for {LACK:.0f} s only {few[0]} can"
+            raise TooFew(message) from None
+        raise
+    finally:
+        over.set()
