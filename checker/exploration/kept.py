@@ -132,7 +132,11 @@ class Kept:
             self._go()
 
     def _begun(self) -> bool:
-        return self._image is not None and RunFolder(self.location, self._image[1]).committed >= 0
+        """Whether there is anything to go on with: one level, or more where nobody named the folder
+        (a run that was refused has its initial states there)."""
+        least = 1 if self.temporary else 0
+        image = self._image
+        return image is not None and RunFolder(self.location, image[1]).committed >= least
 
     # -- what is in the folder ------------------------------------------------------------------
 

@@ -301,7 +301,17 @@ class TestPipeline:
     ) -> None:
         monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
-        def explore(*_: object, **__: object) -> Answer:
+        def explore(
+            system: TransitionSystem,
+            _: object,
+            __: object,
+            folder: RunFolder,
+            *___: object,
+            **____: object,
+        ) -> Answer:
+            native.explore(
+                system, Limits(max_depth=3), journal=lambda _: Journal(folder, every=0.0)
+            )
             raise KeyboardInterrupt
 
         monkeypatch.setattr(spark, "explore", explore)
@@ -311,3 +321,17 @@ class TestPipeline:
         assert caught.value.__notes__ == [f"the run is kept: `--resume {folder}` goes on with it"]
         last = run_check(self.SPEC, "three", self.options(resume=str(folder)))
         assert (last.distinct_states, list(tmp_path.iterdir())) == (50_816, [])
+
+    def test_a_run_that_was_refused_leaves_nothing(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+        def explore(*_: object, **__: object) -> Answer:
+            raise SpecError((Diagnostic("E025", "too few slots"),))
+
+        monkeypatch.setattr(spark, "explore", explore)
+        with pytest.raises(SpecError) as caught:
+            run_check(self.SPEC, "three", self.options(engine="spark", cluster=Cluster("local[2]")))
+        assert not hasattr(caught.value, "__notes__")
+        assert list(tmp_path.iterdir()) == []
