@@ -73,7 +73,7 @@ class Task:
         """Goes on from the last commit, as task 0 sees it: a task of an earlier attempt may be
         about to make another.  Raises ``OSError`` where it can't be read."""
         found, levels = self._begin()
-        self.course, self._committed = Course.after(self.job, found), found.depth
+        self.course, self._committed = Course.after(self.job, found, levels), found.depth
         folder = self.job.folder
         try:
             for depth in range(found.depth + 1):

@@ -9,12 +9,20 @@ who own it), and the next one is *counted* (its owners have taken it in).
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from checker.engines.spark.job import Effort, Job, Outcome
 from checker.exploration.findings import Best, Findings, Report
 from checker.exploration.run_folder import Part
 from checker.system.ir import PropertyKind
+
+Levels = Mapping[int, Sequence[Part]]
+"""States by level."""
+
+
+class Missing(Exception):
+    """The shards do not hold all the states that the run has found; the message says how many."""
 
 
 @dataclass(frozen=True)
@@ -65,15 +73,13 @@ class Course:
     stopped: str | None = None
 
     @classmethod
-    def after(cls, job: Job, found: Findings, total: Counted | None = None) -> Course:
-        """That of a run which goes on from a commit; ``total``: ``None`` where nobody knows yet."""
+    def after(cls, job: Job, found: Findings, levels: Levels) -> Course:
+        """That of a run which goes on from a commit; ``levels``: all states that go with it."""
         image, found = job.image, copy.deepcopy(found)
         untold = _is_live(job) and image.shape.words == 1 and not image.level_limit
         beyond = 0 < image.level_limit <= found.depth
         found.maybe_cyclic = found.maybe_cyclic or untold or beyond
-        if total is None:
-            total = Counted(0, 0, 0, 0, nothing(job))
-        return cls(found, copy.deepcopy(found), total)
+        return cls(found, copy.deepcopy(found), _committed(job, found.depth, levels))
 
     @property
     def going(self) -> bool:
@@ -96,9 +102,14 @@ class Course:
             self.stopped = stop or job.limits.no_deeper
 
     def counted(self, job: Job, total: Counted) -> None:
-        """All have taken in what was sent to them, and know how much they hold together."""
+        """All have taken in what was sent to them, and know how much they hold together.
+
+        Raises :class:`Missing`.
+        """
         found, image, limits = self.found, job.image, job.limits
         ahead, looked = self.ahead, self.looking
+        if self.stopped is None and total.stop is None:
+            self._require_all(total)
         self.ahead = self.looking = False
         self.total, self.stopped = total, self.stopped or total.stop
         found.add(job.system, total.late, found.depth)
@@ -109,12 +120,20 @@ class Course:
             self.total = replace(total, fresh=0)
         if not ahead or self.stopped is not None or total.broken is not None:
             return
+        if self.lost is not None:  # no commit says so: whoever goes on has to meet it again
+            return
         found.depth += 1
         if image.level_limit and found.depth >= image.level_limit:
             found.maybe_cyclic = True
         self.complete = copy.deepcopy(found)
         if limits.max_states is not None and total.states >= limits.max_states and total.fresh:
             self.stopped = limits.no_more_states
+
+    def _require_all(self, total: Counted) -> None:
+        """Nobody has lost a state, or has not seen some of the run's folder."""
+        wanted = self.total.states + (total.fresh if self.ahead else 0)
+        if total.states != wanted:
+            raise Missing(f"the shards hold {total.states:,} states instead of {wanted:,}")
 
     def progress(self) -> dict[str, int]:
         """How far the run is, for whoever watches."""
@@ -138,6 +157,15 @@ class Course:
             seconds=seconds,
             efforts=efforts,
         )
+
+
+def _committed(job: Job, depth: int, levels: Levels) -> Counted:
+    """What shards hold together when they have the states of the levels up to ``depth``."""
+    rows = {d: sum(p.rows for p in parts) for d, parts in levels.items() if d <= depth}
+    deepest = max((level for level, count in rows.items() if count), default=0)
+    states = sum(rows.values())
+    used = 8 * job.image.shape.words * states
+    return Counted(rows.get(depth, 0), states, deepest, used, nothing(job))
 
 
 def nothing(job: Job) -> Report:

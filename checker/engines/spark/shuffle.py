@@ -17,7 +17,7 @@ from operator import add
 from typing import Any
 
 from checker.engines.spark import keeper, stages
-from checker.engines.spark.course import Counted, Course, nothing
+from checker.engines.spark.course import Course
 from checker.engines.spark.head import Head
 from checker.engines.spark.job import ANSWER, PROGRESS, STOP, Effort, Job, Outcome
 from checker.engines.spark.session import Session
@@ -44,7 +44,7 @@ class Run:
         self.started = time.monotonic()
         found, self.parts = job.folder.latest(), job.folder.parts()
         assert found is not None, "the initial states are committed"
-        self.course = Course.after(job, found, self._counted(found.depth))
+        self.course = Course.after(job, found, self.parts)
         self.efforts: dict[int, Effort] = {}
         self.broken: str | None = None
 
@@ -69,14 +69,6 @@ class Run:
             self.course.stopped = self._why_stop()
             if self.course.going:
                 length = self._chain(length)
-
-    def _counted(self, depth: int) -> Counted:
-        """What is committed, the last level of which is ``depth``."""
-        rows = {level: sum(part.rows for part in each) for level, each in self.parts.items()}
-        deepest = max((level for level, count in rows.items() if count), default=0)
-        states = sum(rows.values())
-        used = 8 * self.job.folder.words * states
-        return Counted(rows.get(depth, 0), states, deepest, used, nothing(self.job))
 
     def _chain(self, length: int) -> int:
         """So many levels; gives how many the next job should have."""

@@ -1,0 +1,92 @@
+"""What must not be forgotten when a run is gone on with, whichever way states travel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from checker.engines import native
+from checker.engines.spark import head, shuffle
+from checker.engines.spark.course import Missing
+from checker.exploration.run_folder import RunFolder
+from checker.system.evaluate import RunFault
+from checker.system.ir import Const, Op, Read, TransitionSystem
+from checker.system.types import BOOL, IntT
+from checker.witness.answer import Limits
+from tests.kernels import models
+from tests.kernels.models import action, assign, call, equal, invariant, negated, system, variable
+from tests.spark import gang, relay
+from tests.spark.relay import Relay
+
+
+def number(value: int) -> Const:
+    return Const(IntT(value, value), value)
+
+
+def cannot_be_told() -> TransitionSystem:
+    """A counter from 0 to 6, and a property that divides by zero where it is 2."""
+    x = Read(IntT(0, 6), "x")
+    up = assign(x, call(IntT(1, 7), Op.ADD, x, number(1)))
+    share = call(IntT(-9, 9), Op.DIV, number(6), call(IntT(-2, 4), Op.SUB, x, number(2)))
+    return system(
+        "a share",
+        (variable("x", x.type, 0),),
+        (action("up", (), call(BOOL, Op.LT, x, number(6)), up),),
+        (invariant("not nine", negated(equal(share, number(9)))),),
+    )
+
+
+@pytest.mark.parametrize("how", ["barrier", "shuffle", "driver"])
+def test_a_property_that_cannot_be_evaluated_is_met_again(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if how == "shuffle":
+        monkeypatch.setattr(head, "LIGHT", -1)
+    answer = gang.answer if how == "barrier" else relay.answer
+    found = cannot_be_told()
+    with pytest.raises(RunFault):
+        native.explore(found, Limits(), threads=1)
+    for _ in range(2):
+        with pytest.raises(RunFault):
+            answer(found, tmp_path / "run", 2, Limits())
+
+
+@pytest.mark.parametrize("job", [2, 3])
+def test_executors_that_do_not_see_the_last_commit(
+    job: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shared disk may show a folder as it was some seconds ago."""
+    monkeypatch.setattr(head, "LIGHT", -1)
+    monkeypatch.setattr(shuffle, "JOB_SECONDS", 0.0)
+    monkeypatch.setenv("SPARK_LOCAL_DIRS", "")
+    commits, made = RunFolder._commits, Relay._made
+    jobs, old = list[int](), False
+    monkeypatch.setattr(RunFolder, "_commits", lambda self: commits(self)[: -1 if old else None])
+
+    def at_once(self: Relay, length: int) -> object:
+        nonlocal old
+        jobs.append(length)
+        old = len(jobs) == job
+        try:
+            return made(self, length)
+        finally:
+            old = False
+
+    monkeypatch.setattr(Relay, "_made", at_once)
+    found = models.two_phase(3)
+    with pytest.raises(Missing):
+        relay.answer(found, tmp_path / "run", 2, Limits())
+    assert relay.answer(found, tmp_path / "run", 2, Limits()).distinct_states == 288
+
+
+def test_a_part_that_has_less_than_its_commit_says(tmp_path: Path) -> None:
+    found = models.two_phase(3)
+    gang.answer(found, tmp_path / "run", 2, Limits(max_depth=2))
+    run = next((tmp_path / "run").glob("levels/00002/*.arrow"))
+    other = next((tmp_path / "run").glob("levels/00001/*.arrow"))
+    if other.stat().st_size > run.stat().st_size:
+        run, other = other, run
+    run.write_bytes(other.read_bytes() + bytes(run.stat().st_size))
+    with pytest.raises((Missing, OSError)):
+        gang.answer(found, tmp_path / "run", 3, Limits())
