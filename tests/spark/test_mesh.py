@@ -152,6 +152,27 @@ def test_one_that_fails_takes_the_others_along() -> None:
         heard(second, 1)
 
 
+def test_one_that_fails_at_once_takes_the_others_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has hung up before the other one's threads are all there."""
+    meet, start, known = gather(2), threading.Thread.start, list[Mesh]()
+
+    def slow(thread: threading.Thread) -> None:
+        start(thread)
+        if "_receive" in thread.name and threading.current_thread().name.endswith("second"):
+            thread.join(1.0)
+
+    def second() -> None:
+        known.append(Mesh(1, 2, TOKEN, HOST, meet(1)))
+
+    monkeypatch.setattr(threading.Thread, "start", slow)
+    late = threading.Thread(target=second, name="second")
+    late.start()
+    Mesh(0, 2, TOKEN, HOST, meet(0)).hang_up()
+    late.join(60)
+    with pytest.raises(Broken, match="task 0 is gone"), known[0]:
+        heard(known[0], 1)
+
+
 def test_threads_end_with_the_connections() -> None:
     before = threading.active_count()
     for end in (Mesh.close, Mesh.hang_up):

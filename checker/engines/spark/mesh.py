@@ -83,8 +83,9 @@ class Mesh:
                 addresses = meet((host, int(door.getsockname()[1])))
                 self._greeting = Greeting.among(token, index, addresses)
                 self._gather(door, addresses)
-            self._receiver.start()
         self._sender.start()
+        if size > 1:
+            self._receiver.start()  # it ends after the other
 
     def __enter__(self) -> Mesh:
         return self
