@@ -20,6 +20,7 @@ from checker.engines.spark.session import open_session
 from checker.exploration.conclude import conclude
 from checker.exploration.cycles import Remainder
 from checker.exploration.graph import needs
+from checker.exploration.run_folder import Part, RunFolder
 from checker.kernels.image import build
 from checker.properties import ask
 from checker.properties.automaton import refuting
@@ -137,6 +138,24 @@ def test_what_has_to_be_followed_is_unknown_and_the_rest_is_not(
     assert found.violations == expected.violations
     assert found.fair == expected.fair
     assert found.distinct_states == expected.distinct_states
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_without_all_states_nothing_is_promised(
+    large: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    if large:
+        monkeypatch.setattr(grounds, "AT_ONCE", -1)
+    parts = RunFolder.parts
+
+    def without_the_last(self: RunFolder) -> dict[int, list[Part]]:
+        found = parts(self)
+        return {level: found[level] for level in found if level < 3}
+
+    monkeypatch.setattr(RunFolder, "parts", without_the_last)
+    found = answer(made("consensus/paxos.bcast::duel"), tmp_path, 2, Limits())
+    assert found.undecided
+    assert all("instead of" in why for why in found.undecided.values())
 
 
 def test_nothing_is_left_behind(left: list[Remainder], tmp_path: Path) -> None:

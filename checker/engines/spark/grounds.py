@@ -44,17 +44,15 @@ class Grounds:
     def whole(self) -> Store:
         """All states, here.  Raises :class:`Unfinished`."""
         self._require_room(f"the graph of all {self.states:,} states", self.states, self.steps)
-        return self._loaded(self.trim.folder.parts())
+        return self._loaded(self._all())
 
     def cycles(self) -> Ground:
         """The states that may lie on cycles, here.  Raises :class:`Unfinished`."""
-        whole = Remainder(self.trim.folder.parts(), self.states, self.steps)
+        whole = Remainder(self._all(), self.states, self.steps)
         if self._enough(whole):
             return Ground(self._loaded(whole.levels), self.steps)
         try:
-            left = trimmed(
-                self.trim, whole, self._everywhere, self._enough, self._say, least=LEAST
-            )
+            left = trimmed(self.trim, whole, self._everywhere, self._enough, self._say, least=LEAST)
             what = f"of {self.states:,} states {left.states:,} may lie on cycles: their graph"
             self._require_room(what, left.states, left.steps)
             return Ground(self._loaded(left.levels), left.steps)
@@ -64,6 +62,18 @@ class Grounds:
             raise Unfinished(self.limits.no_more_time) from None
         finally:
             self.trim.work.delete_folder()
+
+    def _all(self) -> Levels:
+        """All states, where the folder has all of them: without some, cycles would be missed."""
+        try:
+            levels = self.trim.folder.parts()
+        except OSError as error:
+            raise Unfinished(f"cycles can't be looked for: {error}") from error
+        states = sum(part.rows for parts in levels.values() for part in parts)
+        if states != self.states:
+            why = f"the run's folder holds {states:,} states instead of {self.states:,}"
+            raise Unfinished(f"cycles can't be looked for: {why}")
+        return levels
 
     def _enough(self, left: Remainder) -> bool:
         return left.states <= AT_ONCE and self._lacks(left.states, left.steps) is None
@@ -88,6 +98,8 @@ class Grounds:
             return loaded(compiled(self.trim.image), self.trim.folder, self.limits.memory, levels)
         except OutOfMemory as error:
             raise Unfinished(f"the driver has no room for the graph: {error}") from error
+        except OSError as error:
+            raise Unfinished(f"cycles can't be looked for: {error}") from error
 
     def _say(self, what: str) -> None:
         self.check_time()
