@@ -107,6 +107,7 @@ def on_cluster(master: str | None, conf: dict[str, str]) -> Iterator[Finding]:
     from checker.diagnostics import SpecError
     from checker.engines.spark import probe
     from checker.engines.spark.cluster import Cluster
+    from checker.engines.spark.masters import shown
     from checker.engines.spark.session import open_session
 
     if master is None:
@@ -114,7 +115,7 @@ def on_cluster(master: str | None, conf: dict[str, str]) -> Iterator[Finding]:
     try:
         with open_session(Cluster(master, conf)) as session:
             dynamic = ", which come and go" if session.dynamic else ""
-            yield Finding("cluster", True, f"{master}: {session.slots} slots{dynamic}")
+            yield Finding("cluster", True, f"{shown(master)}: {session.slots} slots{dynamic}")
             for one in sorted({_executor(seen) for seen in probe.require(session)}):
                 yield Finding("executor", True, one)
     except SpecError as problem:

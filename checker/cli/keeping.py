@@ -81,6 +81,9 @@ def _same(options: Options) -> Sequence[str]:
     if options.engine != "auto":
         words += ["--engine", options.engine]
     if options.cluster is not None:
-        words += ["--master", options.cluster.master]
-        words += [w for k, v in options.cluster.conf.items() for w in ("--conf", f"{k}={v}")]
+        from checker.engines.spark.masters import shown, shown_setting
+
+        words += ["--master", shown(options.cluster.master)]
+        conf = options.cluster.conf.items()
+        words += [w for k, v in conf for w in ("--conf", shown_setting(k, v))]
     return words

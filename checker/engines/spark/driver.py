@@ -16,6 +16,7 @@ from checker.engines.spark.failures import failed, keep, root_cause
 from checker.engines.spark.fan_out import Failure, fan_out
 from checker.engines.spark.grounds import Grounds
 from checker.engines.spark.job import STOP, Job, Outcome
+from checker.engines.spark.masters import shown
 from checker.engines.spark.mesh import Unmeshed
 from checker.engines.spark.session import Session, open_session
 from checker.engines.spark.slots import TooFew, require_barrier, why_no_barrier
@@ -148,7 +149,9 @@ class Run:
     def outcome(self, job: Job) -> Outcome:
         """Makes the run, again from the last commit where something is lost on the way."""
         exchange, why = self.exchange(job.shards)
-        self._remark(f"on {self.cluster.master}, {job.shards} shards, {exchange.value}: {why}")
+        self._remark(
+            f"on {shown(self.cluster.master)}, {job.shards} shards, {exchange.value}: {why}"
+        )
         self.folder.say(STOP, {"stop": False})
         failures, reached = 0, -1
         with Watch(self.folder, self.listener, self.started):

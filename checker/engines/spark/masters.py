@@ -14,7 +14,23 @@ PATIENCE = 5.0
 """Seconds in which a master has to take a connection."""
 
 CONNECT_PORT = 15002
+HIDDEN = "…"
+"""In place of a secret."""
 FORMS = "local[N], spark://HOST:PORT, yarn, k8s://https://HOST:PORT, sc://HOST"
+
+
+_SECRET = re.compile(r"secret|password|token|access[._-]?key|credential", re.IGNORECASE)
+
+
+def shown(master: str) -> str:
+    """A master as it may be repeated: without what only its user should know."""
+    first, *more = master.split(";")
+    return ";".join([first, *(shown_setting(*one.split("=", 1)) for one in more)])
+
+
+def shown_setting(name: str, value: str = "") -> str:
+    """A setting of Spark, as NAME=VALUE, as it may be repeated."""
+    return f"{name}={HIDDEN if _SECRET.search(name) else value}"
 
 
 def is_local(master: str) -> bool:
@@ -50,7 +66,7 @@ def addresses(master: str) -> list[tuple[str, int]]:
     except ValueError:
         found = []
     if not found:
-        message = f"{master!r} is no master that Spark knows"
+        message = f"{shown(master)!r} is no master that Spark knows"
         raise SpecError((Diagnostic("E023", message, hint=f"such as {FORMS}"),))
     return found
 
@@ -91,7 +107,7 @@ def require_reachable(master: str) -> None:
         except OSError as problem:
             reasons.append(f"{host}:{port}: {_said(problem)}")
     if reasons:
-        message = f"nobody answers at {master} ({'; '.join(reasons)})"
+        message = f"nobody answers at {shown(master)} ({'; '.join(reasons)})"
         hint = "is it running, is the port right, and does the network let this machine through?"
         raise SpecError((Diagnostic("E023", message, hint=hint),))
 

@@ -302,7 +302,8 @@ def _driver(cluster: Cluster, output: Any, log: Path) -> tuple[Any, Any]:
 def _refused(master: str, patience: float, log: Path) -> SpecError:
     from pyspark import __version__
 
-    message = f"{master} did not take us in within {patience:g} s; Spark's own words are in {log}"
+    who = masters.shown(master)
+    message = f"{who} did not take us in within {patience:g} s; Spark's own words are in {log}"
     hint = (
         f"is it a Spark {__version__.rsplit('.', 1)[0]}, and has it room?"
         f" To wait longer: --conf {PATIENCE_KEY}=600"
@@ -403,7 +404,9 @@ def _connected(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
         try:
             spark: Any = Remote.builder.remote(cluster.master).create()
         except Exception as problem:
-            raise failed(problem, log, f"there is no session on {cluster.master}") from None
+            raise failed(
+                problem, log, f"there is no session on {masters.shown(cluster.master)}"
+            ) from None
         try:
             run_cancellable(spark, lambda: _configure(spark, cluster), _patience(cluster))
             yield spark

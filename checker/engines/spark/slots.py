@@ -63,7 +63,7 @@ def slots_now(spark: Any) -> int:
 
 def no_executor(master: str, patience: float) -> SpecError:
     """The diagnostic (E024) for a cluster on which nothing runs after ``patience`` seconds."""
-    message = f"{master} gave us nothing to run on within {patience:.0f} s"
+    message = f"{masters.shown(master)} gave us nothing to run on within {patience:.0f} s"
     hint = "has it workers, with free cores and enough memory (--conf spark.executor.memory=…)?"
     return SpecError((Diagnostic("E024", message, hint=hint),))
 
