@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from checker.engines import native
-from checker.engines.spark import head, shuffle
+from checker.engines.spark import driver, head, shuffle
+from checker.engines.spark.cluster import Cluster, Exchange
 from checker.engines.spark.course import Missing
+from checker.engines.spark.failures import TRACEBACK
+from checker.engines.spark.job import Job, Outcome
+from checker.engines.spark.session import Session
 from checker.exploration.run_folder import RunFolder
+from checker.kernels.image import build
 from checker.system.evaluate import RunFault
 from checker.system.ir import Const, Op, Read, TransitionSystem
 from checker.system.types import BOOL, IntT
-from checker.witness.answer import Limits
+from checker.witness.answer import Limits, Unsupported
 from tests.kernels import models
 from tests.kernels.models import action, assign, call, equal, invariant, negated, system, variable
 from tests.spark import gang, relay
@@ -78,6 +85,31 @@ def test_executors_that_do_not_see_the_last_commit(
     with pytest.raises(Missing):
         relay.answer(found, tmp_path / "run", 2, Limits())
     assert relay.answer(found, tmp_path / "run", 2, Limits()).distinct_states == 288
+
+
+@pytest.mark.parametrize("where", ["here", "on an executor"])
+def test_what_native_code_cannot_take_is_not_tried_again(
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = list[object]()
+
+    def attempt(*given: object) -> Outcome:
+        tried.append(given)
+        if where == "here":
+            raise Unsupported("too many choices")
+        said = "checker.witness.answer.Unsupported: too many choices"
+        raise RuntimeError(f"{TRACEBACK}\n  File x, line 1, in y\n    z()\n{said}")
+
+    monkeypatch.setattr(driver.Run, "_attempt", attempt)
+    none: Any = None
+    image = build(models.two_phase(3))
+    folder = gang.begun(tmp_path, models.two_phase(3), image)
+    session = cast(Session, SimpleNamespace(log=tmp_path / "log"))
+    cluster = Cluster("local[2]", {}, Exchange.SHUFFLE)
+    run = driver.Run(none, none, Limits(), cluster, folder, session, None)
+    with pytest.raises(Unsupported, match=r"^too many choices$"):
+        run.outcome(cast(Job, SimpleNamespace(shards=2)))
+    assert len(tried) == 1
 
 
 def test_a_part_that_has_less_than_its_commit_says(tmp_path: Path) -> None:

@@ -30,7 +30,15 @@ from checker.exploration.run_folder import Part, RunFolder
 from checker.exploration.trimming import Trimming
 from checker.kernels.image import KernelImage, build
 from checker.system.ir import TransitionSystem
-from checker.witness.answer import INTERRUPTED, Answer, Limits, Listener, Path, Progress
+from checker.witness.answer import (
+    INTERRUPTED,
+    Answer,
+    Limits,
+    Listener,
+    Path,
+    Progress,
+    Unsupported,
+)
 
 NAME = "spark"
 COMMIT_EVERY = 30.0
@@ -160,12 +168,13 @@ class Run:
                     outcome = self._attempt(job, exchange)
                     self._efforts(outcome)
                     return outcome
-                except SpecError:
+                except (SpecError, Unsupported):
                     raise
                 except KeyboardInterrupt:
                     return self._cancelled()
                 except Exception as problem:
                     keep(problem, self.session.log)
+                    _require_supported(problem)
                     depth = self._reached()
                     failures = failures + 1 if depth <= reached else 1
                     reached = max(reached, depth)
@@ -314,3 +323,10 @@ class Run:
             if best is not None:
                 found.append(best)
         return min(found, default=None)
+
+
+def _require_supported(problem: Exception) -> None:
+    """Raises ``Unsupported`` where a task has said so: another attempt would say the same."""
+    _, said, why = root_cause(problem).partition(f"{Unsupported.__name__}: ")
+    if said:
+        raise Unsupported(why) from None
