@@ -70,8 +70,9 @@ def _here(
             system, limits, threads=options.threads, listener=listener, journal=journal
         )
     except HandedOver as over:
-        answer = _on_spark(system, remaining(options, started), listener, run)
-        return replace(answer, seconds=answer.seconds + over.seconds)
+        here = over.seconds  # and no more: all states hang on the traceback
+    answer = _on_spark(system, remaining(options, started), listener, run)
+    return replace(answer, seconds=answer.seconds + here)
 
 
 def _on_spark(

@@ -7,21 +7,24 @@ import os
 import subprocess
 import sys
 import time
+import weakref
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.engines import native, spark
 from checker.engines.spark.cluster import Cluster
-from checker.exploration import occupancy
+from checker.exploration import occupancy, search
 from checker.exploration.identity import Identity
 from checker.exploration.journal import Journal
 from checker.exploration.kept import Kept
 from checker.exploration.occupancy import Occupancy, Occupied
 from checker.exploration.place import Place
 from checker.exploration.run_folder import RunFolder
+from checker.exploration.store import Store
 from checker.kernels.image import build
 from checker.pipeline import Options, run_check
 from checker.system.ir import TransitionSystem
@@ -295,6 +298,27 @@ class TestPipeline:
         first, second = begun
         assert first == 0 < second
         assert list(tmp_path.iterdir()) == []
+
+    def test_what_goes_elsewhere_takes_no_memory_here(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+        made: list[weakref.ref[Store]] = []
+
+        def store(*given: Any) -> Store:
+            found = Store(*given)
+            made.append(weakref.ref(found))
+            return found
+
+        def explore(*_: object, **__: object) -> Answer:
+            raise SpecError((Diagnostic("E029", f"{[ref() for ref in made]}"),))
+
+        monkeypatch.setattr(search, "Store", store)
+        monkeypatch.setattr(spark, "explore", explore)
+        options = self.options(engine="auto", cluster=Cluster("local[2]"), graduate_at=2_000)
+        with pytest.raises(SpecError) as caught:
+            run_check(self.SPEC, "three", options)
+        assert caught.value.diagnostics[0].message == "[None]"
 
     def test_what_was_interrupted_stays_although_nobody_has_named_it(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
