@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
 from checker.diagnostics import Diagnostic, SpecError
-from checker.witness.answer import Limits, Progress
+from checker.options import Options
+from checker.witness.answer import Progress
 from checker.witness.trace import Trace
 from checker.witness.verdict import PropertyVerdict, Report, Word
-
-
-@dataclass
-class Options:
-    settings: dict[str, str]
-    engine: str = "native"
-    threads: int | None = None
-    fine_steps: bool = False
-    limits: Limits = field(default_factory=Limits)
-    coverage: bool = False
 
 
 class Pipeline(ModuleType):
