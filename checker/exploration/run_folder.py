@@ -199,7 +199,7 @@ class RunFolder:
             if commit["format"] != FORMAT:
                 return None
             parts = [Part(**part) for part in commit["parts"]]
-            depth, after = commit["findings"]["depth"], commit["after"]
+            depth, after = _from_json(commit["findings"]).depth, commit["after"]
             whole = {**commit, "depth": int(depth), "after": int(after), "parts": parts}
         except (ValueError, KeyError, TypeError):
             return None

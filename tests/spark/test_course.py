@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -15,6 +17,7 @@ from checker.engines.spark.course import Missing
 from checker.engines.spark.failures import TRACEBACK
 from checker.engines.spark.job import Job, Outcome
 from checker.engines.spark.session import Session
+from checker.engines.spark.stages import Split
 from checker.exploration.run_folder import RunFolder
 from checker.kernels.image import build
 from checker.system.evaluate import RunFault
@@ -110,6 +113,36 @@ def test_what_native_code_cannot_take_is_not_tried_again(
     with pytest.raises(Unsupported, match=r"^too many choices$"):
         run.outcome(cast(Job, SimpleNamespace(shards=2)))
     assert len(tried) == 1
+
+
+def test_a_task_that_is_given_what_is_for_two(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever is asked to may put small partitions together."""
+    mail = Relay._mail
+
+    def both(self: Relay, given: list[list[Any]], shard: int) -> Iterator[Any]:
+        yield from mail(self, given, shard)
+        if shard == 0:
+            yield from mail(self, given, 1)
+
+    monkeypatch.setattr(head, "LIGHT", -1)
+    monkeypatch.setattr(Relay, "_mail", both)
+    with pytest.raises(Split, match="has come to one task"):
+        relay.answer(models.two_phase(3), tmp_path / "run", 2, Limits())
+
+
+def test_a_commit_that_says_too_little_does_not_count(tmp_path: Path) -> None:
+    found = models.two_phase(3)
+    gang.answer(found, tmp_path / "run", 2, Limits(max_depth=2))
+    last = tmp_path / "run" / "levels" / "00002" / "_SUCCESS"
+    document = json.loads(last.read_text())
+    del document["findings"]["marks"]
+    last.write_text(json.dumps(document))
+    run = RunFolder(str(tmp_path / "run"), build(found).shape.words)
+    assert run.committed < 2
+    assert run.latest() is not None
+    assert gang.answer(found, tmp_path / "run", 3, Limits()).distinct_states == 288
 
 
 def test_a_part_that_has_less_than_its_commit_says(tmp_path: Path) -> None:

@@ -107,11 +107,11 @@ class Inbox:
     luggage: Luggage | None = None
 
     def blocks(self) -> Iterator[Block]:
-        """The states, as they come."""
+        """The states, as they come.  Raises :class:`Split`."""
         for batch in self.batches:
             owners, notes, rows = batch.columns
             for i, owner in enumerate(owners):
-                self.shard = owner.as_py()
+                self._is_for(owner.as_py())
                 if rows[i].is_valid:
                     yield memoryview(rows[i].as_buffer())
                     continue
@@ -120,6 +120,11 @@ class Inbox:
                     self.notes.append(said)
                 else:
                     self.luggage = said
+
+    def _is_for(self, shard: int) -> None:
+        if self.shard not in (-1, shard):
+            raise Split(f"what is for shards {self.shard} and {shard} has come to one task")
+        self.shard = shard
 
 
 def _batches(rows: Iterator[Row]) -> Batches:
@@ -219,7 +224,7 @@ def take_in(keeper: Keeper, inbox: Inbox, blocks: Iterator[Block]) -> Luggage:
 def _settled(job: Job, depth: int, inbox: Inbox) -> Luggage:
     """The luggage, with the course as it is after all that was said about level ``depth``."""
     luggage, notes = inbox.luggage, inbox.notes
-    if luggage is None or (notes and {n.shard for n in notes} != set(range(job.shards))):
+    if luggage is None or (notes and sorted(n.shard for n in notes) != [*range(job.shards)]):
         raise Split(f"shard {inbox.shard}: what others have to say is missing")
     if not notes:
         return luggage
