@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-EVERY = 0.25
+EVERY = 0.5
 """Seconds between two looks: a peak that is shorter may be missed."""
 PATIENCE = 30.0
 """Seconds in which a command that is asked to end has to."""

@@ -272,16 +272,18 @@ def show(case: Case, samples: Mapping[str, Sample]) -> None:
 
 
 def small_levels(found: Mapping[str, Mapping[str, Sample]]) -> dict[str, dict[str, float]]:
-    """Seconds for one level of at most 256 states, by case and contestant."""
+    """Seconds for one level of at most 256 states, by case and contestant.
+
+    With the shuffle the driver makes such levels itself, unless a large one came before.
+    """
     costs: dict[str, dict[str, float]] = {}
     for case in ("narrow_50", "narrow"):
         if case in found:
             costs[case] = {name: one.search / one.levels for name, one in found[case].items()}
     if "funnel" in found and "long_funnel" in found:
         short, long = found["funnel"], found["long_funnel"]
-        costs["after a wide part"] = {
-            name: (long[name].search - short[name].search) / MORE_HOURS for name in short
-        }
+        more = long[SHUFFLE].search - short[SHUFFLE].search
+        costs["after a wide part"] = {SHUFFLE: more / MORE_HOURS}
     return costs
 
 
