@@ -17,6 +17,7 @@ import contextlib
 import errno
 import json
 import secrets
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -38,7 +39,8 @@ BATCH_BYTES = 4 << 20
 class Part:
     """A file with states of ``level`` that ``shard`` among ``shards`` owns ((0, 1): of any owner).
 
-    ``name``: its path in the folder; ``rows``: how many states.
+    ``name``: its path in the folder; ``rows``: how many states; ``checksum``: the CRC-32 of their
+    bytes, as they come.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Part:
     shard: int
     shards: int
     rows: int
+    checksum: int
 
 
 class RunFolder:
@@ -81,26 +84,28 @@ class RunFolder:
         import pyarrow as pa
 
         part = f"{shard:05d}-of-{shards:05d}-{secrets.token_hex(6)}.arrow"
-        name, rows = f"{_level(level)}/{part}", 0
+        name, rows, checksum = f"{_level(level)}/{part}", 0, 0
         schema, width = self._schema(), 8 * self.words
         with self.place.beside(name) as stream, pa.ipc.new_file(stream, schema) as writer:
             for block in _gathered(blocks, max(1, BATCH_BYTES // width) * width):
                 count, rest = divmod(block.nbytes, width)
                 assert not rest, "blocks are of whole rows"
+                checksum = zlib.crc32(block, checksum)
                 buffers = [None, pa.py_buffer(block)]
                 column = pa.Array.from_buffers(schema.field(0).type, count, buffers)
                 writer.write_batch(pa.RecordBatch.from_arrays([column], schema=schema))
                 rows += count
-        return Part(name, level, shard, shards, rows)
+        return Part(name, level, shard, shards, rows, checksum)
 
     def read(self, part: Part) -> Iterator[memoryview]:
         """The rows of a part as bytes, in blocks of whole rows, aligned to words.
 
-        A block that is kept keeps the file mapped, or its bytes in memory.
+        A block that is kept keeps the file mapped, or its bytes in memory.  Raises ``OSError``, at
+        the end at the latest, where they are not the bytes that were written.
         """
         import pyarrow as pa
 
-        width = 8 * self.words
+        width, checksum = 8 * self.words, 0
         try:
             file = pa.ipc.open_file(self.place.reader(part.name))
             if file.schema != self._schema():
@@ -108,7 +113,11 @@ class RunFolder:
             for number in range(file.num_record_batches):
                 column = file.get_batch(number).column(0)
                 rows = memoryview(column.buffers()[1]).cast("B")
-                yield rows[width * column.offset : width * (column.offset + len(column))]
+                block = rows[width * column.offset : width * (column.offset + len(column))]
+                checksum = zlib.crc32(block, checksum)
+                yield block
+            if checksum != part.checksum:
+                raise pa.ArrowInvalid("other bytes")
         except pa.ArrowInvalid as error:
             where = self.place.path(part.name)
             raise OSError(errno.EIO, "is not what was written there", where) from error

@@ -255,3 +255,14 @@ class TestElsewhere:
         assert folder.heard("stop") == {"n": 2}
         folder.place.delete_folder()
         assert folder.latest() is None
+
+
+def test_a_flipped_bit_is_noticed(tmp_path: Path) -> None:
+    folder = RunFolder(str(tmp_path), 1)
+    part = folder.write(0, 0, 1, [memoryview(bytes(range(64)))])
+    path = tmp_path / part.name
+    data = bytearray(path.read_bytes())
+    data[data.index(bytes(range(8, 24))) + 3] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(OSError, match="not what was written"):
+        list(folder.read(part))

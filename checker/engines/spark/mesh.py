@@ -254,6 +254,9 @@ class Mesh:
                         self._fail(f"task {who[link]} is gone")
                     del who[link]
                     continue
+                except MemoryError:
+                    self._fail(f"there is no memory for what task {who[link]} sends")
+                    return
                 if message == GOODBYE:
                     del who[link]
                     continue
