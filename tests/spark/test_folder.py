@@ -12,6 +12,7 @@ import pytest
 
 from checker.cli.main import main
 from checker.engines import native
+from checker.engines.spark import head
 from checker.exploration.findings import Findings
 from checker.exploration.occupancy import Occupancy
 from checker.exploration.place import Place
@@ -20,6 +21,7 @@ from checker.kernels.image import build
 from checker.resources import specs
 from checker.witness.answer import Limits
 from tests.kernels.models import two_phase
+from tests.spark import relay
 from tests.spark.gang import answer, begun, job_of, outcome
 from tests.spark.test_barrier import compare
 
@@ -126,3 +128,18 @@ def test_two_runs_in_one_folder(tmp_path: Path, capsys: pytest.CaptureFixture[st
     said = capsys.readouterr().err
     assert "E015" in said
     assert f"another run works in {folder}" in said
+
+
+def test_a_connection_that_is_gone_is_no_full_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    image = build(SYSTEM)
+    folder = begun(tmp_path, SYSTEM, image)
+
+    def lost(level: int) -> None:
+        raise ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused")
+
+    monkeypatch.setattr(head, "LIGHT", 0)
+    job = job_of(SYSTEM, image, folder, 2, Limits())
+    with pytest.raises(ConnectionRefusedError):
+        relay.outcome(job, lost)

@@ -258,6 +258,28 @@ def test_an_item_that_can_not_be_had_is_an_error(here: Session) -> None:
         list(fan_out(here, lambda item: item, items()))
 
 
+class Gone:
+    """A session whose Java has ended."""
+
+    slots, dynamic, spark = 2, False, None
+
+    def __init__(self, log: Path) -> None:
+        self.log = log
+
+    def __getattr__(self, name: str) -> Any:
+        raise ConnectionRefusedError(111, "Connection refused")
+
+
+def test_where_java_has_ended_every_item_says_so(tmp_path: Path) -> None:
+    there: Any = Gone(tmp_path / "log")
+    there.spark = Gone(tmp_path / "log")
+    found = dict(fan_out(there, lambda item: item, range(5)))
+    assert {isinstance(f, Failure) and f.reason for f in found.values()} == {
+        "Spark's Java has ended"
+    }
+    assert sorted(found) == [0, 1, 2, 3, 4]
+
+
 # ---- slots ------------------------------------------------------------------------------------
 
 
@@ -379,6 +401,10 @@ LOST = "Job aborted: ExecutorLostFailure (executor 1 exited) Reason: Command exi
 )
 def test_the_root_cause_is_one_line(said: str, cause: str) -> None:
     assert root_cause(RuntimeError(said)) == cause
+
+
+def test_a_java_that_has_gone() -> None:
+    assert root_cause(ConnectionRefusedError(111, "Connection refused")) == "Spark's Java has ended"
 
 
 def test_the_rest_is_in_the_log_and_a_log_never_fails(tmp_path: Path) -> None:

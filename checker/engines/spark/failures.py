@@ -27,6 +27,8 @@ _LOST = re.compile(
 
 def root_cause(problem: BaseException) -> str:
     """The innermost reason that the exception of a job names, in one line."""
+    if isinstance(problem, ConnectionError) or type(problem).__name__ == "Py4JNetworkError":
+        return "Spark's Java has ended"
     text = _text(problem)
     for find in (_of_python, _of_lost, _of_java):
         found = find(text)

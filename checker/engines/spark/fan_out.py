@@ -51,7 +51,8 @@ def fan_out(
 
     def serve() -> None:
         try:
-            mark(session.spark, tag)
+            with contextlib.suppress(Exception):  # where Java has ended, each item will say so
+                mark(session.spark, tag)
             while not over.is_set():
                 with lock:
                     found = next(work, None)

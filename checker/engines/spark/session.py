@@ -6,6 +6,7 @@ What Spark and its Java have to say goes to a log file, never to the terminal.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import signal
 import sys
@@ -132,7 +133,10 @@ def mark(spark: SparkSession, tag: str) -> None:
 
 
 def hush() -> None:
-    """PySpark warns of versions of pandas wherever Arrow is used; we never use pandas."""
+    """PySpark warns of versions of pandas wherever Arrow is used, and we never use pandas; and its
+    way to Java logs by itself when Java has gone, which is said in other words."""
+    if not logging.root.handlers:
+        logging.root.addHandler(logging.NullHandler())
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
 
 
@@ -288,7 +292,9 @@ def _driver(cluster: Cluster, output: Any, log: Path) -> tuple[Any, Any]:
         watch.start()
         try:
             with _own_interrupt(), contextlib.redirect_stderr(None):
-                return gateway, SparkContext(conf=conf, gateway=gateway)
+                context: Any = SparkContext(conf=conf, gateway=gateway)
+            context._accumulatorServer.handle_error = _nothing  # Java has ended: that is noticed
+            return gateway, context
         finally:
             watch.cancel()
     except Exception as problem:
@@ -297,6 +303,10 @@ def _driver(cluster: Cluster, output: Any, log: Path) -> tuple[Any, Any]:
         if gateway is not None and gateway.proc is not None:
             _end(gateway.proc)
         raise (_refused(cluster.master, patience, log) if late.is_set() else said) from None
+
+
+def _nothing(*_: object) -> None:
+    """In place of a traceback on the terminal."""
 
 
 def _refused(master: str, patience: float, log: Path) -> SpecError:

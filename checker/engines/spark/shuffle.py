@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import pickle
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from operator import add
 from typing import Any
@@ -50,11 +50,7 @@ class Run:
 
     def outcome(self) -> Outcome:
         """Makes it."""
-        try:
-            self._levels()
-        except OSError as error:
-            where = error.filename or self.job.folder.location
-            self.broken = f"{where}: {error.strerror or error}"
+        self._levels()
         if self.efforts:
             with contextlib.suppress(Exception):  # Spark deletes it, too, later
                 self._clean()
@@ -62,13 +58,23 @@ class Run:
         return self.course.outcome(time.monotonic() - self.started, self.broken, efforts)
 
     def _levels(self) -> None:
-        self._commit(Head(self.job, self.course, self._why_stop).run(self.parts))
+        with self._writing():
+            self._commit(Head(self.job, self.course, self._why_stop).run(self.parts))
         length = max(1, CHAIN // 2)
-        while self.course.going:
+        while self.course.going and self.broken is None:
             self._say()
             self.course.stopped = self._why_stop()
             if self.course.going:
                 length = self._chain(length)
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        """What the disk says in this block ends the run in peace."""
+        try:
+            yield
+        except OSError as error:
+            where = error.filename or self.job.folder.location
+            self.broken = f"{where}: {error.strerror or error}"
 
     def _chain(self, length: int) -> int:
         """So many levels; gives how many the next job should have."""
@@ -82,7 +88,8 @@ class Run:
         for each in luggage:
             shard, effort = each.effort.shard, each.effort
             self.efforts[shard] = self.efforts[shard] + effort if shard in self.efforts else effort
-        self._commit(part for each in luggage for part in each.parts)
+        with self._writing():
+            self._commit(part for each in luggage for part in each.parts)
         seconds = (time.monotonic() - before) / max(1, course.found.depth - depth)
         return max(1, min(CHAIN, int(JOB_SECONDS / seconds)))
 
