@@ -112,10 +112,10 @@ class Trial:
         assert "Traceback" not in text and "\tat " not in text, text
         return " ".join(text.split())
 
-    def check(self, in_peace: dict[str, Any]) -> None:
+    def check(self, in_peace: dict[str, Any], engine: str = "spark") -> None:
         """The report and the trace are those of a run in peace."""
         report = json.loads((self.folder / "report").read_text())
-        assert report["engine"] == "spark"
+        assert report["engine"] == engine
         assert {name: report[name] for name in SAME} == {name: in_peace[name] for name in SAME}
         assert json.loads((self.folder / "trace").read_text()) == in_peace["trace"]
 
@@ -187,11 +187,13 @@ def test_a_folder_that_can_not_be_written_any_more(trial: Trial, in_peace: dict[
     assert f"the run can't be kept: {level}" in said.replace("- ", "-")
     assert f"--resume {trial.run}" in said
     level.unlink()
-    with command(trial.on_cluster("--resume", str(trial.run)), trial.output) as process:
+    here = trial.words("--engine", "native", "--resume", str(trial.run))
+    with command(here, trial.output) as process:
         assert process.wait(PATIENCE) == 1, trial.output.read_text()
-    trial.check(in_peace)
+    trial.check(in_peace, "native")
 
 
+@pytest.mark.parametrize("trial", ["shuffle"], indirect=True)
 def test_the_java_of_the_driver_is_killed(trial: Trial) -> None:
     with command(trial.on_cluster("--checkpoint", str(trial.run)), trial.output) as process:
         trial.wait_for_the_middle(process)
