@@ -226,7 +226,7 @@ def test_a_reason_names_the_time_limit_that_was_asked_for(
         left = "the time limit of 0.25 s was reached"
         return Answer("native", 1, 0, True, 0.1, undecided={"small": left, "all_there": "full"})
 
-    monkeypatch.setattr(pipeline, "_answer", late)
+    monkeypatch.setattr(pipeline, "answer_of", late)
     path = tmp_path / "late.bcast"
     path.write_text(GROWING.replace("TOP", "2"), encoding="utf-8")
     report = pipeline.run_check(str(path), None, Options(limits=Limits(timeout=7)))
