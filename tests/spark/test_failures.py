@@ -184,7 +184,7 @@ def test_a_folder_that_can_not_be_written_any_more(trial: Trial, in_peace: dict[
         level.touch()
         assert process.wait(PATIENCE) == 3, trial.output.read_text()
     said = trial.said()
-    assert f"the run can't be kept: {level}" in said.replace("- ", "-")
+    assert f"can'tbekept:{level}" in "".join(said.split())  # wherever the line was broken
     assert f"--resume {trial.run}" in said
     level.unlink()
     here = trial.words("--engine", "native", "--resume", str(trial.run))
