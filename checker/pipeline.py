@@ -19,6 +19,7 @@ from checker.lang import typed
 from checker.lang.world_settings import world_of
 from checker.notes import idle, not_promised, notes, piles_up
 from checker.options import Options, version
+from checker.resources import called
 from checker.running import answer_of, kept, remaining
 from checker.scout import larger, scouted
 from checker.system import interpreter
@@ -28,7 +29,7 @@ from checker.system.instantiate.sizes import parameters, shown
 from checker.system.instantiate.stack import FAMILY, LARGEST_FAMILY
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import Answer, Listener
-from checker.witness.trace import Header, Trace
+from checker.witness.trace import Header, Source, Trace
 from checker.witness.verdict import Expected, PropertyVerdict, Report
 
 if TYPE_CHECKING:
@@ -254,7 +255,15 @@ def _report(
     parameters = shown(check, made.sizes)
     settings = dict(options.settings)
     settings |= {f"{GROWN}{name}": str(size) for name, size in made.capacities.items()}
-    header = Header(version(), path, check.name, parameters, settings, options.fine_steps)
+    header = Header(
+        version(),
+        path,
+        check.name,
+        parameters,
+        settings,
+        options.fine_steps,
+        _sources(path, made.system) if answer.violations or answer.fault else (),
+    )
     verdicts = judge(
         made.system,
         answer,
@@ -286,6 +295,19 @@ def _report(
         bytes_per_edge=answer.bytes_per_edge,
         liveness_seconds=answer.liveness_seconds,
         coverage=coverage(made.system, answer) if options.coverage else None,
+    )
+
+
+def _sources(path: str, system: TransitionSystem) -> tuple[Source, ...]:
+    """The spec as it is, with those of the tool's own files that ``system`` is made from."""
+    from checker.lang.sources import texts
+
+    places = [mark.place for mark in system.marks] + [p.place for p in system.properties]
+    mentioned = {place.file for place in places if place is not None}
+    return tuple(
+        Source(called(s.file), s.digest, s.data.decode("utf-8"), s.shipped)
+        for s in texts(path)
+        if not s.shipped or s.file in mentioned
     )
 
 

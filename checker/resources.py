@@ -37,6 +37,14 @@ def interfaces() -> Path:
     return specs() / "interfaces"
 
 
+def called(file: str) -> str:
+    """How ``file`` is called in documents that are read elsewhere: those that travel with the tool
+    by their place in it, all others as they are."""
+    shipped = interfaces()
+    path = Path(file)
+    return f"{shipped.name}/{path.relative_to(shipped)}" if path.is_relative_to(shipped) else file
+
+
 def pages() -> Path:
     """The folder of the pages that explain the diagnostics, one ``CODE.md`` each."""
     return _PACKAGE / "diagnostics" / "pages"

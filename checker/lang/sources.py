@@ -4,12 +4,39 @@ from __future__ import annotations
 
 import hashlib
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 from checker.lang.library import open_source, read
 from checker.resources import interfaces
 
 SHIPPED = "what comes with the tool"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """A file as it was read; ``shipped``: it comes with the tool."""
+
+    file: str
+    data: bytes
+    shipped: bool = False
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 in hexadecimal."""
+        return hashlib.sha256(self.data).hexdigest()
+
+
+def texts(path: Path | str) -> tuple[SourceText, ...]:
+    """The file at ``path``, what it imports, and all that comes with the tool.
+
+    Raises :class:`SpecError` where they can't be read.
+    """
+    where = Path(path)
+    own = [source.spec.file for source in open_source(read(where), where).all()]
+    shipped = sorted(str(file) for file in interfaces().rglob("*.bcast"))
+    own_texts = [SourceText(file, Path(file).read_bytes()) for file in own]
+    return (*own_texts, *(SourceText(file, Path(file).read_bytes(), True) for file in shipped))
 
 
 def digests(path: Path | str) -> dict[str, str]:
@@ -20,11 +47,11 @@ def digests(path: Path | str) -> dict[str, str]:
     """
     where = Path(path)
     found: dict[str, str] = {}
-    for source in open_source(read(where), where).all():
-        file = source.spec.file
-        name = os.path.relpath(file, where.parent).replace(os.sep, "/")
-        found[name] = hashlib.sha256(Path(file).read_bytes()).hexdigest()
     shipped = hashlib.sha256()
-    for each in sorted(interfaces().rglob("*.bcast")):
-        shipped.update(each.read_bytes())
+    for source in texts(where):
+        if source.shipped:
+            shipped.update(source.data)
+        else:
+            name = os.path.relpath(source.file, where.parent).replace(os.sep, "/")
+            found[name] = source.digest
     return {**found, SHIPPED: shipped.hexdigest()}

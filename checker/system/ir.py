@@ -650,6 +650,9 @@ class TransitionSystem:
         raise KeyError(name)
 
 
+CRASHING = ", crashing inside"
+"""Ends the name of the twin of an action whose process crashes in the midst of it."""
+
 TRUE = Const(BOOL, True)
 FALSE = Const(BOOL, False)
 

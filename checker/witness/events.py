@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import assert_never
 
+from checker.resources import called
 from checker.system import interpreter
-from checker.system.ir import MarkInfo, MarkKind, TransitionSystem
+from checker.system.ir import MarkInfo, MarkKind, Place, TransitionSystem
 from checker.system.types import SetT, Value
 from checker.witness.show import show
-from checker.witness.trace import Event
+from checker.witness.trace import At, Event
 
 SILENT = frozenset({MarkKind.BRANCH, MarkKind.MESSAGE, MarkKind.POINT})
 """Marks that say what a search has covered; a trace leaves them out."""
@@ -55,6 +57,15 @@ def about(system: TransitionSystem, events: Iterable[interpreter.Event]) -> str 
 def tell(system: TransitionSystem, event: interpreter.Event) -> Event:
     """One event in words and in data."""
     info = system.marks[event.mark]
+    return replace(_told(info, event), at=at(info.place))
+
+
+def at(place: Place | None) -> At | None:
+    """A place of the spec, as a trace holds it."""
+    return None if place is None else At(called(place.file), place.line, place.column)
+
+
+def _told(info: MarkInfo, event: interpreter.Event) -> Event:
     texts = [show(t, v) for t, v in zip(info.types, event.args, strict=True)]
     who = texts[0] if texts else ""
     match info.kind:

@@ -6,11 +6,12 @@ The schemas are in ``schema/``; a change of meaning there takes a new format ver
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import replace
 from typing import Any, cast
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.witness import trace as t
+from checker.witness.records import read, written
 from checker.witness.trace import FORMAT, Trace
 from checker.witness.verdict import PropertyVerdict, Report
 
@@ -82,6 +83,7 @@ def trace_to_json(trace: Trace) -> dict[str, Any]:
         "parameters": dict(header.parameters),
         "settings": dict(header.settings),
         "fine_steps": header.fine_steps,
+        "sources": [_flat(source) for source in header.sources],
         "property": trace.property_name,
         "definition": trace.definition,
         "verdict": trace.word,
@@ -98,25 +100,19 @@ def trace_to_json(trace: Trace) -> dict[str, Any]:
         "closing": None if trace.closing is None else _step(trace.closing),
         "ledger": [_flat(entry) for entry in trace.ledger],
         "values": [{"name": name, "value": value} for name, value in trace.values],
+        "at": written(trace.at),
+        "explanation": written(trace.explanation),
     }
 
 
 def _step(step: t.Step) -> dict[str, Any]:
-    return {
-        **_flat(step),
-        "events": [
-            {**_flat(e), "arguments": [{"name": n, "value": v} for n, v in e.arguments]}
-            for e in step.events
-        ],
-        "changes": [_flat(change) for change in step.changes],
-        "state": dict(step.state),
-    }
+    return {**written(step), "state": dict(step.state)}
 
 
 def _flat(record: Any) -> dict[str, Any]:
-    """The fields of a dataclass by name; tuples become lists."""
-    values = ((f.name, getattr(record, f.name)) for f in fields(record))
-    return {name: list(v) if isinstance(v, tuple) else v for name, v in values}
+    document = written(record)
+    assert isinstance(document, dict)
+    return document
 
 
 def trace_from_text(text: str, file: str = "this document") -> Trace:
@@ -161,6 +157,7 @@ def _trace(d: dict[str, Any]) -> Trace:
         parameters=dict(d["parameters"]),
         settings={_text(k): _text(v) for k, v in d["settings"].items()},
         fine_steps=_flag(d["fine_steps"]),
+        sources=tuple(read(t.Source, source) for source in d["sources"]),
     )
     steps = tuple(_read_step(step) for step in d["steps"])
     if not steps:
@@ -176,15 +173,17 @@ def _trace(d: dict[str, Any]) -> Trace:
         processes=_texts(d["processes"]),
         variables=tuple((_text(v["name"]), _text(v["kind"])) for v in d["variables"]),
         steps=steps,
-        fates=tuple(_read_fate(fate) for fate in d["fates"]),
-        copies=tuple(_read_copies(copies) for copies in d["copies"]),
-        in_flight=tuple(t.InFlight(_text(m["link"]), _text(m["text"])) for m in d["in_flight"]),
+        fates=tuple(read(t.Fate, fate) for fate in d["fates"]),
+        copies=tuple(read(t.Copies, copies) for copies in d["copies"]),
+        in_flight=tuple(read(t.InFlight, m) for m in d["in_flight"]),
         ends=_flag(d["ends"]),
-        failure=None if d["failure"] is None else _read_failure(d["failure"]),
+        failure=None if d["failure"] is None else read(t.Failure, d["failure"]),
         loop=_read_loop(d["loop"], len(steps)),
         closing=None if d["closing"] is None else _read_step(d["closing"]),
-        ledger=tuple(_read_entry(entry) for entry in d["ledger"]),
+        ledger=tuple(read(t.LedgerEntry, entry) for entry in d["ledger"]),
         values=tuple((_text(v["name"]), v["value"]) for v in d["values"]),
+        at=read(t.At | None, d["at"]),
+        explanation=read(t.Explanation | None, d["explanation"]),
     )
 
 
@@ -194,67 +193,8 @@ def _read_loop(value: object, states: int) -> int | None:
     return value
 
 
-def _read_fate(d: dict[str, Any]) -> t.Fate:
-    return t.Fate(
-        process=_text(d["process"]),
-        crashed=_flag(d["crashed"]),
-        deliveries=_texts(d["deliveries"]),
-        recovered=_flag(d["recovered"]),
-        faulty=_text(d["faulty"]),
-        again=_texts(d["again"]),
-    )
-
-
-def _read_copies(d: dict[str, Any]) -> t.Copies:
-    received, missing = _texts(d["received"]), _texts(d["missing"])
-    return t.Copies(int(d["step"]), _text(d["sender"]), _text(d["message"]), received, missing)
-
-
-def _read_entry(d: dict[str, Any]) -> t.LedgerEntry:
-    steps = tuple(int(step) for step in d["steps"])
-    return t.LedgerEntry(_text(d["text"]), _text(d["kind"]), _text(d["how"]), steps)
-
-
 def _read_step(d: dict[str, Any]) -> t.Step:
-    return t.Step(
-        number=int(d["number"]),
-        action=_text(d["action"]),
-        kind=_text(d["kind"]),
-        process=_text(d["process"]),
-        headline=_text(d["headline"]),
-        events=tuple(_read_event(e) for e in d["events"]),
-        changes=tuple(_read_change(change) for change in d["changes"]),
-        state=dict(d["state"]),
-    )
-
-
-def _read_event(d: dict[str, Any]) -> t.Event:
-    return t.Event(
-        kind=_text(d["kind"]),
-        sentence=_text(d["sentence"]),
-        process=_text(d["process"]),
-        name=_text(d["name"]),
-        message=_text(d["message"]),
-        peers=_texts(d["peers"]),
-        arguments=tuple((_text(a["name"]), _text(a["value"])) for a in d["arguments"]),
-    )
-
-
-def _read_change(d: dict[str, Any]) -> t.Change:
-    return t.Change(
-        variable=_text(d["variable"]),
-        title=_text(d["title"]),
-        process=_text(d["process"]),
-        before=_text(d["before"]),
-        after=_text(d["after"]),
-        kind=_text(d["kind"]),
-        quiet=_flag(d["quiet"]),
-    )
-
-
-def _read_failure(d: dict[str, Any]) -> t.Failure:
-    code, message, during = (_text(d[name]) for name in ("code", "message", "during"))
-    return t.Failure(code, message, during, _text(d["file"]), int(d["line"]), int(d["column"]))
+    return replace(read(t.Step, {**d, "state": {}}), state=dict(d["state"]))
 
 
 def _flag(value: object) -> bool:

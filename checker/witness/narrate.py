@@ -15,7 +15,8 @@ from checker.system.ir import (
     VariableKind,
 )
 from checker.system.types import AtomT, MapT, default, universe
-from checker.witness.events import acting, told
+from checker.witness.cut import cut_short
+from checker.witness.events import acting, at, told
 from checker.witness.explain import sentence
 from checker.witness.fates import copies_of, ever_crashed, fates_of, in_flight
 from checker.witness.rerun import Moment, Run
@@ -68,6 +69,7 @@ def narrate(system: TransitionSystem, run: Run, prop: Property | None, header: H
         closing=closing,
         ledger=run.ledger,
         values=() if prop is None else _values(prop, run),
+        at=None if prop is None else at(prop.place),
     )
 
 
@@ -115,6 +117,7 @@ def _step(system: TransitionSystem, number: int, before: State | None, moment: M
         events=events,
         changes=changes,
         state=_data(system, moment.state),
+        cut=cut_short(system, before, moment),
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-FORMAT = 2
-"""Version of the trace document; 2 has runs that go on for ever."""
+FORMAT = 3
+"""Version of the trace document; 3 has the spec's text, places in it, and an explanation."""
 
 ERRORS = "errors of the run"
 """The name under which an error of the run is reported where no property's verdict carries it."""
@@ -15,8 +15,34 @@ Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
 @dataclass(frozen=True, slots=True)
+class At:
+    """A place in one of the header's sources; lines and columns count from 1."""
+
+    file: str
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file of the spec as it was: ``digest`` is the SHA-256 of ``text`` in hexadecimal.
+
+    ``file`` is the name by which places speak of it; ``shipped``: it comes with the tool.
+    """
+
+    file: str
+    digest: str
+    text: str
+    shipped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Header:
-    """Where a trace comes from: what is needed to make the run again."""
+    """Where a trace comes from: what is needed to make the run again.
+
+    ``sources``: the spec and what it imports, then those of the tool's own files that the run or
+    its property speak of.
+    """
 
     tool: str  # version of the tool
     file: str
@@ -24,6 +50,7 @@ class Header:
     parameters: Mapping[str, str | int] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     fine_steps: bool = False
+    sources: tuple[Source, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +60,7 @@ class Event:
     ``kind`` is a :class:`checker.system.ir.MarkKind`; ``sentence`` says it in words; ``process``
     is who did it; ``name`` is the handler's, request's or indication's; ``peers`` are the receivers
     of a message that is sent, or the sender of one that is received; ``arguments`` are pairs of a
-    name and a rendered value.
+    name and a rendered value; ``at``: the handler or the statement that did it.
     """
 
     kind: str
@@ -43,6 +70,7 @@ class Event:
     message: str = ""
     peers: tuple[str, ...] = ()
     arguments: tuple[tuple[str, str], ...] = ()
+    at: At | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +92,11 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One state of the run, and what happened on the way to it (step 0 is the start)."""
+    """One state of the run, and what happened on the way to it (step 0 is the start).
+
+    ``cut``: what its handler would have gone on to do, had its process not crashed inside it; a
+    multicast that was cut short has the receivers that it missed as ``peers``.
+    """
 
     number: int
     action: str
@@ -74,6 +106,7 @@ class Step:
     events: tuple[Event, ...]
     changes: tuple[Change, ...]
     state: Mapping[str, Json]
+    cut: tuple[Event, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +176,82 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class Claim:
+    """A part of the property with this run's values put in, and when it is true.
+
+    ``text``: in words (``p3 delivered a from p1``); ``formula``: as the spec says it
+    (``(p1, a) in delivered(p3)``); ``truths``: its value in each state of ``Trace.steps``;
+    ``role``: ``premise``, ``goal`` or empty.
+    """
+
+    text: str
+    formula: str
+    truths: tuple[bool, ...]
+    role: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Obligation:
+    """Something that a property demands in the end: the step that opened it, the one that met it,
+    and the first one after which nothing can meet it any more; ``None`` where there is none (or
+    it is not known)."""
+
+    text: str
+    opened: int
+    met: int | None = None
+    impossible: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """How much a run takes: its faults, its messages (a multicast is one), its transitions."""
+
+    faults: int
+    messages: int
+    steps: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ablation:
+    """The same question without one fault or one message of the run, and no other faults than the
+    run's.
+
+    ``kind``: ``fault`` or ``message``; ``what`` in words (``the crash of p1``); ``step``: where it
+    is in the run; ``outcome``: ``holds`` (no such run violates the property), ``violated`` or
+    ``unknown`` (``why``); ``steps``: of the shortest run that still violates it.
+    """
+
+    kind: str
+    what: str
+    step: int
+    outcome: str
+    why: str = ""
+    steps: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why the run violates its property.
+
+    ``sentences``: what is violated by whom and how it came about, in words; ``context``: numbers
+    of the steps that the violation does not depend on; ``before`` and ``after``: what the run took
+    as it was found, and what this one takes; ``least``: no run that violates the property has
+    fewer faults, or as many and fewer messages, or as many of both and fewer steps; ``note``: why
+    something is missing here.
+    """
+
+    sentences: tuple[str, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    obligations: tuple[Obligation, ...] = ()
+    context: tuple[int, ...] = ()
+    before: Cost | None = None
+    after: Cost | None = None
+    least: bool = False
+    ablations: tuple[Ablation, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
     """One run that an independent replay accepted.
 
@@ -152,7 +261,7 @@ class Trace:
     ``loop``: the run goes on for ever, from the last state back to the one of that number, or,
     where that is the last one itself, by staying there.  ``closing`` is the step that leads back;
     ``ledger`` says how the loop keeps what the world promises; ``values`` are those of the
-    property's parameters.
+    property's parameters; ``at``: where the property is defined.
     """
 
     header: Header
@@ -172,6 +281,8 @@ class Trace:
     closing: Step | None = None
     ledger: tuple[LedgerEntry, ...] = ()
     values: tuple[tuple[str, Json], ...] = ()
+    at: At | None = None
+    explanation: Explanation | None = None
 
     @property
     def length(self) -> int:

@@ -420,6 +420,13 @@ def register_handlers(world: World) -> None:
                 handler_mark(world, instance, handler, {}, self)
 
 
-def mark(world: World, kind: MarkKind, text: str, names: tuple[str, ...], *args: Expr) -> ir.Mark:
-    info = MarkInfo(kind, text, names, tuple(a.type for a in args))
+def mark(
+    world: World,
+    kind: MarkKind,
+    text: str,
+    names: tuple[str, ...],
+    *args: Expr,
+    place: Place | None = None,
+) -> ir.Mark:
+    info = MarkInfo(kind, text, names, tuple(a.type for a in args), place=place)
     return ir.Mark(world.mark(info), args)

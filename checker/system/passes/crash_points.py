@@ -33,7 +33,7 @@ from checker.system.build import fresh
 from checker.system.instantiate import landmarks
 from checker.system.instantiate.crashes import crash_statements, on_its_own, room
 from checker.system.instantiate.world import ATOMIC, Draft, World
-from checker.system.ir import FALSE, TRUE, Block, EffectKind
+from checker.system.ir import CRASHING, FALSE, TRUE, Block, EffectKind
 from checker.system.passes.rewrite import emits, replace_emits
 from checker.system.types import BOOL, AtomT, MapT, default
 
@@ -98,7 +98,7 @@ def interrupted(world: World, draft: Draft) -> Draft:
     assert draft.process is not None
     twin = replace(
         action,
-        name=f"{action.name}, crashing inside",
+        name=f"{action.name}{CRASHING}",
         guard=build.conj(room(world, draft.process), action.guard),
         body=_crashing(world, draft.process, action.body, first_effect_matters(world)),
         promised=FALSE,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from checker.system import build, ir
 from checker.system.instantiate.world import World, mark
-from checker.system.ir import Block, EffectKind, Expr, MarkKind
+from checker.system.ir import Block, EffectKind, Expr, MarkKind, Place
 from checker.system.passes.rewrite import Lowered, replace_emits
 from checker.system.passes.substitute import at_place, substitute
 
@@ -35,20 +35,24 @@ def carried_out(world: World, emit: ir.Emit) -> Block:
             meaning[name] = local
     values = tuple(meaning[name] for name, _ in effect.params)
     body = at_place(substitute(effect.body, meaning), emit.place)
-    return (*held, *shown(world, effect, values), *body)
+    return (*held, *shown(world, effect, values, emit.place), *body)
 
 
-def shown(world: World, effect: ir.EffectDef, values: tuple[Expr, ...]) -> Block:
+def shown(
+    world: World, effect: ir.EffectDef, values: tuple[Expr, ...], place: Place | None = None
+) -> Block:
     """The mark by which a trace shows an effect with these arguments, the process first."""
     kind, _, op = effect.name.partition(".")
+    told: tuple[MarkKind, str, tuple[str, ...]]
     if effect.kind is EffectKind.SEND:
-        return (mark(world, MarkKind.SEND, "send", ("from", "to", "message"), *values),)
-    if effect.kind is EffectKind.STORE:
-        title = world.variables[op].title
-        return (mark(world, MarkKind.STORE, title, ("self", "value"), *values),)
-    if effect.name in ("perform", "perform idempotent"):
-        return (mark(world, MarkKind.PERFORM, effect.name, ("self", "act"), *values),)
-    if kind != "indicate":
+        told = (MarkKind.SEND, "send", ("from", "to", "message"))
+    elif effect.kind is EffectKind.STORE:
+        told = (MarkKind.STORE, world.variables[op].title, ("self", "value"))
+    elif effect.name in ("perform", "perform idempotent"):
+        told = (MarkKind.PERFORM, effect.name, ("self", "act"))
+    elif kind == "indicate":
+        names = ("self", *(n.split(".")[0] for n, _ in effect.params[1:]))
+        told = (MarkKind.INDICATION, op, names)
+    else:
         return ()
-    names = ("self", *(n.split(".")[0] for n, _ in effect.params[1:]))
-    return (mark(world, MarkKind.INDICATION, op, names, *values),)
+    return (mark(world, *told, *values, place=place),)

@@ -88,18 +88,20 @@ def _queue(world: World, process: Expr) -> tuple[Expr, ir.Target]:
 
 def _queued(world: World, emit: ir.Emit) -> Block:
     effect = world.effects[emit.effect]
-    process, *args = emit.args
+    process, *given = emit.args
     mine, target = _queue(world, process)
     assert isinstance(mine.type, SeqT) and isinstance(mine.type.item, VariantT)
     index = list(world.effects).index(emit.effect)
     types = (t for _, t in effect.params[1:])
-    fields = tuple(build.coerce(a, t) for a, t in zip(args, types, strict=True))
+    fields = tuple(build.coerce(a, t) for a, t in zip(given, types, strict=True))
     if ATOMIC in world.effects:
         fields += (ir.Const(BOOL, emit.glued),)
     made = ir.Make(mine.type.item, index, fields)
     append = ir.Assign(target, ir.Apply(mine.type, Op.APPEND, (mine, made)), emit.place)
     if effect.kind is EffectKind.SEND:
-        shown = mark(world, MarkKind.SEND, "send", ("from", "to", "message"), process, *fields[:2])
+        ends = ("from", "to", "message")
+        args = (process, *fields[:2])
+        shown = mark(world, MarkKind.SEND, "send", ends, *args, place=emit.place)
         some = build.negation(equal(build.size(fields[0]), build.integer(0)))
         return (shown, ir.If(some, (append,)))
     return (append,)

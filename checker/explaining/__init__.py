@@ -1,0 +1,1 @@
+"""Why a run violates its property: a smaller run, its causes, and what would have saved it."""

@@ -1,0 +1,242 @@
+"""What depends on what in a run: messages as arrows, and Lamport's happened-before.
+
+L. Lamport: Time, Clocks, and the Ordering of Events in a Distributed System, CACM 1978.
+F. Mattern: Virtual Time and Global States of Distributed Systems, 1989, for the vectors.
+
+Everything here is read from the trace alone: the spec is not needed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+
+from checker.witness.trace import Event, Step, Trace
+
+NOBODY = ""
+"""The lane of steps that are no process's: partitions, rounds, detectors that settle."""
+
+
+class How(StrEnum):
+    """What became of a copy of a message."""
+
+    RECEIVED = "received"
+    LOST = "lost"  # by the link
+    FORGED = "forged"  # never sent: a Byzantine process made its receiver receive it
+    UNDER_WAY = "under way"  # when the run ends, and it may still arrive
+    MISSED = "missed"  # its sender crashed: the copy never left, or never arrives
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """A copy of a message: from step ``sent`` of ``sender`` to step ``ended`` of ``receiver``.
+
+    ``sent`` is ``None`` where nothing in the run sends it (``FORGED``: it is the step itself);
+    ``ended`` is the step that receives or loses it, ``None`` where there is none.  ``multicast``:
+    arrows with the same number leave together.
+    """
+
+    sender: str
+    receiver: str
+    message: str
+    how: How
+    sent: int | None
+    ended: int | None
+    multicast: int
+
+
+@dataclass(frozen=True)
+class Causality:
+    """``steps``: those of the trace with the one that closes its loop; ``arrows`` in the order in
+    which they leave; ``causes[i]``: the steps on which step number ``i`` depends directly."""
+
+    steps: tuple[Step, ...]
+    lanes: tuple[str, ...]
+    arrows: tuple[Arrow, ...]
+    causes: tuple[frozenset[int], ...]
+
+    @cached_property
+    def clocks(self) -> tuple[dict[str, int], ...]:
+        """For each step, how many steps of each lane it depends on, itself included."""
+        found: list[dict[str, int]] = []
+        for step, causes in zip(self.steps, self.causes, strict=True):
+            clock: dict[str, int] = {}
+            for cause in causes:
+                for lane, count in found[cause].items():
+                    clock[lane] = max(clock.get(lane, 0), count)
+            if step.number:
+                lane = lane_of(step)
+                clock[lane] = clock.get(lane, 0) + 1
+            found.append(clock)
+        return tuple(found)
+
+    @cached_property
+    def ranks(self) -> tuple[int, ...]:
+        """For each step, the length of the longest chain of steps that leads to it."""
+        found: list[int] = []
+        for causes in self.causes:
+            found.append(1 + max((found[cause] for cause in causes), default=-1))
+        return tuple(found)
+
+    def past(self, numbers: frozenset[int] | set[int]) -> frozenset[int]:
+        """The steps on which those of ``numbers`` depend, themselves included."""
+        found, waiting = set(numbers), list(numbers)
+        while waiting:
+            for cause in self.causes[waiting.pop()]:
+                if cause not in found:
+                    found.add(cause)
+                    waiting.append(cause)
+        return frozenset(found)
+
+
+def lane_of(step: Step) -> str:
+    """The process in whose column a step is; ``NOBODY`` for those of the world.
+
+    What a Byzantine process makes another one receive happens at the receiver; a loss happens on
+    the way to it, and is nobody's.
+    """
+    return step.process if step.kind != "lose" else NOBODY
+
+
+def causality(trace: Trace) -> Causality:
+    """The order in which the steps of ``trace`` depend on one another.
+
+    A step depends on the one before it at its process, on the steps that sent what it receives,
+    on the crash that a detector tells of, and, where it reads or writes what every process sees
+    (shared variables, and the world's, such as a split network), on the last one that wrote there.
+    """
+    closing = () if trace.closing is None else (trace.closing,)
+    steps = (*trace.steps, *closing)
+    arrows = _Post(trace).arrows(steps)
+    lanes = tuple(trace.processes)
+    if any(lane_of(step) == NOBODY for step in steps[1:]):
+        lanes = (*lanes, NOBODY)
+    causes: list[set[int]] = [set() for _ in steps]
+    _in_lanes(steps, causes)
+    for arrow in arrows:
+        if arrow.sent is not None and arrow.ended is not None and arrow.sent != arrow.ended:
+            causes[arrow.ended].add(arrow.sent)
+    _crashes_told(steps, causes)
+    _common(steps, causes)
+    for number in range(1, len(steps)):
+        causes[number].discard(number)
+        if not causes[number]:
+            causes[number].add(0)
+    return Causality(steps, lanes, arrows, tuple(frozenset(c) for c in causes))
+
+
+def _in_lanes(steps: tuple[Step, ...], causes: list[set[int]]) -> None:
+    last: dict[str, int] = {}
+    for step in steps[1:]:
+        at = {event.process for event in step.events if event.process and event.kind != "forge"}
+        if step.kind == "lose":
+            at = set()
+        for lane in sorted({lane_of(step)} - {NOBODY} | (at if step.process else set())):
+            if lane in last:
+                causes[step.number].add(last[lane])
+            last[lane] = step.number
+
+
+def _crashes_told(steps: tuple[Step, ...], causes: list[set[int]]) -> None:
+    """A detector's word about a process depends on what last happened to it."""
+    fallen: dict[str, int] = {}
+    for step in steps:
+        for event in step.events:
+            if event.kind in ("crash", "recover"):
+                fallen[event.process] = step.number
+            elif event.kind == "detect":
+                for _, value in event.arguments:
+                    if value in fallen:
+                        causes[step.number].add(fallen[value])
+
+
+def _common(steps: tuple[Step, ...], causes: list[set[int]]) -> None:
+    """Steps that write what all processes see are in the order in which they happened."""
+    last: dict[str, int] = {}
+    for step in steps[1:]:
+        nobodys = lane_of(step) == NOBODY and step.kind != "lose"
+        for change in step.changes:
+            everybodys = change.kind == "shared" or (change.kind == "world" and not change.process)
+            if not everybodys:
+                continue
+            if change.variable in last and (nobodys or change.kind == "shared"):
+                causes[step.number].add(last[change.variable])
+            if nobodys or change.kind == "shared":
+                last[change.variable] = step.number
+        if nobodys:
+            previous = last.get(NOBODY)
+            if previous is not None:
+                causes[step.number].add(previous)
+            last[NOBODY] = step.number
+
+
+class _Post:
+    """Follows the copies of all messages through a run."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._fine = trace.header.fine_steps
+        self._found: list[Arrow] = []
+        self._open: dict[tuple[str, str, str], list[int]] = defaultdict(list)
+        self._down = {fate.process for fate in trace.fates if fate.crashed or fate.recovered}
+        self._multicasts = 0
+        self._settled = trace.ends or trace.loop is not None
+
+    def arrows(self, steps: tuple[Step, ...]) -> tuple[Arrow, ...]:
+        for step in steps:
+            for event in step.events:
+                self._follow(step.number, event)
+            for event in step.cut:
+                if event.kind == "send":
+                    self._leave(step.number, event, How.MISSED)
+        return tuple(self._ended(arrow) for arrow in self._found)
+
+    def _follow(self, step: int, event: Event) -> None:
+        match event.kind:
+            case "send" if not self._fine:
+                self._leave(step, event, How.UNDER_WAY)
+            case "copy":
+                self._leave(step, event, How.UNDER_WAY)
+            case "receive" | "lose":
+                self._arrive(step, event)
+            case "forge":
+                self._multicasts += 1
+                to = event.peers[0]
+                forged = Arrow(
+                    event.process, to, event.message, How.FORGED, step, step, self._multicasts
+                )
+                self._found.append(forged)
+
+    def _leave(self, step: int, event: Event, how: How) -> None:
+        self._multicasts += 1
+        for to in event.peers:
+            if how is How.UNDER_WAY:
+                self._open[event.process, to, event.message].append(len(self._found))
+            arrow = Arrow(event.process, to, event.message, how, step, None, self._multicasts)
+            self._found.append(arrow)
+
+    def _arrive(self, step: int, event: Event) -> None:
+        if event.kind == "receive":
+            ends, how = (event.peers[0], event.process, event.message), How.RECEIVED
+        else:
+            ends, how = (event.process, event.peers[0], event.message), How.LOST
+        waiting = self._open[ends]
+        if waiting:
+            index = waiting.pop(0)
+            self._found[index] = replace(self._found[index], how=how, ended=step)
+            return
+        again = [
+            a
+            for a in self._found
+            if (a.sender, a.receiver, a.message) == ends and a.sent is not None
+        ]  # a link that duplicates, or keeps what it has delivered
+        self._multicasts += 1
+        sent, number = (again[-1].sent, again[-1].multicast) if again else (None, self._multicasts)
+        self._found.append(Arrow(*ends, how, sent, step, number))
+
+    def _ended(self, arrow: Arrow) -> Arrow:
+        """A copy that a crash kept from arriving, where it is known to arrive no more."""
+        if arrow.how is How.UNDER_WAY and self._settled and arrow.sender in self._down:
+            return replace(arrow, how=How.MISSED)
+        return arrow
