@@ -17,11 +17,13 @@ import click
 from checker.cli.check import check
 from checker.cli.doctor import doctor
 from checker.cli.explain import diagnostic
+from checker.cli.export import export
 from checker.cli.library import list_specs
-from checker.cli.replay import replay, view
+from checker.cli.replay import replay
 from checker.cli.show import show
 from checker.cli.sweep import sweep
 from checker.cli.test import test
+from checker.cli.view import view
 
 VIOLATED, USAGE, UNKNOWN, BUG = 1, 2, 3, 70
 UNREAD = 141
@@ -64,7 +66,7 @@ def cli() -> None:
     """
 
 
-for _command in (check, sweep, test, replay, view, show, list_specs, diagnostic, doctor):
+for _command in (check, sweep, test, replay, view, export, show, list_specs, diagnostic, doctor):
     cli.add_command(_command)
 
 

@@ -1,13 +1,8 @@
-"""``bivalence replay`` and ``bivalence view``: traces that were written before."""
+"""``bivalence replay``: a run that was written down is made again."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
-
-if TYPE_CHECKING:
-    from checker.witness.trace import Trace
 
 
 @click.command()
@@ -20,11 +15,12 @@ def replay(trace: str) -> int:
     """
     from checker import pipeline
     from checker.cli.say import page
+    from checker.cli.traces import load
     from checker.diagnostics import Diagnostic, SpecError
     from checker.views.text import trace_view
     from checker.witness.replay import ReplayMismatch
 
-    document = _load(trace)
+    document = load(trace)
     try:
         again = pipeline.replay_trace(document)
     except (ReplayMismatch, ValueError) as problem:
@@ -34,21 +30,3 @@ def replay(trace: str) -> int:
         raise SpecError((Diagnostic("E009", message, None, "", hint),)) from problem
     page(trace_view(again))
     return 1
-
-
-@click.command()
-@click.argument("trace", metavar="TRACE")
-def view(trace: str) -> int:
-    """Show TRACE as text; the spec is not needed."""
-    from checker.cli.say import page
-    from checker.views.text import trace_view
-
-    page(trace_view(_load(trace)))
-    return 0
-
-
-def _load(path: str) -> Trace:
-    from checker.cli.say import read
-    from checker.witness.json_format import trace_from_text
-
-    return trace_from_text(read(path), path)

@@ -1,0 +1,27 @@
+"""``bivalence export``: a trace for other tools."""
+
+from __future__ import annotations
+
+import click
+
+from checker.cli.formats import FORMATS
+
+
+@click.command()
+@click.argument("trace", metavar="TRACE")
+@click.option(
+    "--to", "wanted", required=True, type=click.Choice(sorted(FORMATS)), help="The format."
+)
+@click.option(
+    "-o", "--output", metavar="FILE", default="-", help="Where to; - is stdout, and the default."
+)
+def export(trace: str, wanted: str, output: str) -> int:
+    """Write TRACE in another format; the spec is not needed."""
+    from checker.cli.say import require_writable
+    from checker.cli.traces import load
+    from checker.cli.view import put
+
+    if output != "-":
+        require_writable(output)
+    put(output, FORMATS[wanted](load(trace)))
+    return 0

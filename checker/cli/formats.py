@@ -1,0 +1,52 @@
+"""What a trace can be written as: each format is a small function from a trace to text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from checker.witness.trace import Trace
+
+
+def itf(trace: Trace) -> str:
+    """Apalache's Informal Trace Format."""
+    from checker.witness.itf import trace_to_itf
+
+    return _json(trace_to_itf(trace))
+
+
+def document(trace: Trace) -> str:
+    """The trace document itself."""
+    from checker.witness.json_format import trace_to_json
+
+    return _json(trace_to_json(trace))
+
+
+def mermaid(trace: Trace) -> str:
+    """A sequence diagram for whatever draws Mermaid."""
+    from checker.views.mermaid import mermaid_of
+
+    return mermaid_of(trace)
+
+
+def svg(trace: Trace) -> str:
+    """The space-time diagram as a picture that stands alone."""
+    from checker.views.picture import picture_of
+    from checker.views.svg import svg_of
+
+    return svg_of(picture_of(trace))
+
+
+FORMATS: dict[str, Callable[[Trace], str]] = {
+    "itf": itf,
+    "json": document,
+    "mermaid": mermaid,
+    "svg": svg,
+}
+"""By the names that ``export --to`` takes."""
+
+
+def _json(data: object) -> str:
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"

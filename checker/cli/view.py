@@ -1,0 +1,65 @@
+"""``bivalence view``: a trace that was written before, as text or as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from checker.cli import formats
+
+if TYPE_CHECKING:
+    from checker.witness.trace import Trace
+
+OUTPUTS: dict[str, tuple[Callable[[Trace], str], str]] = {
+    "svg": (formats.svg, "Write the diagram as a picture (SVG) to FILE; - is stdout."),
+    "mermaid": (formats.mermaid, "Write it as a Mermaid sequence diagram to FILE; - is stdout."),
+}
+"""Options that write a file in place of the text: what makes it, and their help."""
+
+
+def _outputs(command: Callable[..., int]) -> Callable[..., int]:
+    for name, (_, said) in reversed(OUTPUTS.items()):
+        command = click.option(f"--{name}", name, metavar="FILE", help=said)(command)
+    return command
+
+
+@click.command()
+@click.argument("trace", metavar="TRACE")
+@_outputs
+def view(trace: str, **asked: Any) -> int:
+    """Show TRACE as text; the spec is not needed."""
+    from checker.cli.say import page
+    from checker.cli.traces import load
+    from checker.views.text import trace_view
+
+    wanted = {name: asked[name] for name in OUTPUTS if asked[name] is not None}
+    _require(list(wanted.values()))
+    document = load(trace)
+    for name, file in wanted.items():
+        made, _ = OUTPUTS[name]
+        put(file, made(document))
+    if not wanted:
+        page(trace_view(document))
+    return 0
+
+
+def put(file: str, text: str) -> None:
+    """Writes ``text`` to ``file``; ``-`` is stdout."""
+    from checker.cli.say import write
+
+    if file == "-":
+        click.echo(text, nl=False)
+    else:
+        write(file, text)
+
+
+def _require(files: list[str]) -> None:
+    from checker.cli.say import require_writable
+
+    if len(set(files)) < len(files):
+        raise click.UsageError("two outputs can't go to the same file")
+    for file in files:
+        if file != "-":
+            require_writable(file)
