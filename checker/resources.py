@@ -50,6 +50,11 @@ def pages() -> Path:
     return _PACKAGE / "diagnostics" / "pages"
 
 
+def page() -> Path:
+    """The folder of the templates, the style sheet and the script of HTML pages."""
+    return _PACKAGE / "views" / "page"
+
+
 def cache_folder(name: str = "") -> Path | None:
     """The user's cache folder for this tool, or one in it; ``None`` where it can't be made."""
     base = os.environ.get("XDG_CACHE_HOME", "")
