@@ -1,0 +1,107 @@
+"""The columns of a space-time diagram in a terminal, and rows of characters on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from checker.views import marks as m
+
+LEAST = 4
+"""Columns that a process gets at least: its lane, and some of a text."""
+AROUND = 5
+"""Columns that an arrow takes besides its label and the lanes at its ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Where each process has its lane, from the left; ``edge``: the last column of all of them;
+    ``width``: of the whole page."""
+
+    at: dict[str, int]
+    edge: int
+    width: int
+
+    def room(self, lane: str) -> int:
+        """Columns to the right of the lane of ``lane``, up to the next one."""
+        behind = [x for x in self.at.values() if x > self.at[lane]]
+        return min(behind, default=self.width) - self.at[lane] - 1
+
+
+def columns(lanes: tuple[str, ...], needs: dict[str, int], left: int, width: int) -> Columns | None:
+    """``lanes`` behind ``left`` columns, each as wide as it needs where that fits, and none wider
+    than the others need; ``None`` where there is no room for them."""
+    free = width - left
+    if not lanes or free < LEAST * len(lanes):
+        return None
+    wanted = {lane: max(needs.get(lane, 0), LEAST) for lane in lanes}
+    least = min(free // len(lanes), 12)
+    wanted = {lane: max(wish, least) for lane, wish in wanted.items()}
+    given: dict[str, int] = {}
+    for rest, lane in zip(
+        range(len(lanes), 0, -1), sorted(lanes, key=lambda lane: wanted[lane]), strict=True
+    ):
+        given[lane] = min(wanted[lane], (free - sum(given.values())) // rest)
+    at, x = {}, left
+    for lane in lanes:
+        at[lane] = x
+        x += given[lane]
+    return Columns(at, min(x, width), width)
+
+
+@dataclass
+class Row:
+    """A line of characters, each with its style."""
+
+    width: int
+    cells: list[tuple[str, str]] = field(default_factory=list)
+
+    def put(self, x: int, text: str, style: str = "") -> None:
+        """Writes ``text`` from column ``x`` on, over what is there; what is beyond is left out."""
+        for character in text:
+            size = cell_len(character)
+            if size == 0:
+                continue
+            if x < 0 or x + size > self.width:
+                return
+            while len(self.cells) < x + size:
+                self.cells.append((" ", ""))
+            self.cells[x] = (character, style)
+            for more in range(1, size):  # the rest of a wide character
+                self.cells[x + more] = ("", style)
+            x += size
+
+    def sign(self, x: int) -> str:
+        """The character in column ``x``."""
+        return self.cells[x][0] if x < len(self.cells) else " "
+
+    def text(self, faded: bool = False) -> Text:
+        """The line, ``faded`` where it is only context."""
+        line = Text(no_wrap=True, overflow="crop", end="")
+        for character, style in self.cells:
+            line.append(character, f"{style} dim".strip() if faded else style)
+        line.rstrip()
+        return line
+
+
+def shortened(text: str, room: int) -> str:
+    """``text``, or as much of its beginning as fits, with a sign that it is cut."""
+    if cell_len(text) <= room:
+        return text
+    kept = ""
+    for character in text:
+        if cell_len(kept + character) >= room:
+            break
+        kept += character
+    return (kept.rstrip() + m.CUT) if room > 0 else ""
+
+
+def widest_gap(lanes: Iterable[int]) -> tuple[int, int]:
+    """The first of the widest gaps between neighbouring lanes: its first column, and its width."""
+    places = sorted(lanes)
+    gaps = [(a + 1, b - a - 1) for a, b in pairwise(places)]
+    return max(gaps, key=lambda gap: gap[1])

@@ -1,0 +1,223 @@
+"""What a space-time diagram in a terminal shows of each step: items at processes, and arrows."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from checker.views import marks as m
+from checker.views.paper import listing
+from checker.witness.causality import Arrow, Causality, How
+from checker.witness.trace import Change, Event, Source, Step, Trace
+
+FAULT, DELIVERED, ACTED, ASKED, TOLD, QUIET = (
+    "bold red",
+    "bold green",
+    "bold green",
+    "bold",
+    "magenta",
+    "dim",
+)
+DETECTED = {"suspect": "suspects", "restore": "no longer suspects", "trust": "trusts"}
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Something that happens at process ``lane``: ``mark`` on its lane, ``text`` beside it.
+
+    ``message`` gives the colour, where there is one; ``style`` otherwise.
+    """
+
+    lane: str
+    mark: str
+    text: str
+    style: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A step: ``arrows`` end in it, then come ``items``, then ``ghosts``, copies that never leave.
+
+    ``bar``: what the world does, across all lanes.
+    """
+
+    step: Step
+    arrows: tuple[Arrow, ...]
+    items: tuple[Item, ...]
+    ghosts: tuple[Arrow, ...]
+    bar: str = ""
+
+
+def blocks_of(trace: Trace, order: Causality) -> tuple[Block, ...]:
+    """What the diagram of ``trace`` shows, step by step; a start without events is left out."""
+    spoken = _spoken_of(trace)
+    shown = (step for step in order.steps if step.number or step.events)
+    return tuple(_block(trace, order, step, spoken) for step in shown)
+
+
+def left_over(trace: Trace, order: Causality) -> tuple[Arrow, ...]:
+    """Copies that are under way when the run ends, or whose sender's crash keeps them from ever
+    arriving; once for each sender, receiver and message, and none to a process that is down."""
+    down = {fate.process for fate in trace.fates if fate.crashed}
+    cut = {step.number for step in order.steps if step.cut}
+    received = {(a.sender, a.receiver, a.message) for a in order.arrows if a.how is How.RECEIVED}
+    found: dict[tuple[str, str, str], Arrow] = {}
+    for arrow in order.arrows:
+        ends = arrow.sender, arrow.receiver, arrow.message
+        if arrow.how not in (How.MISSED, How.UNDER_WAY) or arrow.receiver in down:
+            continue
+        if arrow.how is How.MISSED and (arrow.sent in cut or ends in received):
+            continue
+        if arrow.sender != arrow.receiver:
+            found.setdefault(ends, arrow)
+    return tuple(found.values())
+
+
+def _block(trace: Trace, order: Causality, step: Step, spoken: frozenset[str]) -> Block:
+    ended = [a for a in order.arrows if a.ended == step.number]
+    arrows = tuple(a for a in ended if a.sender != a.receiver)
+    ghosts = tuple(
+        a
+        for a in order.arrows
+        if a.how is How.MISSED and a.sent == step.number and step.cut and a.sender != a.receiver
+    )
+    items = list(_items(trace, step, arrows, {a.message for a in ghosts}))
+    known = set(trace.processes)
+    for change in step.changes:
+        if change.title in spoken and not change.quiet and change.process in known:
+            items.append(_changed(change))
+    at = [item for item in items if item.lane in known]
+    if not at and not arrows and not ghosts and step.process in known:
+        at = [Item(step.process, m.RECEIVE, step.headline.removeprefix(f"{step.process}: "))]
+    if not at and step.kind == "effect":
+        at = [Item(lane, "", "an inner step", QUIET) for lane in _named_by(step.action, known)]
+    idle = not at and not arrows and not ghosts
+    local = any(item.mark == m.TIMER for item in at)
+    world = any(e.kind == "world" for e in step.events) and not local
+    bar = step.headline if idle or world else ""
+    return Block(step, arrows, tuple(at), ghosts, bar)
+
+
+def _items(trace: Trace, step: Step, arrows: tuple[Arrow, ...], ghosts: set[str]) -> list[Item]:
+    found = [item for event in step.events for item in _item(trace, step, event, arrows)]
+    handlers = [e for e in step.events if e.kind == "handler"]
+    if handlers and step.kind in ("step", "timeout") and step.kind != "effect":
+        first = handlers[0]
+        if not any(item.mark == m.TIMER and item.lane == first.process for item in found):
+            found.insert(0, Item(first.process, m.RECEIVE, first.name, QUIET))
+    crashes = [item for item in found if item.mark == m.CRASH]
+    if step.cut and crashes:
+        crashes = [replace(item, text="crashes inside the handler") for item in crashes]
+    found = [item for item in found if item.mark != m.CRASH] + crashes
+    return found + [item for event in step.cut for item in _not_done(event, ghosts)]
+
+
+def _item(trace: Trace, step: Step, event: Event, arrows: tuple[Arrow, ...]) -> list[Item]:
+    who, name = event.process, event.name
+    match event.kind:
+        case "request":
+            return [Item(who, m.REQUEST, name, ASKED)]
+        case "send" | "copy":
+            return _sent(trace, step, event, arrows)
+        case "receive" if event.peers == (who,):
+            return [Item(who, m.RECEIVE, f"{event.message} from itself", "", event.message)]
+        case "indication":
+            return [Item(who, m.DELIVERY, name, DELIVERED)]
+        case "perform":
+            return [Item(who, m.PERFORM, name, ACTED)]
+        case "store":
+            return [Item(who, m.STORE, f"stores {name}", TOLD)]
+        case "timer":
+            return [Item(who, m.TIMER, name.replace("the timer ", "").replace("`", ""), QUIET)]
+        case "timeout":
+            over = f"timeout {name}".rstrip()
+            return [Item(who, m.TIMER, over, TOLD)]
+        case "detect":
+            return [Item(who, m.SUSPICION, _detected(name), TOLD)]
+        case "crash":
+            return [Item(who, m.CRASH, "crashes", FAULT)]
+        case "recover":
+            return [Item(who, m.RECOVERY, "back up", ASKED)]
+        case "world":
+            about = [value for _, value in event.arguments if value in trace.processes]
+            if len(about) == 1 and name.startswith("the clock "):
+                return [Item(about[0], m.TIMER, "its clock ticks", QUIET)]
+            return []
+        case _:
+            return []
+
+
+def _named_by(action: str, known: set[str]) -> list[str]:
+    """The process in whose name an action is taken: ``p1`` of ``effect send(p1, 2)``."""
+    words = re.findall(r"[\w.]+", action.partition("(")[2])
+    return [word for word in words if word in known][:1]
+
+
+def _sent(trace: Trace, step: Step, event: Event, arrows: tuple[Arrow, ...]) -> list[Item]:
+    """A message as it leaves; nothing where all its copies are drawn as arrows in this step."""
+    here = {a.receiver for a in arrows if a.sent == step.number and a.message == event.message}
+    if event.peers and set(event.peers) <= here | {event.process}:
+        return []
+    later = trace.header.fine_steps and event.kind == "send"
+    text = f"{event.message} to {_receivers(trace, event)}"
+    mark = m.UP if later else m.SEND
+    said = f"will send {text}" if later else f"{m.RIGHT} {text}"
+    return [Item(event.process, mark, said, "", event.message)]
+
+
+def _receivers(trace: Trace, event: Event) -> str:
+    peers, others = set(event.peers), set(trace.processes) - {event.process}
+    if len(trace.processes) > 2 and peers == set(trace.processes):
+        return "all"
+    if len(others) > 1 and peers == others:
+        return "all others"
+    if peers == {event.process}:
+        return "itself"
+    return listing(event.peers) or "nobody"
+
+
+def _detected(name: str) -> str:
+    operator, _, rest = name.rpartition(".")[2].partition("(")
+    if operator in DETECTED and "," not in rest:
+        return f"{DETECTED[operator]} {rest.removesuffix(')')}"
+    return name
+
+
+def _not_done(event: Event, ghosts: set[str]) -> list[Item]:
+    """What a crash cut off; copies that never leave are drawn as arrows."""
+    signs = {
+        "indication": (m.NOT_DELIVERED, event.name),
+        "perform": (m.NOT_PERFORMED, event.name),
+        "store": (m.NOT_STORED, f"stores {event.name}"),
+    }
+    if event.kind in signs:
+        mark, text = signs[event.kind]
+        return [Item(event.process, mark, f"not done: {text}", FAULT)]
+    if event.kind == "send" and event.message not in ghosts:
+        return [Item(event.process, m.DOWN, f"not sent: {event.message}", FAULT)]
+    return []
+
+
+def _changed(change: Change) -> Item:
+    return Item(change.process, "", f"{change.title} = {change.after}", TOLD)
+
+
+def _spoken_of(trace: Trace) -> frozenset[str]:
+    """The words of the property's definition, as the spec's text has it."""
+    at = trace.at
+    sources = [s for s in trace.header.sources if at is not None and s.file == at.file]
+    if at is None or not sources:
+        return frozenset()
+    return frozenset(re.findall(r"\w+", _definition(sources[0], at.line)))
+
+
+def _definition(source: Source, line: int) -> str:
+    """The text from ``line`` on, up to a line that is empty or begins something else."""
+    found: list[str] = []
+    for text in source.text.splitlines()[line - 1 :]:
+        first = text.strip()
+        if found and (not first or first.startswith(("property ", "upon ", "}", "check "))):
+            break
+        found.append(first.partition("//")[0])
+    return "\n".join(found)

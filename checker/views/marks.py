@@ -1,0 +1,56 @@
+"""The signs of space-time diagrams in a terminal: each is one column wide, with an ASCII stand-in.
+
+What a sign means never depends on its colour.
+"""
+
+from __future__ import annotations
+
+UP, DOWN, BYZANTINE = "│", "┊", "║"
+REQUEST, SEND, RECEIVE = "▷", "├", "●"
+DELIVERY, PERFORM, STORE = "■", "◆", "▪"
+NOT_DELIVERED, NOT_PERFORMED, NOT_STORED = "□", "◇", "▫"
+CRASH, RECOVERY, SUSPICION, TIMER = "✕", "↑", "?", "◷"
+LOST, MISSED, UNDER_WAY = "✗", "○", "·"
+RIGHT, LEFT = "►", "◄"
+SOLID, BROKEN, DOUBLE = "─", "┄", "═"
+CROSSED, SENT_LEFT, WORLD, BAR = "┼", "┤", "═", "━"
+LOOP, LOOP_HEAD, LOOP_FOOT = "┃", "┏", "┗"
+CUT = "…"
+
+STAND_INS = {
+    "│": "|", "┊": ":", "║": "H", "▷": ">", "├": "+", "┤": "+", "●": "o", "■": "#", "◆": "$",
+    "▪": "&", "□": "_", "◇": "_", "▫": "_", "✕": "X", "↑": "^", "◷": "@", "✗": "x", "○": "0",
+    "·": ".", "►": ">", "◄": "<", "─": "-", "┄": ".", "═": "=", "┼": "+", "━": "=", "┃": "!",
+    "┏": "!", "┗": "!", "…": "~", "╟": "+", "╢": "+",
+}  # fmt: skip
+"""What stands for each sign where an output can't take it."""
+
+MEANINGS = (
+    (REQUEST, "asked to"),
+    (SEND, "sends"),
+    (RECEIVE, "receives, or takes a step"),
+    (DELIVERY, "indicates (delivers, decides …)"),
+    (NOT_DELIVERED, "would have indicated"),
+    (PERFORM, "acts on the world outside"),
+    (NOT_PERFORMED, "would have acted"),
+    (STORE, "stores"),
+    (NOT_STORED, "would have stored"),
+    (CRASH, "crashes"),
+    (DOWN, "is down"),
+    (RECOVERY, "is back up"),
+    (BYZANTINE, "is Byzantine"),
+    (SUSPICION, "a failure detector speaks"),
+    (TIMER, "timer"),
+    (LOST, "lost"),
+    (MISSED, "never arrives"),
+    (UNDER_WAY, "still on its way"),
+)
+"""What is said of a sign below a diagram that has it."""
+
+
+def in_ascii(text: str) -> str:
+    """``text`` with stand-ins for all signs, column for column; ``?`` for what has none."""
+    return text.translate(_TABLE).encode("ascii", "replace").decode("ascii")
+
+
+_TABLE = str.maketrans(STAND_INS)

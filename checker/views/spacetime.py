@@ -1,0 +1,281 @@
+"""A run as a space-time diagram in a terminal: a column for each process, time goes downwards.
+
+L. Lamport: Time, Clocks, and the Ordering of Events in a Distributed System, CACM 1978, drew time
+upwards; everything else is as there.  A message is an arrow on the row of its receipt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.text import Text
+
+from checker.views import marks as m
+from checker.views.columns import AROUND, Columns, Row, columns, shortened, widest_gap
+from checker.views.happenings import Block, Item, blocks_of, left_over
+from checker.views.loop import repeating
+from checker.views.subjects import Subjects
+from checker.witness.causality import Arrow, How, causality
+from checker.witness.trace import Trace
+
+FAULT, STEM = "bold red", "dim"
+ENDING = (m.DELIVERY, m.PERFORM, "")
+"""Marks that stand where an arrow ends: what it brings about."""
+ENDS = {How.LOST: m.LOST, How.MISSED: m.MISSED, How.UNDER_WAY: m.UNDER_WAY}
+
+
+def spacetime(trace: Trace) -> RenderableType:
+    """The diagram of ``trace``, as wide as the page that it is put on."""
+    return _Diagram(trace)
+
+
+class _Diagram:
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        order = causality(trace)
+        self._blocks = blocks_of(trace, order)
+        self._rest = left_over(trace, order)
+        self._subjects = Subjects(trace)
+        explanation = trace.explanation
+        self._context = frozenset(explanation.context if explanation else ())
+        self._lanes = tuple(trace.processes)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        width = options.max_width
+        columns = self._columns(width, self._lanes) or self._columns(width, self._busy())
+        if columns is None:
+            yield Text(f"There is no room for {len(self._lanes)} processes in {width} columns.")
+            return
+        page = _Page(self._trace, columns, self._context, self._subjects, self._margin())
+        for line in page.lines(self._blocks, self._rest):
+            yield Text.assemble(line, "\n", end="")
+
+    def _margin(self) -> int:
+        """Columns on the left: a bar where the run goes round, and the step's number."""
+        number = len(str(self._trace.length)) + (2 if self._context else 0)
+        return number + (4 if self._trace.closing is not None else 2)
+
+    def _busy(self) -> tuple[str, ...]:
+        """The processes at which something happens."""
+        arrows = [a for b in self._blocks for a in (*b.arrows, *b.ghosts)]
+        busy = {item.lane for block in self._blocks for item in block.items}
+        busy |= {end for arrow in arrows for end in (arrow.sender, arrow.receiver)}
+        return tuple(lane for lane in self._lanes if lane in busy)
+
+    def _columns(self, width: int, lanes: tuple[str, ...]) -> Columns | None:
+        needs = {lane: len(lane) + 2 for lane in lanes}
+        for item in (item for block in self._blocks for item in block.items):
+            if item.lane in needs:
+                needs[item.lane] = max(needs[item.lane], len(item.text) + 3)
+        for arrow in (*(a for b in self._blocks for a in (*b.arrows, *b.ghosts)), *self._rest):
+            if arrow.sender not in needs or arrow.receiver not in needs:
+                continue
+            ends = sorted((lanes.index(arrow.sender), lanes.index(arrow.receiver)))
+            if ends[1] == ends[0] + 1:
+                left = lanes[ends[0]]
+                needs[left] = max(needs[left], len(arrow.message) + AROUND + 1)
+        return columns(lanes, needs, self._margin(), width)
+
+
+class _Page:
+    """Writes the lines of a diagram from top to bottom."""
+
+    def __init__(
+        self,
+        trace: Trace,
+        columns: Columns,
+        context: frozenset[int],
+        subjects: Subjects,
+        margin: int,
+    ) -> None:
+        self._trace = trace
+        self._columns = columns
+        self._context = context
+        self._subjects = subjects
+        self._margin = margin
+        self._first = margin - 2
+        self._cut: dict[str, None] = {}
+        self._used: set[str] = set()
+        byzantine = {fate.process for fate in trace.fates if fate.faulty == "byzantine"}
+        self._now = {lane: m.BYZANTINE if lane in byzantine else m.UP for lane in columns.at}
+        self._usual = dict(self._now)
+
+    def lines(self, blocks: tuple[Block, ...], rest: tuple[Arrow, ...]) -> Iterator[Text]:
+        """All lines, with what the signs mean, and texts that were cut."""
+        yield from self._heads()
+        loop = self._trace.loop if self._trace.closing is not None else None
+        for block in blocks:
+            if loop is not None and block.step.number == loop + 1:
+                yield self._loop_line(m.LOOP_HEAD, f"{repeating(self._trace)} for ever")
+            yield from self._block(block, loop is not None and block.step.number > loop)
+        if loop is not None:
+            then = "at the start" if loop == 0 else f"after step {loop}"
+            yield self._loop_line(m.LOOP_FOOT, f"then all is as it was {then}, and so on for ever")
+        for arrow in rest:
+            row = self._row()
+            self._draw(row, arrow)
+            yield row.text()
+        yield self._row().text()
+        yield from self._end()
+        yield from self._below()
+
+    def _heads(self) -> Iterator[Text]:
+        names = Row(self._columns.width)
+        for lane, x in self._columns.at.items():
+            names.put(x, self._fitting(lane, self._columns.room(lane)), "bold")
+        yield names.text()
+        yield self._row().text()
+
+    def _row(self) -> Row:
+        """A row with nothing but lanes."""
+        row = Row(self._columns.width)
+        for lane, x in self._columns.at.items():
+            sign = self._now[lane]
+            self._used.add(sign)
+            row.put(x, sign, FAULT if sign != m.UP else STEM)
+        return row
+
+    def _block(self, block: Block, in_loop: bool) -> Iterator[Text]:
+        number = block.step.number
+        faded = number in self._context
+        first = True
+        for row in self._rows(block):
+            if in_loop:
+                row.put(0, m.LOOP, "yellow")
+            if first:
+                label = f"({number})" if faded else str(number)
+                indent = 2 if self._trace.closing is not None else 0
+                row.put(indent + self._first - indent - len(label), label, "bold")
+                first = False
+            yield row.text(faded)
+
+    def _rows(self, block: Block) -> Iterator[Row]:
+        if block.bar:
+            yield self._bar(block.bar, m.WORLD)
+        items = list(block.items)
+        for arrow in block.arrows:
+            row = self._row()
+            self._draw(row, arrow)
+            at = self._columns.at
+            if arrow.how in (How.RECEIVED, How.FORGED) and arrow.receiver in at:
+                rightwards = at.get(arrow.sender, 0) < at[arrow.receiver]
+                here = [item for item in items if item.lane == arrow.receiver]
+                alone = len(block.arrows) == 1 and here[:1] == items[:1] != []
+                if rightwards and alone and here[0].mark in ENDING:
+                    self._item(row, items.pop(0))
+            yield row
+        for item in items:
+            if item.lane not in self._columns.at:
+                continue
+            row = self._row()
+            self._item(row, item)
+            yield row
+        for arrow in block.ghosts:
+            row = self._row()
+            self._draw(row, arrow)
+            yield row
+
+    def _item(self, row: Row, item: Item) -> None:
+        x = self._columns.at[item.lane]
+        subject = item.message or item.text
+        style = self._subjects.style(subject) if item.message or not item.style else item.style
+        if item.mark in (m.DELIVERY, m.PERFORM, m.REQUEST):
+            style = f"{self._subjects.style(subject)} bold".strip()
+        if item.mark == m.CRASH:
+            self._now[item.lane] = m.DOWN
+        if item.mark == m.RECOVERY:
+            self._now[item.lane] = self._usual[item.lane]
+        if item.mark and item.mark != m.UP:
+            self._used.add(item.mark)
+            row.put(x, item.mark, style)
+        row.put(x + 2, self._fitting(item.text, self._columns.room(item.lane) - 1), style)
+
+    def _draw(self, row: Row, arrow: Arrow) -> None:
+        """An arrow from its sender's lane, to that of its receiver or just before it."""
+        at = self._columns.at
+        if arrow.sender not in at or arrow.receiver not in at:
+            return
+        start, end = at[arrow.sender], at[arrow.receiver]
+        low, high = sorted((start, end))
+        style = self._subjects.style(arrow.message)
+        if arrow.how is not How.RECEIVED:
+            style = FAULT if arrow.how is not How.UNDER_WAY else "dim"
+        line = {How.MISSED: m.BROKEN, How.UNDER_WAY: m.BROKEN, How.FORGED: m.DOUBLE}
+        stroke = line.get(arrow.how, m.SOLID)
+        for x in range(low + 1, high):
+            row.put(x, m.CROSSED if row.sign(x) == m.UP else stroke, style)
+        if row.sign(start) == m.UP:
+            row.put(start, m.SEND if start < end else m.SENT_LEFT, style)
+        inside = [x for x in at.values() if low <= x <= high]
+        begin, room = widest_gap(inside)
+        label = self._fitting(arrow.message, room - 4)
+        if room >= 6:
+            space = room - len(label) - 2
+            row.put(begin + 1 + max(space - 1, 0) // 2, f" {label} ", style)
+        head = ENDS.get(arrow.how, m.RIGHT if start < end else m.LEFT)
+        row.put(end - 1 if start < end else end + 1, head, style)
+        self._used.add(head)
+        if arrow.how in (How.RECEIVED, How.FORGED):
+            row.put(end, m.RECEIVE, style)
+            self._used.add(m.RECEIVE)
+
+    def _bar(self, said: str, sign: str) -> Row:
+        """A bar across all lanes with a text in it, which may go on to the edge of the page."""
+        first = min(self._columns.at.values())
+        text = self._fitting(said, self._columns.width - first - 5)
+        row = Row(self._columns.width)
+        row.put(first, sign * max(self._columns.edge - first, len(text) + 5), FAULT)
+        row.put(first + 2, f" {text} ", FAULT)
+        return row
+
+    def _loop_line(self, corner: str, said: str) -> Text:
+        row = Row(self._columns.width)
+        row.put(0, corner + m.BAR * 2, "yellow")
+        row.put(4, self._fitting(said, self._columns.width - 4), "bold yellow")
+        return row.text()
+
+    def _end(self) -> Iterator[Text]:
+        """Where the property turns out to be violated: at the end of what is drawn."""
+        trace = self._trace
+        if trace.failure is not None:
+            said = f"an error of the run: {trace.failure.code}"
+        elif trace.ends:
+            said = f"nothing more has to happen; {trace.property_name} is violated"
+        elif trace.closing is not None:
+            return
+        else:
+            said = f"{trace.property_name} is violated here"
+        yield self._bar(said, m.BAR).text()
+
+    def _fitting(self, text: str, room: int) -> str:
+        cut = shortened(text, room)
+        if cut != text:
+            self._cut[text] = None
+        return cut
+
+    def _below(self) -> Iterator[Text]:
+        """What signs mean, and in full what was cut."""
+        signs = [f"{sign} {said}" for sign, said in m.MEANINGS if sign in self._used]
+        if self._context:
+            signs.append("(n) a step that the violation does not depend on")
+        yield Text("")
+        for line in _filled(signs, self._columns.width):
+            yield Text(line, style="dim")
+        if self._cut:
+            yield Text("")
+            yield Text("Cut short above:", style="dim")
+            for text in self._cut:
+                yield Text(f"  {text}", style="dim", overflow="fold")
+
+
+def _filled(parts: list[str], width: int) -> Iterator[str]:
+    """Lines of whole ``parts``, as many on each as there is room for."""
+    line = ""
+    for part in parts:
+        if line and len(line) + 3 + len(part) > width:
+            yield line
+            line = ""
+        line = f"{line}   {part}" if line else part
+    if line:
+        yield line
