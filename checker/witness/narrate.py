@@ -38,17 +38,19 @@ QUIET = (VariableKind.LINK, VariableKind.WORLD, VariableKind.HISTORY)
 
 
 def narrate(system: TransitionSystem, run: Run, prop: Property | None, header: Header) -> Trace:
-    """The trace of ``run``, which violates ``prop`` (``None``: it ends with an error)."""
+    """The trace of ``run``, which violates ``prop`` (``None``: it ends with an error, or, without
+    one, violates nothing: its word is ``run``)."""
     steps = tuple(_steps(system, run))
     closing = _closing(system, run, len(steps))
     failure = None if run.fault is None else _failure(run.fault)
     if prop is not None:
         name, definition, word = prop.name, prop.definition, "violated"
         said = sentence(system, prop, run)
-    else:
-        assert failure is not None
+    elif failure is not None:
         name, definition, word = ERRORS, "", "error"
         said = f"error {failure.code}: {failure.message}"
+    else:
+        name, definition, word, said = "", "", "run", "a run of the system, of no property"
     whole = steps if closing is None else (*steps, closing)
     fates = fates_of(system, run, whole)
     return Trace(

@@ -1,0 +1,271 @@
+"""What can happen in a state, each way with a short phrase of its own.
+
+A phrase says what the step does in the words of the spec: ``p1 broadcasts a``, ``p2 receives
+DATA(p1, a) from p1``, ``p1 crashes``.  It depends on the step's events and not on how states are
+encoded.  Ways with one phrase and one outcome are one choice; where one phrase has several
+outcomes, what tells them apart is added to it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from checker.lang.check_client import verbs
+from checker.system import interpreter
+from checker.system.interpreter import State, Transition
+from checker.system.ir import CRASHING, ActionKind, MarkKind, TransitionSystem
+from checker.witness.cut import EFFECTS, cut_short
+from checker.witness.events import acting, told
+from checker.witness.narrate import LEADING
+from checker.witness.rerun import Moment
+from checker.witness.show import show
+from checker.witness.trace import Event
+
+START = "the run starts"
+"""The phrase of the only way to start."""
+
+NOBODYS = (ActionKind.WORLD, ActionKind.LOSE)
+"""What no process does."""
+
+HISSES = ("s", "x", "z", "sh", "ch")
+"""Verbs that end so get an ``es``."""
+
+OPINIONS = {"suspect": "suspects", "restore": "no longer suspects", "trust": "trusts"}
+"""What a failure detector makes a process do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One way to go on.
+
+    ``text``: the phrase, unique among the choices of a state; ``also``: other ways to say it;
+    ``process``: whose step it is, empty for the world; ``kind``: a
+    :class:`checker.system.ir.ActionKind`, or ``start``.
+    ``transition`` is never an error of the run, and ``None`` for a way to start; ``idle``: it
+    changes nothing.
+    """
+
+    text: str
+    process: str
+    kind: str
+    successor: State
+    transition: Transition | None
+    events: tuple[interpreter.Event, ...]
+    also: tuple[str, ...] = ()
+    idle: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """``ways`` in canonical order; ``faults``: the steps that meet an error of the run."""
+
+    ways: tuple[Choice, ...]
+    faults: tuple[Transition, ...] = ()
+
+    def by_process(self) -> dict[str, list[Choice]]:
+        """The ways of each process that has some, in the order of the names; the world's last."""
+        found: dict[str, list[Choice]] = defaultdict(list)
+        for way in self.ways:
+            found[way.process].append(way)
+        return {name: found[name] for name in sorted(found, key=lambda n: (not n, _natural(n)))}
+
+
+def _natural(name: str) -> tuple[str, int]:
+    """``p2`` before ``p10``."""
+    digits = name[len(name.rstrip("0123456789")) :]
+    return name[: len(name) - len(digits)], int(digits or 0)
+
+
+@dataclass(slots=True)
+class _Way:
+    """A transition with what is told of it."""
+
+    transition: Transition
+    events: tuple[Event, ...]
+    phrase: str
+    also: tuple[str, ...] = field(default=())
+
+
+def choices(system: TransitionSystem, state: State) -> Choices:
+    """Everything that can happen in ``state``."""
+    ways: list[_Way] = []
+    faults: list[Transition] = []
+    for transition in interpreter.successors(system, state):
+        if transition.successor is None:
+            faults.append(transition)
+        else:
+            ways.append(_way(system, state, transition))
+    groups: dict[str, dict[State, _Way]] = defaultdict(dict)
+    for way in ways:
+        assert way.transition.successor is not None
+        groups[way.phrase].setdefault(way.transition.successor, way)
+    made: dict[int, Choice] = {}
+    for group in groups.values():
+        apart = _apart(system, list(group.values()))
+        for way, text in apart:
+            made[id(way)] = _choice(system, state, way, text)
+    return Choices(tuple(made[id(way)] for way in ways if id(way) in made), tuple(faults))
+
+
+def _choice(system: TransitionSystem, state: State, way: _Way, text: str) -> Choice:
+    transition = way.transition
+    assert transition.successor is not None
+    kind, suffix = transition.action.kind, text[len(way.phrase) :]
+    return Choice(
+        text,
+        "" if kind in NOBODYS else acting(system, transition.events),
+        kind.value,
+        transition.successor,
+        transition,
+        transition.events,
+        tuple(f"{other}{suffix}" for other in way.also),
+        transition.successor == state,
+    )
+
+
+def starts(system: TransitionSystem) -> tuple[Choice, ...]:
+    """The ways to start, each with a phrase of its own; may raise ``RunFault``."""
+    found = dict(reversed(interpreter.initial_events(system)))
+    states = [state for state in interpreter.initial_states(system)]
+    said = _outcomes(system, states)
+    return tuple(
+        Choice(f"the run starts with {text}" if text else START, "", "start", state, None, found[state])
+        for state, text in zip(states, said, strict=True)
+    )
+
+
+# ---- phrases ----------------------------------------------------------------------------------
+
+
+def _way(system: TransitionSystem, state: State, transition: Transition) -> _Way:
+    events = told(system, transition.events)
+    names = _names(transition, events)
+    if transition.action.kind is not ActionKind.CRASH:
+        names = [name + _crash(system, state, transition, events) for name in names]
+    return _Way(transition, events, names[0], tuple(names[1:]))
+
+
+def _names(transition: Transition, events: tuple[Event, ...]) -> list[str]:
+    """What the step does, the best way to say it first."""
+    kind = transition.action.kind
+    leading = next((e for wanted in LEADING[kind] for e in events if e.kind == wanted), None)
+    if leading is None:
+        return [transition.action.name]
+    if leading.kind == MarkKind.REQUEST:
+        return _request(leading)
+    if leading.kind == MarkKind.DETECT:
+        operator, _, given = leading.name.rpartition(".")[2].partition("(")
+        if operator in OPINIONS:
+            said = f"{leading.process} {OPINIONS[operator]} {given.removesuffix(')')}"
+            return [said, leading.sentence]
+    if leading.kind == MarkKind.RECOVER:
+        return [leading.sentence, f"{leading.process} recovers"]
+    return [leading.sentence]
+
+
+def _request(event: Event) -> list[str]:
+    """As the clause ``clients`` says it: ``p1 broadcasts a``."""
+    operator, _, given = event.name.partition("(")
+    given = given.removesuffix(")")
+    items = f" ({given})" if _several(given) else f" {given}" if given else ""
+    first, second = verbs(operator)
+    if operator.endswith(HISSES):
+        first, second = second, first
+    said = [f"{event.process} {verb}{items}" for verb in (first, second, operator)]
+    return [*said, event.sentence]
+
+
+def _several(given: str) -> bool:
+    """Whether there is a comma outside of all brackets."""
+    depth = 0
+    for char in given:
+        depth += (char in "([{") - (char in ")]}")
+        if char == "," and depth == 0:
+            return True
+    return False
+
+
+def _crash(
+    system: TransitionSystem, state: State, transition: Transition, events: tuple[Event, ...]
+) -> str:
+    """Where a crash falls inside the handler: ``, and crashes after sending a to p2``."""
+    if not any(event.kind == MarkKind.CRASH for event in events):
+        return ""
+    if not transition.action.name.endswith(CRASHING):
+        return ", and crashes"
+    assert transition.successor is not None
+    moment = Moment(transition.successor, transition, transition.events)
+    missing = cut_short(system, state, moment)
+    done = [clause for event in events if event.kind in EFFECTS and (clause := _clause(event))]
+    if done:
+        return f", and crashes after {done[-1]}"
+    ahead = [clause for event in missing if (clause := _clause(event))]
+    return f", and crashes before {ahead[0]}" if ahead else ", and crashes inside"
+
+
+def _clause(event: Event) -> str:
+    """An effect as something that was being done; empty where it does nothing."""
+    match event.kind:
+        case MarkKind.SEND:
+            to = ", ".join(event.peers)
+            return f"sending {event.message} to {to}" if to else ""
+        case MarkKind.COPY:
+            return f"sending {event.message} to {', '.join(event.peers)}"
+        case MarkKind.INDICATION:
+            return f"indicating {event.name}"
+        case MarkKind.PERFORM:
+            return f"performing {event.name}"
+        case MarkKind.STORE:
+            return f"storing {event.name}"
+        case _:
+            return ""
+
+
+# ---- telling apart ----------------------------------------------------------------------------
+
+
+def _apart(system: TransitionSystem, ways: list[_Way]) -> list[tuple[_Way, str]]:
+    """Ways with one phrase and several outcomes, each with a phrase of its own."""
+    if len(ways) == 1:
+        return [(ways[0], ways[0].phrase)]
+    named = [_with(way.phrase, _arguments(way)) for way in ways]
+    if len(set(named)) == len(ways):
+        return list(zip(ways, named, strict=True))
+    happened = [[event.sentence for event in way.events] for way in ways]
+    everywhere = set.intersection(*(set(each) for each in happened))
+    acts = [[said for said in each if said not in everywhere] for each in happened]
+    told_ = [
+        f"{way.phrase}, where {'; '.join(each)}" if each else way.phrase
+        for way, each in zip(ways, acts, strict=True)
+    ]
+    if len(set(told_)) == len(ways):
+        return list(zip(ways, told_, strict=True))
+    outcomes = _outcomes(system, [w.transition.successor for w in ways if w.transition.successor])
+    return [(way, f"{way.phrase}, so that {said}") for way, said in zip(ways, outcomes, strict=True)]
+
+
+def _with(phrase: str, arguments: tuple[str, ...]) -> str:
+    return f"{phrase}, with {', '.join(arguments)}" if arguments else phrase
+
+
+def _arguments(way: _Way) -> tuple[str, ...]:
+    """The names that the step's first handler binds."""
+    for event in way.events:
+        if event.kind == MarkKind.HANDLER:
+            return tuple(f"{name} = {value}" for name, value in event.arguments)
+    return ()
+
+
+def _outcomes(system: TransitionSystem, states: Sequence[State]) -> list[str]:
+    """The variables in which ``states`` differ, with the values that each has."""
+    said: list[list[str]] = [[] for _ in states]
+    for position, variable in enumerate(system.variables):
+        values = [state[position] for state in states]
+        if len(set(values)) == 1:
+            continue
+        title = variable.title or variable.name
+        for each, value in zip(said, values, strict=True):
+            each.append(f"{title} = {show(variable.type, value)}")
+    return ["; ".join(each) for each in said]

@@ -1,0 +1,272 @@
+"""A run that somebody makes step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from checker.stepping.choices import Choice, Choices, choices, starts
+from checker.stepping.matching import Unclear, meant
+from checker.stepping.opened import Opened, Outgrown
+from checker.system import interpreter
+from checker.system.evaluate import RunFault
+from checker.system.interpreter import State, Transition
+from checker.system.ir import Property, PropertyKind, TransitionSystem, domain_item
+from checker.system.types import Value
+from checker.witness.answer import Path
+from checker.witness.lasso import Unfair, in_words, ledger, satisfies
+from checker.witness.narrate import narrate
+from checker.witness.replay import replay
+from checker.witness.rerun import Moment, Run
+from checker.witness.show import show
+from checker.witness.trace import Trace
+
+
+class NotPossible(Exception):
+    """What was asked for can't be done now; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A property that the run violates, with the values of its parameters."""
+
+    property: Property
+    values: tuple[Value, ...]
+    text: str
+
+
+class Session:
+    """The run so far, what was undone, and what can happen now.
+
+    A capacity that the tool guessed too small grows in passing: the run is made again from the
+    phrases of its steps.
+    """
+
+    def __init__(self, opened: Opened) -> None:
+        """Starts, where there is only one way to.  Raises ``RunFault`` where none can."""
+        self._opened = opened
+        self._taken: list[Choice] = []
+        self._undone: list[Choice] = []
+        self._now: Choices | None = None
+        if len(self.choices.ways) == 1:
+            self.pick(self.choices.ways[0])
+
+    # ---- where the run is -----------------------------------------------------------------
+
+    @property
+    def opened(self) -> Opened:
+        """The check that is stepped through."""
+        return self._opened
+
+    @property
+    def system(self) -> TransitionSystem:
+        """The system that the states are of."""
+        return self._opened.system
+
+    @property
+    def taken(self) -> tuple[Choice, ...]:
+        """What was picked, the start first."""
+        return tuple(self._taken)
+
+    @property
+    def states(self) -> tuple[State, ...]:
+        """The states of the run, the initial one first; empty before it has started."""
+        return tuple(choice.successor for choice in self._taken)
+
+    @property
+    def state(self) -> State | None:
+        """The state now; ``None`` before the run has started."""
+        return self._taken[-1].successor if self._taken else None
+
+    @property
+    def choices(self) -> Choices:
+        """What can happen now; before the run has started, the ways to start."""
+        while self._now is None:
+            try:
+                self._now = self._found()
+            except Outgrown:
+                self._again()
+        return self._now
+
+    def _found(self) -> Choices:
+        if self.state is None:
+            try:
+                return Choices(starts(self.system))
+            except RunFault as fault:
+                if self._opened.fit(fault):
+                    raise Outgrown from None
+                raise
+        found = choices(self.system, self.state)
+        for fault in found.faults:
+            self._opened.require_room(fault)
+        return found
+
+    def _again(self) -> None:
+        """The run once more, in a larger system."""
+        texts, undone = [c.text for c in self._taken], [c.text for c in self._undone]
+        self._taken, self._undone, self._now = [], [], None
+        for text in (*texts, *reversed(undone)):
+            found = meant(text, self.choices.ways)
+            if isinstance(found, Unclear):
+                raise NotPossible(f"the run can't be made again with more room: {found.message}")
+            self.pick(found)
+        for _ in undone:
+            self.undo()
+
+    # ---- going on and back ----------------------------------------------------------------
+
+    def pick(self, choice: Choice) -> None:
+        """Goes on by ``choice``, one of :attr:`choices`; what was undone is gone."""
+        self._undone.clear()
+        self._go(choice)
+
+    def say(self, words: str) -> Choice | Unclear:
+        """Goes on by the choice that ``words`` mean, and returns it, or says why it can't."""
+        found = meant(words, self.choices.ways)
+        if isinstance(found, Choice):
+            self.pick(found)
+        return found
+
+    def _go(self, choice: Choice) -> None:
+        self._taken.append(choice)
+        self._now = None
+
+    def undo(self) -> Choice:
+        """Takes the last step back; raises :class:`NotPossible` at the start."""
+        alone = len(self._taken) == 1 and len(starts(self.system)) == 1
+        if not self._taken or alone:
+            raise NotPossible("this is the start: there is nothing to undo")
+        self._undone.append(self._taken.pop())
+        self._now = None
+        return self._undone[-1]
+
+    def redo(self) -> Choice:
+        """Takes again what was undone last."""
+        if not self._undone:
+            raise NotPossible("nothing was undone")
+        choice = self._undone.pop()
+        self._go(choice)
+        return choice
+
+    def jump(self, number: int) -> None:
+        """Goes to step ``number`` of the run, back or, where steps were undone, forth."""
+        last = len(self._taken) + len(self._undone) - 1
+        if not 0 <= number <= last:
+            raise NotPossible(f"the run has no step {number}: it has steps 0 to {last}")
+        while len(self._taken) - 1 > number:
+            self.undo()
+        while len(self._taken) - 1 < number:
+            self.redo()
+
+    # ---- what there is to say -------------------------------------------------------------
+
+    def ends(self) -> bool:
+        """Whether the run could stay here for ever."""
+        if self.state is None:
+            return False
+        try:
+            return interpreter.is_admissible_end(self.system, self.state)
+        except RunFault:
+            return False
+
+    def owed(self) -> tuple[str, ...]:
+        """What the world promises and what is possible now, in words; empty at an end."""
+        if self.state is None or self.ends():
+            return ()
+        try:
+            enabled = interpreter.moves(self.system, self.state).enabled
+        except RunFault:
+            return ()
+        texts = [in_words(owed, fairness) for owed, fairness in enabled.items()]
+        return tuple(dict.fromkeys(texts))
+
+    def violated(self) -> tuple[Property, ...]:
+        """The invariants that are violated in the state now."""
+        if self.state is None:
+            return ()
+        return tuple(p for p in invariants(self.system) if is_bad(self.system, p, self.state))
+
+    def open(self) -> tuple[Broken, ...]:
+        """The liveness properties that would be violated if the run stayed here for ever."""
+        return violated_by(self.system, self.states, len(self.states) - 1) if self._taken else ()
+
+    def faults(self) -> tuple[Transition, ...]:
+        """The steps that would meet an error of the run."""
+        return self.choices.faults
+
+    def trace(self) -> Trace:
+        """The run so far: of the invariant that it violates now, of the liveness property that it
+        violates where it ends here, or of no property."""
+        return told(self._opened, self.taken)
+
+
+def told(opened: Opened, taken: Sequence[Choice], loop: int | None = None) -> Trace:
+    """The run through ``taken``; ``loop``: it goes on for ever from there, as in
+    :class:`checker.witness.answer.Path`.
+
+    Violations are replayed; a run that violates nothing has the word ``run``.
+    """
+    system, header = opened.system, opened.header
+    states = tuple(choice.successor for choice in taken)
+    for prop in invariants(system):
+        if loop is None and is_bad(system, prop, states[-1]):
+            return replay(system, Path(states), prop, header)
+    end = len(states) - 1 if loop is None else loop
+    if admitted(system, states, end) is None:
+        for broken in violated_by(system, states, end):
+            path = Path(states, False, end, broken.values)
+            return replay(system, path, broken.property, header)
+    moments = tuple(Moment(c.successor, c.transition, c.events) for c in taken)
+    stays = loop is None and admitted(system, states, end) is None
+    return narrate(system, Run(moments, stays), None, header)
+
+
+def admitted(system: TransitionSystem, states: Sequence[State], loop: int) -> str | None:
+    """Why the world does not admit that the run goes on from ``loop`` for ever; ``None``: it
+    does."""
+    try:
+        ledger(system, states, loop)
+    except Unfair as why:
+        return str(why)
+    except RunFault as fault:
+        return fault.message
+    return None
+
+
+def invariants(system: TransitionSystem) -> tuple[Property, ...]:
+    """The properties that a single state can violate."""
+    return tuple(p for p in system.properties if p.kind is PropertyKind.INVARIANT)
+
+
+def is_bad(system: TransitionSystem, prop: Property, state: State) -> bool:
+    """Whether ``state`` violates an invariant; one that can't be evaluated says nothing."""
+    try:
+        return interpreter.holds(system, prop.bad, state)
+    except RunFault:
+        return False
+
+
+def violated_by(
+    system: TransitionSystem, states: Sequence[State], loop: int
+) -> tuple[Broken, ...]:
+    """The liveness properties that the run through ``states``, then again from ``loop``, violates;
+    for each the first values of its parameters that show it."""
+    found = []
+    for prop in system.properties:
+        if prop.kind is not PropertyKind.LIVENESS:
+            continue
+        for values in interpreter.assignments(prop.params):
+            try:
+                kept = satisfies(system, prop, values, states, loop)
+            except RunFault:
+                continue
+            if not kept:
+                found.append(Broken(prop, values, _shown(prop, values)))
+                break
+    return tuple(found)
+
+
+def _shown(prop: Property, values: tuple[Value, ...]) -> str:
+    pairs = zip(prop.params, values, strict=True)
+    given = ", ".join(f"{p.name} = {show(domain_item(p.domain), v)}" for p, v in pairs)
+    return f"{prop.name} with {given}" if given else prop.name
