@@ -129,6 +129,12 @@ class Search:
                 self.found.depth = self.depth
                 if self.journal is not None:
                     self.journal.closed(self)
+                if self.limits.until_decided:
+                    self._leave_where_decided()
+
+    def _leave_where_decided(self) -> None:
+        if all(p.name in self.found.violating for p in self.system.properties):
+            self.stopped = "every property is decided"
 
     def _open_next(self, last: bool) -> None:
         if last:

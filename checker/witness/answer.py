@@ -19,13 +19,15 @@ class Limits:
     """Budgets of one exploration; ``None`` is unlimited.
 
     ``max_depth`` counts transitions from an initial state, ``timeout`` is in seconds, ``memory``
-    in bytes of the engine's own tables.
+    in bytes of the engine's own tables.  ``until_decided``: the native engine need not go on behind
+    the level in which the last property is seen to fail.
     """
 
     max_states: int | None = None
     max_depth: int | None = None
     timeout: float | None = None
     memory: int | None = None
+    until_decided: bool = False
 
     @property
     def no_more_states(self) -> str:

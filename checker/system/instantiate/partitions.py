@@ -22,6 +22,9 @@ from checker.system.ir import (
 )
 from checker.system.types import IntT, SetT
 
+SPLITTING = "the network splits: {0} cut off"
+"""What a trace says of a split."""
+
 
 def declare(world: World) -> None:
     """Declares the side of the network that is cut off (empty: none), and the count of splits.
@@ -52,7 +55,7 @@ def splits(world: World) -> None:
     body = (
         ir.Assign(target, cut),
         *counted,
-        mark(world, MarkKind.WORLD, "the network splits: {0} cut off", ("side",), cut),
+        mark(world, MarkKind.WORLD, SPLITTING, ("side",), cut),
     )
     params = (Param(cut.name, ir.Subsets(others, side.type), where),)
     split = Action("partition", ActionKind.WORLD, params, TRUE, body, FALSE)
