@@ -1,0 +1,96 @@
+"""Traces written down by hand: only what happens in each step, no states."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from checker.witness.trace import Change, Event, Explanation, Fate, Header, Step, Trace
+
+
+def send(who: str, message: str, *to: str) -> Event:
+    return Event("send", f"{who} sends {message}", who, message=message, peers=to)
+
+
+def copy(who: str, message: str, to: str) -> Event:
+    return Event("copy", f"{message} leaves {who}", who, message=message, peers=(to,))
+
+
+def receive(who: str, message: str, sender: str) -> Event:
+    said = f"{who} receives {message} from {sender}"
+    return Event("receive", said, who, message=message, peers=(sender,))
+
+
+def lose(sender: str, message: str, to: str) -> Event:
+    said = f"the link loses {message} from {sender} to {to}"
+    return Event("lose", said, sender, message=message, peers=(to,))
+
+
+def forge(who: str, message: str, to: str) -> Event:
+    return Event("forge", f"{who} makes up {message}", who, message=message, peers=(to,))
+
+
+def request(who: str, call: str) -> Event:
+    return Event("request", f"{who} is asked: {call}", who, call)
+
+
+def deliver(who: str, call: str) -> Event:
+    return Event("indication", f"{who} indicates {call}", who, call)
+
+
+def crash(who: str) -> Event:
+    return Event("crash", f"{who} crashes", who)
+
+
+def suspect(who: str, whom: str) -> Event:
+    said = f"the detector tells {who} that it suspects {whom}"
+    return Event("detect", said, who, f"suspect({whom})", arguments=(("p", whom),))
+
+
+def world(said: str) -> Event:
+    return Event("world", said, name=said)
+
+
+def wrote(variable: str, kind: str = "shared") -> Change:
+    return Change(variable, variable, "", "0", "1", kind, False)
+
+
+def step(
+    number: int, *events: Event, cut: tuple[Event, ...] = (), changes: Sequence[Change] = ()
+) -> Step:
+    """A step of the kind that its first event says, by that event's process."""
+    first = events[0]
+    kinds = {"send": "step", "indication": "step", "copy": "effect"}
+    kind = kinds.get(first.kind, first.kind)
+    process = first.peers[0] if kind == "forge" else first.process
+    return Step(
+        number, first.sentence, kind, process, first.sentence, events, tuple(changes), {}, cut
+    )
+
+
+def trace(
+    *steps: Step,
+    processes: tuple[str, ...] = ("p1", "p2", "p3"),
+    crashed: tuple[str, ...] = (),
+    context: tuple[int, ...] = (),
+    fine: bool = False,
+    ends: bool = False,
+    loop: int | None = None,
+    closing: Step | None = None,
+) -> Trace:
+    """The run through ``steps``, which are numbered from 1."""
+    start = Step(0, "", "start", "", "the start", (), (), {})
+    return Trace(
+        header=Header("0", "hand.bcast", "c", fine_steps=fine),
+        property_name="agreement",
+        definition="",
+        word="violated",
+        sentence="agreement is violated",
+        processes=processes,
+        variables=(),
+        steps=(start, *steps),
+        fates=tuple(Fate(p, p in crashed, ()) for p in processes),
+        ends=ends,
+        loop=loop,
+        closing=closing,
+        explanation=Explanation(context=context),
+    )

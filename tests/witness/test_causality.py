@@ -1,0 +1,123 @@
+"""Which step depends on which, and what became of messages, in runs written down by hand."""
+
+from __future__ import annotations
+
+from checker.witness.causality import NOBODY, How, causality
+from tests.witness.by_hand import (
+    copy,
+    crash,
+    forge,
+    lose,
+    receive,
+    request,
+    send,
+    step,
+    suspect,
+    trace,
+    world,
+    wrote,
+)
+
+
+def test_a_receipt_depends_on_its_send_and_not_on_what_happened_before_it_elsewhere() -> None:
+    run = trace(
+        step(1, request("p1", "broadcast(a)"), send("p1", "M(a)", "p2", "p3")),
+        step(2, request("p3", "broadcast(b)")),
+        step(3, receive("p2", "M(a)", "p1")),
+    )
+    order = causality(run)
+    assert order.causes == (frozenset(), {0}, {0}, {1})
+    assert order.ranks == (0, 1, 1, 2)
+    assert order.clocks[3] == {"p1": 1, "p2": 1}
+    assert order.past({3}) == {0, 1, 3}
+    assert [a.how for a in order.arrows] == [How.RECEIVED, How.UNDER_WAY]
+    assert {a.multicast for a in order.arrows} == {1}
+
+
+def test_of_two_equal_messages_the_first_is_received_first() -> None:
+    run = trace(
+        step(1, send("p1", "M", "p2")),
+        step(2, send("p1", "M", "p2")),
+        step(3, receive("p2", "M", "p1")),
+    )
+    assert [(a.sent, a.ended) for a in causality(run).arrows] == [(1, 3), (2, None)]
+
+
+def test_a_message_that_is_received_again_comes_from_the_same_send() -> None:
+    run = trace(
+        step(1, send("p1", "M", "p2")),
+        step(2, receive("p2", "M", "p1")),
+        step(3, receive("p2", "M", "p1")),
+    )
+    assert [(a.sent, a.ended) for a in causality(run).arrows] == [(1, 2), (1, 3)]
+    assert causality(run).causes[3] == {1, 2}
+
+
+def test_in_fine_steps_a_message_leaves_with_its_copy() -> None:
+    run = trace(step(1, send("p1", "M", "p2", "p3")), step(2, copy("p1", "M", "p2")), fine=True)
+    (arrow,) = causality(run).arrows
+    assert (arrow.sent, arrow.receiver) == (2, "p2")
+
+
+def test_losses_are_nobodys_and_hinder_nobody() -> None:
+    run = trace(
+        step(1, send("p1", "M", "p2")),
+        step(2, lose("p1", "M", "p2")),
+        step(3, request("p1", "x()")),
+    )
+    order = causality(run)
+    assert order.arrows[0].how is How.LOST and order.arrows[0].ended == 2
+    assert order.causes[3] == {1}
+    assert order.lanes == ("p1", "p2", "p3", NOBODY)
+
+
+def test_what_a_crash_cut_off_or_left_behind_is_missed() -> None:
+    cut = (send("p1", "N", "p3"),)
+    run = trace(
+        step(1, send("p1", "M", "p2", "p3"), crash("p1"), cut=cut),
+        step(2, receive("p2", "M", "p1")),
+        crashed=("p1",),
+        ends=True,
+    )
+    arrows = [(a.receiver, a.message, a.how) for a in causality(run).arrows]
+    assert arrows == [
+        ("p2", "M", How.RECEIVED),
+        ("p3", "M", How.MISSED),
+        ("p3", "N", How.MISSED),
+    ]
+
+
+def test_while_a_run_may_go_on_a_message_of_a_crashed_process_may_still_arrive() -> None:
+    run = trace(step(1, send("p1", "M", "p2")), step(2, crash("p1")), crashed=("p1",))
+    assert causality(run).arrows[0].how is How.UNDER_WAY
+
+
+def test_what_is_made_up_happens_at_its_receiver() -> None:
+    run = trace(step(1, forge("p3", "M", "p2")), step(2, request("p3", "x()")))
+    order = causality(run)
+    assert order.causes == (frozenset(), {0}, {0})
+    assert order.arrows[0].how is How.FORGED
+
+
+def test_a_suspicion_depends_on_the_crash() -> None:
+    run = trace(step(1, crash("p1")), step(2, suspect("p3", "p1")), step(3, suspect("p2", "p3")))
+    assert causality(run).causes[2:] == ({1}, {0})
+
+
+def test_shared_variables_put_their_writers_in_order() -> None:
+    run = trace(
+        step(1, request("p1", "x()"), changes=[wrote("shared")]),
+        step(2, request("p2", "x()")),
+        step(3, request("p3", "x()"), changes=[wrote("shared")]),
+    )
+    assert causality(run).causes == (frozenset(), {0}, {0}, {1})
+
+
+def test_steps_of_the_world_are_in_order() -> None:
+    run = trace(step(1, world("the network splits")), step(2, world("the network heals")))
+    assert causality(run).causes[2] == {1}
+
+
+def test_the_step_that_closes_a_loop_is_one_of_them() -> None:
+    run = trace(step(1, send("p1", "M", "p2")), loop=0, closing=step(2, receive("p2", "M", "p1")))
+    assert causality(run).causes[2] == {1}
