@@ -29,7 +29,7 @@ class Columns:
     def room(self, lane: str) -> int:
         """Columns to the right of the lane of ``lane``, up to the next one."""
         behind = [x for x in self.at.values() if x > self.at[lane]]
-        return min(behind, default=self.width) - self.at[lane] - 1
+        return min(behind, default=self.width + 1) - self.at[lane] - 1
 
 
 def columns(lanes: tuple[str, ...], needs: dict[str, int], left: int, width: int) -> Columns | None:

@@ -125,7 +125,7 @@ def _item(trace: Trace, step: Step, event: Event, arrows: tuple[Arrow, ...]) -> 
         case "indication":
             return [Item(who, m.DELIVERY, name, DELIVERED)]
         case "perform":
-            return [Item(who, m.PERFORM, name, ACTED)]
+            return [Item(who, m.PERFORM, f"performs {name}", ACTED)]
         case "store":
             return [Item(who, m.STORE, f"stores {name}", TOLD)]
         case "timer":
@@ -188,7 +188,7 @@ def _not_done(event: Event, ghosts: set[str]) -> list[Item]:
     """What a crash cut off; copies that never leave are drawn as arrows."""
     signs = {
         "indication": (m.NOT_DELIVERED, event.name),
-        "perform": (m.NOT_PERFORMED, event.name),
+        "perform": (m.NOT_PERFORMED, f"performs {event.name}"),
         "store": (m.NOT_STORED, f"stores {event.name}"),
     }
     if event.kind in signs:

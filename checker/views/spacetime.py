@@ -111,7 +111,7 @@ class _Page:
             yield from self._block(block, loop is not None and block.step.number > loop)
         if loop is not None:
             then = "at the start" if loop == 0 else f"after step {loop}"
-            yield self._loop_line(m.LOOP_FOOT, f"then all is as it was {then}, and so on for ever")
+            yield self._loop_line(m.LOOP_FOOT, f"then all is as {then}, and so on")
         for arrow in rest:
             row = self._row()
             self._draw(row, arrow)
@@ -189,7 +189,7 @@ class _Page:
         if item.mark and item.mark != m.UP:
             self._used.add(item.mark)
             row.put(x, item.mark, style)
-        row.put(x + 2, self._fitting(item.text, self._columns.room(item.lane) - 1), style)
+        row.put(x + 2, self._fitting(item.text, self._columns.room(item.lane) - 2), style)
 
     def _draw(self, row: Row, arrow: Arrow) -> None:
         """An arrow from its sender's lane, to that of its receiver or just before it."""
@@ -251,7 +251,7 @@ class _Page:
     def _fitting(self, text: str, room: int) -> str:
         cut = shortened(text, room)
         if cut != text:
-            self._cut[text] = None
+            self._cut[text.removeprefix(f"{m.RIGHT} ")] = None
         return cut
 
     def _below(self) -> Iterator[Text]:
@@ -265,7 +265,8 @@ class _Page:
         if self._cut:
             yield Text("")
             yield Text("Cut short above:", style="dim")
-            for text in self._cut:
+            whole = [t for t in self._cut if not any(t != u and t in u for u in self._cut)]
+            for text in whole:
                 yield Text(f"  {text}", style="dim", overflow="fold")
 
 

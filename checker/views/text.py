@@ -1,54 +1,92 @@
-"""A trace as terminal text: what happened at which process, and what came of it."""
+"""A trace as terminal text: what happened between the processes, what came of it, and why."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from checker.views.loop import idles, ledger_view, repeating, rounds
+from checker.views.explained import ablations_view, smaller_view
+from checker.views.loop import idles, ledger_view, repeating
 from checker.views.paper import count, listing, pairs, stack
-from checker.witness.trace import Change, Copies, Event, Fate, Step, Trace
-
-LABEL = 9
-"""Columns for the word in front of each line of a step."""
+from checker.views.spacetime import spacetime
+from checker.views.steps import LABEL, step_list
+from checker.witness.trace import Copies, Fate, Trace
 
 SAME = "(never received: the same as if the crash had kept it from being sent)"
 
 
-def trace_view(trace: Trace) -> RenderableType:
-    """The whole trace: what is violated, the steps, and what became of processes and messages."""
-    parts: list[RenderableType] = [_header(trace)]
-    loop = trace.length if trace.loop is None else trace.loop
-    shown = [step for step in trace.steps if step.number or step.events]
-    parts += [_step(trace, step) for step in shown if step.number <= loop]
-    if trace.closing is not None:
-        again = [_step(trace, s) for s in (*trace.steps[loop + 1 :], trace.closing)]
-        parts.append(rounds(trace, again))
+def trace_view(
+    trace: Trace,
+    steps: bool = False,
+    replayed: bool = True,
+    others: tuple[Trace, ...] = (),
+) -> RenderableType:
+    """The whole trace: what is violated, the run as a diagram, what became of processes and
+    messages, what it would be without its faults, and last the verdict in sentences.
+
+    ``steps``: with all steps and what they change, one by one.  ``replayed``: the run has been
+    made again just now; otherwise the document is taken at its word, and that is said.
+    ``others``: traces with the same run, which violates what they say as well.
+    """
+    parts: list[RenderableType] = [_header(trace, replayed)]
+    parts += [_violated(other) for other in others]
+    parts.append(spacetime(trace))
+    if steps:
+        parts.append(step_list(trace))
     if trace.failure is not None:
         parts.append(_failure(trace))
-    ends = (ledger_view(trace), _fates(trace), _copies(trace), _in_flight(trace))
+    ends = (
+        ledger_view(trace),
+        _fates(trace),
+        _copies(trace),
+        _in_flight(trace) if steps else None,
+        ablations_view(trace),
+        smaller_view(trace),
+    )
     parts += [part for part in ends if part is not None]
-    parts.append(_closing(trace))
+    parts.append(_closing(trace, others))
     return stack(parts)
 
 
-def _header(trace: Trace) -> RenderableType:
+def same_run(one: Trace, other: Trace) -> bool:
+    """Whether two traces of one check have the same states, and go round in the same way."""
+    states = [step.state for step in one.steps], one.loop if one.closing else None
+    others = [step.state for step in other.steps], other.loop if other.closing else None
+    whole = one.failure is None and other.failure is None
+    return whole and states == others and one.header == other.header
+
+
+def _header(trace: Trace, replayed: bool) -> RenderableType:
     header = trace.header
-    title = Text(trace.property_name, style="bold")
-    title.append(": ")
-    title.append(trace.word.upper(), style="bold red")
     where = f"{header.file}::{header.check}" if header.check else header.file
     sizes = ", ".join(f"{name} = {value}" for name, value in header.parameters.items())
     rows = [
-        (Text("what", style="dim"), Text(_what(trace))),
+        *_said(trace),
         (Text("where", style="dim"), Text(f"{where} ({sizes})" if sizes else where)),
-        (Text("how", style="dim"), Text(_how(trace))),
+        (Text("how", style="dim"), Text(_how(trace, replayed))),
     ]
+    return Group(_title(trace), pairs(rows, 2, 5))
+
+
+def _violated(trace: Trace) -> RenderableType:
+    """That the same run violates another property."""
+    return Group(_title(trace, "by the same run"), pairs(_said(trace), 2, 5))
+
+
+def _title(trace: Trace, more: str = "") -> Text:
+    title = Text(trace.property_name, style="bold")
+    title.append(": ")
+    title.append(trace.word.upper(), style="bold red")
+    if more:
+        title.append(f", {more}", style="not bold")
+    return title
+
+
+def _said(trace: Trace) -> list[tuple[Text, Text]]:
+    rows = [(Text("what", style="dim"), Text(_what(trace)))]
     if trace.definition:
-        rows.insert(1, (Text("means", style="dim"), Text(" ".join(trace.definition.split()))))
-    return Group(title, pairs(rows, 2, 5))
+        rows.append((Text("means", style="dim"), Text(" ".join(trace.definition.split()))))
+    return rows
 
 
 def _what(trace: Trace) -> str:
@@ -59,74 +97,13 @@ def _what(trace: Trace) -> str:
     return trace.sentence
 
 
-def _how(trace: Trace) -> str:
+def _how(trace: Trace, replayed: bool) -> str:
     steps = "in the initial state" if trace.length == 0 else f"in {count(trace.length, 'step')}"
     if trace.closing is not None:
         steps += f" ({repeating(trace)} for ever)"
     fine = ", fine steps" if trace.header.fine_steps else ""
-    return f"{steps}{fine}, accepted by an independent replay"
-
-
-def _step(trace: Trace, step: Step) -> RenderableType:
-    width = len(str(trace.length))
-    number = Text(f"{step.number:>{width}}", style="dim")
-    title = pairs([(number, Text(step.headline, style="bold"))], 0, width + 1)
-    fine = trace.header.fine_steps
-    rows = [row for event in step.events for row in _event(step, event, fine)]
-    rows += [_change(step, change) for change in step.changes if not change.quiet]
-    return Group(title, pairs(rows, width + 2, LABEL)) if rows else title
-
-
-def _event(step: Step, event: Event, fine: bool) -> Iterable[tuple[Text, Text]]:
-    """A line for what the headline doesn't say yet; in ``fine`` steps copies leave later."""
-    who = "" if event.process == step.process else f"{event.process}: "
-    match event.kind:
-        case "handler" | "branch":
-            bound = ", ".join(f"{name} = {value}" for name, value in event.arguments)
-            if step.headline.startswith(event.sentence):
-                if bound:
-                    yield Text("with", style="dim"), Text(bound, style="dim")
-                return
-            text = Text(who + event.name)
-            if bound:
-                text.append(f"  with {bound}", style="dim")
-            yield Text("runs" if event.kind == "handler" else "takes", style="cyan"), text
-        case "send":
-            text = Text(f"{who}{event.message} to {listing(event.peers) or 'nobody'}")
-            yield Text("to send" if fine else "sends", style="yellow"), text
-        case "copy" if step.kind != "effect":
-            yield Text("sends", style="yellow"), Text(f"{who}{event.message} to {event.peers[0]}")
-        case "indication" if not step.headline.startswith(event.sentence):
-            yield Text("indicates", style="green"), Text(who + event.name)
-        case "request" if step.kind != "request":
-            yield Text("asks", style="green"), Text(who + event.name)
-        case "receive" if step.kind not in ("receive", "forge"):
-            yield Text("receives", style="cyan"), Text(f"{who}{event.message}")
-        case "crash" if step.kind != "crash":
-            yield Text("crashes", style="bold red"), Text(f"{event.process}, here")
-        case "perform" | "store" | "timer" | "timeout" | "detect" | "recover" | "world":
-            if not step.headline.startswith(event.sentence):
-                yield _of_world(event, who)
-
-
-def _of_world(event: Event, who: str) -> tuple[Text, Text]:
-    """A line for something that is no message and no call."""
-    match event.kind:
-        case "perform":
-            return Text("performs", style="bold green"), Text(who + event.name)
-        case "store":
-            return Text("stores", style="magenta"), Text(who + event.name)
-        case "timer":
-            verb, _, timer = event.name.partition(" ")
-            return Text(verb, style="cyan"), Text(who + timer)
-        case _:
-            return Text("then", style="cyan"), Text(event.sentence)
-
-
-def _change(step: Step, change: Change) -> tuple[Text, Text]:
-    who = "" if change.process in ("", step.process) else f"{change.process}."
-    text = Text(f"{who}{change.title}: {change.before} -> {change.after}")
-    return Text("changes", style="magenta"), text
+    trust = "accepted by an independent replay" if replayed else "as the document says"
+    return f"{steps}{fine}, {trust}"
 
 
 def _failure(trace: Trace) -> RenderableType:
@@ -212,14 +189,21 @@ def _in_flight(trace: Trace) -> RenderableType | None:
     return Group(Text(title, style="bold"), *lines)
 
 
-def _closing(trace: Trace) -> RenderableType:
-    closing = Text(_what(trace) + ".", style="bold")
+def _closing(trace: Trace, others: tuple[Trace, ...]) -> RenderableType:
+    closing = Text()
+    for each in (trace, *others):
+        sentences = each.explanation.sentences if each.explanation is not None else ()
+        first, *more = sentences or (_what(each) + ".",)
+        closing.append(f"{first}\n", style="bold")
+        for sentence in more:
+            closing.append(f"{sentence}\n")
     if idles(trace):
-        closing.append("\nThe run stays like this for ever, as the world allows.", "dim")
+        closing.append("The run stays like this for ever, as the world allows.", "dim")
     elif trace.ends:
-        closing.append("\nThe run is over: nothing that the world promises is left to do.", "dim")
+        closing.append("The run is over: nothing that the world promises is left to do.", "dim")
     elif trace.closing is not None:
-        closing.append("\nThe run goes round like this for ever, as the world allows.", "dim")
+        closing.append("The run goes round like this for ever, as the world allows.", "dim")
     elif trace.failure is None:
-        closing.append("\nThe run may go on; whatever happens, this has happened.", "dim")
+        closing.append("The run may go on; whatever happens, this has happened.", "dim")
+    closing.rstrip()
     return closing

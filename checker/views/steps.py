@@ -1,0 +1,90 @@
+"""A trace step by step in a terminal: what each step does, and what it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from checker.views.loop import rounds
+from checker.views.paper import listing, pairs, stack
+from checker.witness.trace import Change, Event, Step, Trace
+
+LABEL = 9
+"""Columns for the word in front of each line of a step."""
+
+
+def step_list(trace: Trace) -> RenderableType:
+    """All steps of ``trace``, those that repeat for ever marked as such."""
+    loop = trace.length if trace.loop is None else trace.loop
+    shown = [step for step in trace.steps if step.number or step.events]
+    parts: list[RenderableType] = [Text("Step by step", style="bold")]
+    parts += [_step(trace, step) for step in shown if step.number <= loop]
+    if trace.closing is not None:
+        again = [_step(trace, s) for s in (*trace.steps[loop + 1 :], trace.closing)]
+        parts.append(rounds(trace, again))
+    return stack(parts)
+
+
+def _step(trace: Trace, step: Step) -> RenderableType:
+    width = len(str(trace.length))
+    number = Text(f"{step.number:>{width}}", style="dim")
+    title = pairs([(number, Text(step.headline, style="bold"))], 0, width + 1)
+    fine = trace.header.fine_steps
+    rows = [row for event in step.events for row in _event(step, event, fine)]
+    rows += [_change(step, change) for change in step.changes if not change.quiet]
+    rows += [(Text("not done", style="bold red"), Text(event.sentence)) for event in step.cut]
+    return Group(title, pairs(rows, width + 2, LABEL)) if rows else title
+
+
+def _event(step: Step, event: Event, fine: bool) -> Iterable[tuple[Text, Text]]:
+    """A line for what the headline doesn't say yet; in ``fine`` steps copies leave later."""
+    who = "" if event.process == step.process else f"{event.process}: "
+    match event.kind:
+        case "handler" | "branch":
+            bound = ", ".join(f"{name} = {value}" for name, value in event.arguments)
+            if step.headline.startswith(event.sentence):
+                if bound:
+                    yield Text("with", style="dim"), Text(bound, style="dim")
+                return
+            text = Text(who + event.name)
+            if bound:
+                text.append(f"  with {bound}", style="dim")
+            yield Text("runs" if event.kind == "handler" else "takes", style="cyan"), text
+        case "send":
+            text = Text(f"{who}{event.message} to {listing(event.peers) or 'nobody'}")
+            yield Text("to send" if fine else "sends", style="yellow"), text
+        case "copy" if step.kind != "effect":
+            yield Text("sends", style="yellow"), Text(f"{who}{event.message} to {event.peers[0]}")
+        case "indication" if not step.headline.startswith(event.sentence):
+            yield Text("indicates", style="green"), Text(who + event.name)
+        case "request" if step.kind != "request":
+            yield Text("asks", style="green"), Text(who + event.name)
+        case "receive" if step.kind not in ("receive", "forge"):
+            yield Text("receives", style="cyan"), Text(f"{who}{event.message}")
+        case "crash" if step.kind != "crash":
+            yield Text("crashes", style="bold red"), Text(f"{event.process}, here")
+        case "perform" | "store" | "timer" | "timeout" | "detect" | "recover" | "world":
+            if not step.headline.startswith(event.sentence):
+                yield _of_world(event, who)
+
+
+def _of_world(event: Event, who: str) -> tuple[Text, Text]:
+    """A line for something that is no message and no call."""
+    match event.kind:
+        case "perform":
+            return Text("performs", style="bold green"), Text(who + event.name)
+        case "store":
+            return Text("stores", style="magenta"), Text(who + event.name)
+        case "timer":
+            verb, _, timer = event.name.partition(" ")
+            return Text(verb, style="cyan"), Text(who + timer)
+        case _:
+            return Text("then", style="cyan"), Text(event.sentence)
+
+
+def _change(step: Step, change: Change) -> tuple[Text, Text]:
+    who = "" if change.process in ("", step.process) else f"{change.process}."
+    text = Text(f"{who}{change.title}: {change.before} -> {change.after}")
+    return Text("changes", style="magenta"), text
