@@ -279,6 +279,26 @@ class Allow:
     span: Span
 
 
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """``then what word``."""
+
+    what: ast.Name
+    word: ast.Name
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A run in words: its steps, those that it repeats for ever, and what is true of it."""
+
+    name: ast.Name
+    steps: tuple[ast.Name, ...]
+    again: tuple[ast.Name, ...]
+    claims: tuple[Claim, ...]
+    span: Span
+
+
 CheckItem = (
     Setting
     | Fault
@@ -292,6 +312,7 @@ CheckItem = (
     | Prove
     | Expect
     | Allow
+    | Scenario
 )
 
 

@@ -10,6 +10,7 @@ from checker.lang.check_client import clients_of
 from checker.lang.check_expr import check
 from checker.lang.check_interface import alike, borrowed
 from checker.lang.check_once import OVER, NotHere, is_once, once
+from checker.lang.check_scenario import scenarios_of
 from checker.lang.check_stack import World, given_of, stack_of
 from checker.lang.check_types import INT, PROC
 from checker.lang.check_world import detector_of, faults_of, links_of, rules_of, timing_of
@@ -55,6 +56,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         detector=detector,
         given=given,
         warnings=stack_of(protocol, given, world, library),
+        scenarios=scenarios_of(_of(decl, ast_items.Scenario), {n.text for n in asked}, report),
     )
 
 

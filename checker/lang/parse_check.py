@@ -99,3 +99,25 @@ class CheckBuilder(ExpressionBuilder):
 
     def check_allow(self, tree: Any) -> ast_items.CheckItem:
         return ast_items.Allow(self.name(tree.children[0]), self.span(tree))
+
+    # ---- runs ---------------------------------------------------------------------------------
+
+    def check_scenario(self, tree: Any) -> ast_items.CheckItem:
+        name, *parts = tree.children
+        again = [part for part in parts if part is not None and part.data == "for_ever"]
+        return ast_items.Scenario(
+            self.name(name),
+            self._happenings(parts),
+            self._happenings(again[0].children[1:]) if again else (),
+            tuple(self._claim(part) for part in parts if part is not None and part.data == "claim"),
+            self.span(tree),
+        )
+
+    def _happenings(self, parts: list[Any]) -> tuple[ast.Name, ...]:
+        """The steps among ``parts``, in words, white space made single."""
+        found = (part for part in parts if part is not None and part.data == "happening")
+        return tuple(ast.Name(" ".join(str(p.children[0]).split()), self.span(p)) for p in found)
+
+    def _claim(self, tree: Any) -> ast_items.Claim:
+        what, word = tree.children
+        return ast_items.Claim(self._asked(what), self.name(word), self.span(tree))

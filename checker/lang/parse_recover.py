@@ -37,6 +37,7 @@ _INNER = frozenset(
         "expect",
         "allow",
         "crash",
+        "scenario",
     ]
 )
 _PREFIXES = frozenset(("upon", "stable", "shared"))

@@ -105,6 +105,7 @@ _SETTINGS = frozenset(
         "PROVE",
         "EXPECT",
         "ALLOW",
+        "SCENARIO",
         "NAME",
     ]
 )
@@ -156,12 +157,14 @@ _WORDS = {
     "MINUS": "`-`",
     "STAR": "`*`",
     "NAT": "`Nat`",
+    "HAPPENING": "a step in words, on a line of its own",
+    "FOR_EVER": "`for ever`",
 }
 _KEYWORDS = (
     "allow always atomic cancel check choose clients condition detector either else enum "
     "eventually exists expect faults forall from given idempotent implements import indication "
     "init interface links message perform property protocol prove receive record recover request "
-    "require requires role send shared skip stable start state timeout timing type union upon "
+    "require requires role scenario send shared skip stable start state timeout timing type union upon "
     "uses when while yield"
 ).split()
 MISSPELT = "where it says"

@@ -83,6 +83,35 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
+class Happening:
+    """A step of a scenario, in words."""
+
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What is true of a scenario's run: ``what`` is a property (``word``: ``violated`` or
+    ``holds``), or ``it`` (``ends``, ``continues`` or ``fails``)."""
+
+    what: str
+    word: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A run that must be possible: ``steps``, then for ever ``again`` (empty: it stops there)."""
+
+    name: str
+    steps: tuple[Happening, ...]
+    again: tuple[Happening, ...]
+    claims: tuple[Claim, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
     """One question.
 
@@ -122,6 +151,7 @@ class Check:
     given: tuple[Given, ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
     overridden: tuple[tuple[str, str], ...] = ()
+    scenarios: tuple[Scenario, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

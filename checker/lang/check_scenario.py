@@ -1,0 +1,56 @@
+"""Scenarios of a check: runs in words, and what is claimed of them."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+from checker.lang import ast_items, typed_check
+from checker.lang.scope import Reporter, suggestion
+
+OF_PROPERTIES = ("violated", "holds")
+"""What a scenario can claim of a property."""
+
+OF_RUNS = ("ends", "continues", "fails")
+"""What a scenario can claim of its run, which is called ``it``."""
+
+
+def scenarios_of(
+    items: list[ast_items.Scenario], asked: Set[str], report: Reporter
+) -> tuple[typed_check.Scenario, ...]:
+    """The scenarios of a check that asks for the properties ``asked``.
+
+    Whether their steps are possible is found out when they are run.
+    """
+    made: dict[str, typed_check.Scenario] = {}
+    for item in items:
+        name = item.name.text
+        if name in made:
+            report.add("C009", f"there are two scenarios `{name}`", item.name.span)
+            continue
+        claims = tuple(claim for c in item.claims if (claim := _claim(c, item, asked, report)))
+        steps = tuple(typed_check.Happening(s.text, s.span) for s in item.steps)
+        again = tuple(typed_check.Happening(s.text, s.span) for s in item.again)
+        made[name] = typed_check.Scenario(name, steps, again, claims, item.name.span)
+    return tuple(made.values())
+
+
+def _claim(
+    item: ast_items.Claim, scenario: ast_items.Scenario, asked: Set[str], report: Reporter
+) -> typed_check.Claim | None:
+    what, word = item.what.text, item.word.text
+    words = OF_RUNS if what == "it" else OF_PROPERTIES
+    if what != "it" and what not in asked:
+        near = suggestion(what, (*asked, "it"))
+        hint = near or "add it to `prove`: a scenario speaks of the check's own properties"
+        report.add("C019", f"the check does not ask for `{what}`", item.what.span, hint=hint)
+        return None
+    if word not in words:
+        expected = ", ".join(f"`{what} {each}`" for each in words)
+        message = f"`then {what} {word}` is no claim"
+        report.add("C019", message, item.word.span, expected, suggestion(word, words))
+        return None
+    if what == "it" and scenario.again and word != "continues":
+        message = f"a run that goes on for ever neither {word} nor stops"
+        report.add("C019", message, item.word.span, hint="leave it out")
+        return None
+    return typed_check.Claim(what, word, item.span)
