@@ -14,6 +14,7 @@ from checker.properties.liveness import is_temporal, question
 from checker.properties.polarity import check as check_polarity
 from checker.properties.polarity import may_be_correct
 from checker.properties.reader import Reader
+from checker.properties.wording import reading
 from checker.system.build import conj, disj, negation
 from checker.system.instantiate.expressions import Env, exists, lower
 from checker.system.instantiate.world import World
@@ -81,6 +82,7 @@ def _invariant(world: World, definition: typed.PropertyDef, parts: tuple[Shape, 
         premise=disj(*(premise for _, premise in found)),
         definition=definition.document or definition.text,
         place=world.place(definition.span),
+        reading=reading(world, definition.formula, whole_runs=False),
     )
 
 
@@ -97,6 +99,7 @@ def _in_the_end(world: World, definition: typed.PropertyDef) -> Property:
         propositions=asked.propositions,
         formula=asked.formula,
         automaton=asked.automaton,
+        reading=reading(world, definition.formula, whole_runs=True),
     )
 
 

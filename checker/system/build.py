@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 
 from checker.system import ir
@@ -23,11 +25,26 @@ from checker.system.types import (
 
 _numbers = count(1)
 
+ASIDE = 1_000_000
+"""Numbers from here on are for names that are made aside."""
+
 
 def start_numbers() -> None:
     """Begins a new system: its names do not depend on what was made before it."""
     global _numbers
     _numbers = count(1)
+
+
+@contextmanager
+def aside() -> Iterator[None]:
+    """Names made inside do not change those that are made afterwards."""
+    global _numbers
+    kept = _numbers
+    _numbers = count(ASIDE)
+    try:
+        yield
+    finally:
+        _numbers = kept
 
 
 def fresh(name: str) -> str:

@@ -26,11 +26,14 @@ Meaning (the interpreter is the definition):
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from checker.system.types import BOOL, Type, Value
+
+if TYPE_CHECKING:
+    from checker.system.reading import Reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -548,7 +551,7 @@ class Property:
 
     Of ``LIVENESS``: for every assignment of ``params`` every fair run must satisfy ``formula``;
     ``automaton`` accepts what does not.  ``propositions`` mention the state and the parameters;
-    ``bad`` is not used.
+    ``bad`` is not used.  ``reading``: how it is said; no engine looks at it.
     """
 
     name: str
@@ -562,6 +565,7 @@ class Property:
     propositions: tuple[Expr, ...] = ()
     formula: Formula | None = None
     automaton: Automaton | None = None
+    reading: Reading | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

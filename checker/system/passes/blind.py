@@ -17,6 +17,9 @@ def blind(prop: Property, looking: Expr) -> Property:
     a second one, never accepting, in which it has not looked since.  Such a wait is over in the
     end, since what a handler has begun is promised.
     """
+    if prop.reading is not None:
+        reading = replace(prop.reading, looking=(*prop.reading.looking, looking))
+        prop = replace(prop, reading=reading)
     if prop.kind is not PropertyKind.LIVENESS:
         return replace(prop, bad=conj(looking, prop.bad))
     index = len(prop.propositions)

@@ -1,0 +1,344 @@
+"""The truth of a property's reading along a run, and who makes it false.
+
+Truth in runs that go round for ever is that of linear temporal logic over lassos (A. Pnueli: The
+Temporal Logic of Programs, 1977); a run that ends counts as one that stays in its last state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import assert_never
+
+from checker.system import ir
+from checker.system.evaluate import RunFault, Scope, elements, evaluate
+from checker.system.interpreter import named
+from checker.system.ir import Expr, Property, PropertyKind, TransitionSystem
+from checker.system.reading import Atom, Join, Node, Range, Reading, Timed
+from checker.system.types import Value
+from checker.witness.rerun import Run
+
+Names = Mapping[str, Value]
+
+FEW = 3
+"""Of so many candidates each is named when none of them will do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """An atom that is true or false of ``names`` at position ``at`` of the word.
+
+    ``mode``: ``now``; ``never`` (false from there on for ever); ``always`` (true from there on);
+    ``again`` (true, or false, again and again, but not all the time).  ``role`` is ``premise`` or
+    ``goal``; ``unknown``: names that may be anything, and what such a thing is called (a fact that
+    is false is so for all of them); ``only``: a kind of process of which the subject is any.
+    """
+
+    atom: Atom
+    names: Names
+    true: bool
+    mode: str
+    at: int
+    role: str = ""
+    unknown: Mapping[str, str] = field(default_factory=dict)
+    only: str = ""
+
+
+@dataclass
+class Word:
+    """The states at which a property looks, from one of them back to number ``loop`` for ever.
+
+    ``hints``: values that the author's names have in the violation, where these are known.
+    """
+
+    states: tuple[dict[str, Value], ...]
+    loop: int
+    hints: Mapping[str, Value] = field(default_factory=dict)
+
+    # ---- truth --------------------------------------------------------------------------------
+
+    def value(self, expr: Expr, at: int, names: Names) -> bool:
+        """``expr`` at a position; false where it has no value (what guards it is false then)."""
+        try:
+            return bool(evaluate(expr, Scope(self.states[at], dict(names))))
+        except RunFault:
+            return False
+
+    def atom(self, atom: Atom, names: Names) -> list[bool]:
+        """``atom`` at each position; who is correct is so in the whole run."""
+        row = [self.value(atom.expr, at, names) for at in range(len(self.states))]
+        if atom.kind == "standing" and atom.op == "correct":
+            return [all(row[self.loop :])] * len(row)
+        return row
+
+    def truth(self, node: Node, names: Names) -> list[bool]:
+        """``node`` at each position."""
+        match node:
+            case Atom():
+                return self.atom(node, names)
+            case Join(op, parts):
+                return _joined(op, [self.truth(part, names) for part in parts])
+            case Timed("~>", (premise, goal)):
+                owed = self.truth(premise, names)
+                met = self.ahead(self.truth(goal, names), any)
+                return self.ahead([not o or m for o, m in zip(owed, met, strict=True)], all)
+            case Timed(op, parts):
+                return self.ahead(self.truth(parts[0], names), all if op == "always" else any)
+            case Range(kind):
+                found = any if kind == "exists" else all
+                rows = [self.member(node, value, names) for value in self.values(node, names)]
+                return [found(row[at] for row in rows) for at in range(len(self.states))]
+            case _:
+                assert_never(node)
+
+    def ahead(self, row: list[bool], join: object) -> list[bool]:
+        """For each position, of all positions from there on: ``all``, or ``any``."""
+        both = all if join is all else any
+        return [both(row[min(at, self.loop) :]) for at in range(len(row))]
+
+    def values(self, node: Range, names: Names) -> list[Value]:
+        """The members of the domain at any position, in order; hinted ones first."""
+        found: dict[Value, None] = {}
+        changing = node.among is not None or not isinstance(node.domain, ir.Universe)
+        for state in self.states if changing else self.states[:1]:
+            try:
+                found.update(dict.fromkeys(elements(node.domain, Scope(state, dict(names)))))
+            except RunFault:
+                continue
+        hint = self.hints.get(node.author)
+        return sorted(found, key=lambda value: value != hint) if node.author else list(found)
+
+    def inside(self, node: Range, value: Value, names: Names) -> list[bool]:
+        """At which positions ``value`` is one that ``node`` is about."""
+        inner = {**names, node.name: value}
+        row = []
+        for at, state in enumerate(self.states):
+            try:
+                among = value in list(elements(node.domain, Scope(state, dict(names))))
+            except RunFault:
+                among = False
+            row.append(among and self.value(node.condition, at, inner))
+        if node.where is not None:
+            row = _joined("and", [row, self.truth(node.where, inner)])
+        return row
+
+    def member(self, node: Range, value: Value, names: Names) -> list[bool]:
+        """What one value contributes to a quantifier."""
+        here = self.inside(node, value, names)
+        body = self.truth(node.body, {**names, node.name: value})
+        return _joined("and" if node.kind == "exists" else "=>", [here, body])
+
+    # ---- witnesses ----------------------------------------------------------------------------
+
+    def why(self, node: Node, names: Names, wanted: bool, at: int, mode: str) -> Iterator[Fact]:
+        """Facts for which ``node`` is ``wanted`` at ``at``, which it is (``mode``: and stays)."""
+        match node:
+            case Atom():
+                yield Fact(node, names, wanted, mode, at)
+            case Join("not", (part,)):
+                yield from self.why(part, names, not wanted, at, _other(mode))
+            case Join("=>", (premise, goal)) if not wanted:
+                yield from _as("premise", self.why(premise, names, True, at, _other(mode)))
+                yield from _as("goal", self.why(goal, names, False, at, mode))
+            case Join("=>", (premise, goal)):
+                said = goal if self.truth(goal, names)[at] else premise
+                yield from self.why(said, names, said is goal, at, mode)
+            case Join("==", parts):
+                for part in parts:
+                    yield from self.why(part, names, self.truth(part, names)[at], at, mode)
+            case Join(op, parts):
+                every = (op == "and") is wanted
+                told = [part for part in parts if self.truth(part, names)[at] is wanted]
+                for part in parts if every else told[:1]:
+                    yield from self.why(part, names, wanted, at, mode)
+            case Timed():
+                yield from self.in_time(node, names, wanted, at, mode)
+            case Range():
+                yield from self.of_range(node, names, wanted, at, mode)
+
+    def in_time(
+        self, node: Timed, names: Names, wanted: bool, at: int, mode: str
+    ) -> Iterator[Fact]:
+        """As :meth:`why`, of a temporal formula."""
+        later = [*range(at, len(self.states)), *range(self.loop, at)]
+        match node.op, node.parts:
+            case "~>", (premise, goal) if not wanted:
+                owed = self.truth(premise, names)
+                met = self.ahead(self.truth(goal, names), any)
+                when = next(j for j in later if owed[j] and not met[j])
+                yield from _as("premise", self.why(premise, names, True, when, "now"))
+                last = len(self.states) - 1
+                yield from _as("goal", self.why(goal, names, False, last, "never"))
+            case "always", (part,) if not wanted:
+                row = self.truth(part, names)
+                when = next(j for j in later if not row[j])
+                yield from self.why(part, names, False, when, mode)
+            case "eventually", (Timed("always", (part,)),) if not wanted:
+                row = self.truth(part, names)
+                lasting = not any(row[self.loop :])
+                when = next(j for j in range(self.loop, len(row)) if not row[j])
+                how = "never" if lasting else "again"
+                yield from self.why(part, names, False, when, how)
+            case "eventually", (part,):
+                row = self.truth(part, names)
+                when = next((j for j in later if row[j]), len(row) - 1)
+                yield from self.why(part, names, wanted, when, "now" if wanted else "never")
+            case "always", (part,):
+                yield from self.why(part, names, True, at, "always")
+            case _:
+                return
+
+    def of_range(
+        self, node: Range, names: Names, wanted: bool, at: int, mode: str
+    ) -> Iterator[Fact]:
+        """As :meth:`why`, of a quantifier: one witness, or that there is none."""
+        if (node.kind == "exists") is not wanted:
+            yield from self.nobody(node, names, wanted, at, mode)
+            return
+        for value in self.values(node, names):
+            inner = {**names, node.name: value}
+            if not self.inside(node, value, names)[at]:
+                continue
+            if self.truth(node.body, inner)[at] is not wanted:
+                continue
+            given = "premise" if node.kind == "forall" else ""
+            if node.among is not None:
+                yield Fact(node.among, inner, True, "now", at, given)
+            if node.where is not None:
+                yield from _as(given, self.why(node.where, inner, True, at, "now"))
+            goal = "goal" if node.kind == "forall" and not _premised(node.body) else ""
+            yield from _as(goal, self.why(node.body, inner, wanted, at, mode))
+            return
+
+    def nobody(self, node: Range, names: Names, wanted: bool, at: int, mode: str) -> Iterator[Fact]:
+        """That no value makes the quantifier's body what it would have to be."""
+        simple = self.simple(node, names, wanted, at, mode)
+        if simple is not None:
+            yield simple
+            return
+        told = [v for v in self.values(node, names) if self.inside(node, v, names)[at]]
+        guard, rest = _guarded(node.body)
+        if guard is not None:
+            standing = [v for v in told if self.truth(guard, {**names, node.name: v})[at]]
+            if standing:
+                told = standing
+        for value in told[:FEW]:
+            inner = {**names, node.name: value}
+            about = rest if guard is not None and rest is not None else node.body
+            if self.truth(about, inner)[at] is wanted:
+                yield from self.why(about, inner, wanted, at, mode)
+
+    def simple(self, node: Range, names: Names, wanted: bool, at: int, mode: str) -> Fact | None:
+        """``no process delivered a``, where it can be said like that."""
+        if wanted:
+            return None
+        unknown = {node.name: node.noun}
+        if node.among is not None and _trivial(node.body):
+            return Fact(node.among, names, False, mode, at, "", unknown)
+        if node.among is not None or node.where is not None:
+            return None
+        guard, rest = _guarded(node.body)
+        only = ""
+        body: Node = node.body
+        if guard is not None and rest is not None:
+            body, only = rest, "correct"
+        how = mode
+        while isinstance(body, Timed) and body.op in ("eventually", "always"):
+            how, body = ("never" if body.op == "eventually" else how), body.parts[0]
+        if isinstance(body, Range) and body.kind == "exists" and body.among is not None:
+            if _trivial(body.body) and body.where is None:
+                both = {**unknown, body.name: body.noun}
+                return Fact(body.among, names, False, how, at, "", both, only)
+        if not isinstance(body, Atom) or body.kind not in ("history", "opinion", "twice"):
+            return None
+        return Fact(body, names, False, how, at, "", unknown, only)
+
+
+def _joined(op: str, rows: list[list[bool]]) -> list[bool]:
+    columns = list(zip(*rows, strict=True))
+    match op:
+        case "not":
+            return [not column[0] for column in columns]
+        case "=>":
+            return [not premise or goal for premise, goal in columns]
+        case "==":
+            return [left == right for left, right in columns]
+        case _:
+            both = all if op == "and" else any
+            return [both(column) for column in columns]
+
+
+def _other(mode: str) -> str:
+    """The mode of what is denied."""
+    return {"never": "always", "always": "never"}.get(mode, mode)
+
+
+def _as(role: str, facts: Iterator[Fact]) -> Iterator[Fact]:
+    """``facts`` in a role, where they have none yet."""
+    for fact in facts:
+        yield fact if fact.role or not role else replace(fact, role=role)
+
+
+def _premised(node: Node) -> bool:
+    """Whether ``node`` tells premises from goals itself."""
+    match node:
+        case Timed("~>") | Join("=>"):
+            return True
+        case Timed(_, (part,)):
+            return _premised(part)
+        case Range():
+            return True
+        case _:
+            return False
+
+
+def _trivial(node: Node) -> bool:
+    return isinstance(node, Atom) and node.expr == ir.TRUE
+
+
+def _guarded(node: Node) -> tuple[Node | None, Node | None]:
+    """`correct(p)` and the rest of a conjunction of two."""
+    match node:
+        case Join("and", (Atom(kind="standing", op="correct") as guard, rest)):
+            return guard, rest
+        case _:
+            return None, None
+
+
+def word_of(system: TransitionSystem, prop: Property, run: Run) -> Word:
+    """What ``prop`` sees of ``run``: its last state where states count, otherwise all of it."""
+    assert prop.reading is not None
+    hints = {
+        param.name.partition(".")[0]: value
+        for param, value in zip(prop.params, run.values, strict=True)
+    }
+    if prop.kind is PropertyKind.INVARIANT or run.loop is None:
+        return Word((named(system, run.last),), 0, hints)
+    numbers = looked_at(system, prop.reading, run)
+    loop = next((i for i, number in enumerate(numbers) if number >= run.loop), len(numbers) - 1)
+    states = tuple(named(system, run.moments[number].state) for number in numbers)
+    return Word(states, loop, hints)
+
+
+def looked_at(system: TransitionSystem, reading: Reading, run: Run) -> list[int]:
+    """The numbers of the states of ``run`` at which a property looks."""
+    whole = range(len(run.moments))
+    if not reading.looking:
+        return list(whole)
+    found = []
+    for number in whole:
+        scope = Scope(named(system, run.moments[number].state), {})
+        if all(bool(evaluate(looking, scope)) for looking in reading.looking):
+            found.append(number)
+    return found or list(whole)
+
+
+def facts(system: TransitionSystem, prop: Property, run: Run) -> tuple[Fact, ...]:
+    """For which facts ``prop`` is false in ``run``, premises first; empty where that is unknown."""
+    if prop.reading is None:
+        return ()
+    word = word_of(system, prop, run)
+    root = prop.reading.root
+    if word.truth(root, {})[0]:
+        return ()
+    return tuple(word.why(root, {}, False, 0, "now"))

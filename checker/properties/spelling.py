@@ -1,0 +1,194 @@
+"""Typed expressions written as a spec writes them, with their names open to be filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from checker.lang import typed
+from checker.lang.check_history import history_name
+from checker.system.instantiate.expressions import Env
+from checker.system.ir import Expr
+from checker.system.reading import Phrase
+
+_BINDING = {
+    "or": 2, "=>": 1, "~>": 1, "and": 3, "not": 4, "==": 5, "!=": 5, "<": 5, "<=": 5, ">": 5,
+    ">=": 5, "in": 5, "not in": 5, "subset": 5, "union": 6, "intersect": 6, "minus": 6, "+": 7,
+    "-": 7, "++": 7, "*": 8, "div": 8, "mod": 8, "neg": 9,
+}  # fmt: skip
+"""How strongly operators bind; an operand that binds less stands in parentheses."""
+
+_ATOMIC = 10
+
+
+def spelled(expr: typed.Expr, env: Env) -> Phrase:
+    """``expr`` as text; names that ``env`` knows are left open, for their values."""
+    return _tidy(_spell(expr, env.names)[0])
+
+
+def pattern_spelled(pattern: typed.Pattern, env: Env) -> Phrase:
+    """``pattern`` as text, in the same way."""
+    return _tidy(_pattern(pattern, env.names))
+
+
+def _tidy(parts: Iterable[str | Expr]) -> Phrase:
+    """Neighbouring texts as one."""
+    result: list[str | Expr] = []
+    for part in parts:
+        if isinstance(part, str) and result and isinstance(result[-1], str):
+            result[-1] += part
+        elif part != "":
+            result.append(part)
+    return tuple(result)
+
+
+Names = dict[str, Expr]
+
+
+def _spell(expr: typed.Expr, names: Names) -> tuple[Phrase, int]:
+    """The text, and how strongly its outermost operator binds."""
+    match expr:
+        case typed.Operation(_, op, args, _):
+            return _operation(op, args, names)
+        case typed.Quantified(_, kind, binders, body, _):
+            head, inner = _binders(binders, names)
+            return (f"{kind} ", *head, ": ", *_spell(body, inner)[0]), 0
+        case typed.Temporal(_, "~>", (left, right), _):
+            return (*_under(left, names, 2), " ~> ", *_under(right, names, 2)), 1
+        case typed.Temporal(_, op, (part,), _):
+            return (f"{op} ", *_under(part, names, 4)), 4
+        case _:
+            return _primary(expr, names), _ATOMIC
+
+
+def _under(expr: typed.Expr, names: Names, least: int) -> Phrase:
+    text, binding = _spell(expr, names)
+    return text if binding >= least else ("(", *text, ")")
+
+
+def _operation(op: str, args: tuple[typed.Expr, ...], names: Names) -> tuple[Phrase, int]:
+    match op, args:
+        case "size", (arg,):
+            return ("#", *_under(arg, names, _ATOMIC)), 9
+        case (("not" | "neg"), (arg,)):
+            sign = "not " if op == "not" else "-"
+            return (sign, *_under(arg, names, _BINDING[op])), _BINDING[op]
+        case "if", (condition, then, otherwise):
+            parts = [_spell(part, names)[0] for part in (condition, then, otherwise)]
+            return ("if ", *parts[0], " then ", *parts[1], " else ", *parts[2]), 0
+        case _ if op in _BINDING and len(args) > 1:
+            own = _BINDING[op]
+            operands = (_under(arg, names, own + (own == 5)) for arg in args)
+            return _listed(operands, f" {op} "), own
+        case _:
+            return (f"{op}(", *_all(args, names), ")"), _ATOMIC
+
+
+def _primary(expr: typed.Expr, names: Names) -> Phrase:
+    match expr:
+        case typed.Literal(typed.Enum(_, labels), value, _):
+            return (labels[int(value)],)
+        case typed.Literal(_, value, _):
+            return (str(value).lower(),)
+        case typed.Local(_, name, _):
+            return (names.get(name, name),)
+        case typed.Param(_, name, _) | typed.Named(_, name, _):
+            return (name,)
+        case typed.StateRef(_, name, _, owner, _):
+            return (name,) if owner is None else (*_under(owner, names, _ATOMIC), f".{name}")
+        case typed.Processes(_, role, _):
+            return (role or "Proc",)
+        case typed.All(_, item, _):
+            return ("Msg" if isinstance(item, typed.Msg) else getattr(item, "name", "") or "bool",)
+        case typed.Range(_, lo, hi, _):
+            return ("(", *_spell(lo, names)[0], "..", *_spell(hi, names)[0], ")")
+        case typed.Construct(_, message, args, _):
+            return (f"{message}(", *_all(args, names), ")") if args else (message,)
+        case typed.Display(type_, items, _):
+            marks = {typed.Set: ("{", "}"), typed.Seq: ("[", "]"), typed.Tuple: ("(", ")")}
+            opening, closing = marks.get(type(type_), ("{| ", " |}"))
+            return (opening, *_all(items, names), closing)
+        case typed.Part(_, base, position, _):
+            labels = base.type.names if isinstance(base.type, typed.Tuple) else ()
+            field = labels[position] if labels else str(position + 1)
+            return (*_under(base, names, _ATOMIC), f".{field}")
+        case typed.Entry(_, base, key, _):
+            return (*_under(base, names, _ATOMIC), "[", *_spell(key, names)[0], "]")
+        case typed.Comprehension(_, item, binders, _):
+            head, inner = _binders(binders, names)
+            return ("{ ", *_spell(item, inner)[0], " for ", *head, " }")
+        case _:
+            return _of_the_run(expr, names)
+
+
+def _of_the_run(expr: typed.Expr, names: Names) -> Phrase:
+    match expr:
+        case typed.History(_, _, op, owner, _):
+            return (f"{history_name(op)}(", *_spell(owner, names)[0], ")")
+        case typed.HistoryOrder(_, kind, _, owner, first, second, _):
+            name = "before" if kind == "indication" else "broadcast_before"
+            return (f"{name}(", *_all((owner, first, second), names), ")")
+        case typed.Repeated(_, _, _, owner, item, _):
+            return ("repeated(", *_all((owner, item), names), ")")
+        case typed.RepeatedAct(_, kind, item, _):
+            return (f"repeated({kind}, ", *_spell(item, names)[0], ")")
+        case typed.Causes(_, first, second, _):
+            return ("causes(", *_all((first, second), names), ")")
+        case typed.Correct(_, kind, process, _) | typed.Opinion(_, kind, process, _):
+            return (f"{kind}(", *_spell(process, names)[0], ")")
+        case typed.Acts(_, kind, _):
+            return (kind,)
+        case typed.Received(_, message, patterns, owner, _):
+            fields = _listed((_pattern(p, names) for p in patterns), ", ")
+            whose = () if owner is None else (*_spell(owner, names)[0], ".")
+            return (*whose, f"received({message}(", *fields, "))")
+        case typed.Nothing():
+            return ("none",)
+        case _:
+            return ("…",)
+
+
+def _binders(binders: tuple[typed.Binder, ...], names: Names) -> tuple[Phrase, Names]:
+    parts: list[Phrase] = []
+    for binder in binders:
+        inner = {k: v for k, v in names.items() if k not in _bound(binder.pattern)}
+        where = () if binder.where is None else (" when ", *_spell(binder.where, inner)[0])
+        domain = _spell(binder.domain, names)[0]
+        parts.append((*_pattern(binder.pattern, inner), " in ", *domain, *where))
+        names = inner
+    return _listed(parts, ", "), names
+
+
+def _bound(pattern: typed.Pattern) -> frozenset[str]:
+    match pattern:
+        case typed.Bind(_, name):
+            return frozenset({name})
+        case typed.Parts(_, items) | typed.Match(_, _, items):
+            return frozenset(name for item in items for name in _bound(item))
+        case _:
+            return frozenset()
+
+
+def _pattern(pattern: typed.Pattern, names: Names) -> Phrase:
+    match pattern:
+        case typed.Bind(_, name):
+            return (names.get(name, name),)
+        case typed.Ignore():
+            return ("_",)
+        case typed.Equals(_, value):
+            return _spell(value, names)[0]
+        case typed.Match(_, message, fields):
+            return (f"{message}(", *_listed((_pattern(f, names) for f in fields), ", "), ")")
+        case typed.Parts(_, items):
+            return ("(", *_listed((_pattern(i, names) for i in items), ", "), ")")
+
+
+def _all(args: Iterable[typed.Expr], names: Names) -> Phrase:
+    return _listed((_spell(arg, names)[0] for arg in args), ", ")
+
+
+def _listed(parts: Iterable[Phrase], between: str) -> Phrase:
+    result: list[str | Expr] = []
+    for number, part in enumerate(parts):
+        result.extend((between,) if number else ())
+        result.extend(part)
+    return tuple(result)
