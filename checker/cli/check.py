@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     "--states-out", metavar="DIR", help="Write all states and transitions as Parquet tables."
 )
 @click.option("--coverage", is_flag=True, help="Say which handlers and branches were reached.")
+@click.option("--steps", is_flag=True, help="Show runs step by step, with all that changes.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no traces.")
 def check(
     names: tuple[str, ...],
@@ -40,6 +41,7 @@ def check(
     itf_out: str | None,
     states_out: str | None,
     coverage: bool,
+    steps: bool,
     quiet: bool,
     **engine: Any,
 ) -> int:
@@ -65,7 +67,7 @@ def check(
             with Meter(f"{path}::{name}", silent=quiet) as meter, ended_politely():
                 report = pipeline.run_check(path, name, options, meter)
             if "-" not in outputs:
-                _print(report, with_traces=not quiet, first=not reports)
+                _print(report, with_traces=not quiet, steps=steps, first=not reports)
             for failed in report.failed:
                 note(f"error: {failed}")
             say_kept(report, options)
@@ -94,7 +96,7 @@ def _with_tables(options: Options, states_out: str | None, checks: int) -> Optio
     return replace(options, states_out=states_out)
 
 
-def _print(report: Report, *, with_traces: bool, first: bool) -> None:
+def _print(report: Report, *, with_traces: bool, steps: bool, first: bool) -> None:
     from checker.cli.say import page
     from checker.views.report import report_view
     from checker.views.text import trace_view
@@ -103,9 +105,24 @@ def _print(report: Report, *, with_traces: bool, first: bool) -> None:
         click.echo()
     page(report_view(report))
     if with_traces:
-        for trace in traces_of(report):
+        for trace, *others in _runs(traces_of(report)):
             click.echo()
-            page(trace_view(trace))
+            page(trace_view(trace, steps, others=tuple(others)))
+
+
+def _runs(traces: list[Trace]) -> list[list[Trace]]:
+    """``traces``, those with the same run together."""
+    from checker.views.text import same_run
+
+    found: list[list[Trace]] = []
+    for trace in traces:
+        for run in found:
+            if same_run(run[0], trace):
+                run.append(trace)
+                break
+        else:
+            found.append([trace])
+    return found
 
 
 def traces_of(report: Report) -> list[Trace]:

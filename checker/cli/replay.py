@@ -7,7 +7,8 @@ import click
 
 @click.command()
 @click.argument("trace", metavar="TRACE")
-def replay(trace: str) -> int:
+@click.option("--steps", is_flag=True, help="Step by step as well, with all that changes.")
+def replay(trace: str, steps: bool) -> int:
     """Make a trace's run again, and show it.
 
     The spec, check and parameters are those that TRACE names. Exits 1 where the run does what the
@@ -28,5 +29,5 @@ def replay(trace: str) -> int:
         message = f"{trace} is no run of {spec} any more: {problem}"
         hint = "the spec or its parameters changed since; check it again, or `bivalence view` it"
         raise SpecError((Diagnostic("E009", message, None, "", hint),)) from problem
-    page(trace_view(again))
+    page(trace_view(again, steps))
     return 1

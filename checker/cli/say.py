@@ -20,7 +20,18 @@ def page(view: RenderableType) -> None:
     """Prints a view on stdout, as wide as the terminal, coloured where that is wanted."""
     from checker.views.paper import as_text
 
-    click.echo(as_text(view, width(), coloured()), nl=False, color=coloured())
+    click.echo(printable(as_text(view, width(), coloured())), nl=False, color=coloured())
+
+
+def printable(text: str) -> str:
+    """``text`` as stdout can take it: with ASCII in place of signs where its encoding lacks them."""
+    from checker.views.marks import in_ascii
+
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return in_ascii(text)
+    return text
 
 
 def width() -> int:

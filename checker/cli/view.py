@@ -27,9 +27,13 @@ def _outputs(command: Callable[..., int]) -> Callable[..., int]:
 
 @click.command()
 @click.argument("trace", metavar="TRACE")
+@click.option("--steps", is_flag=True, help="Step by step as well, with all that changes.")
 @_outputs
-def view(trace: str, **asked: Any) -> int:
-    """Show TRACE as text; the spec is not needed."""
+def view(trace: str, steps: bool, **asked: Any) -> int:
+    """Show TRACE as text, or as a picture; the spec is not needed.
+
+    The document is taken at its word: `replay` makes the run again.
+    """
     from checker.cli.say import page
     from checker.cli.traces import load
     from checker.views.text import trace_view
@@ -41,7 +45,7 @@ def view(trace: str, **asked: Any) -> int:
         made, _ = OUTPUTS[name]
         put(file, made(document))
     if not wanted:
-        page(trace_view(document))
+        page(trace_view(document, steps, replayed=False))
     return 0
 
 
