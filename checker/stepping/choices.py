@@ -131,7 +131,9 @@ def starts(system: TransitionSystem) -> tuple[Choice, ...]:
     states = [state for state in interpreter.initial_states(system)]
     said = _outcomes(system, states)
     return tuple(
-        Choice(f"the run starts with {text}" if text else START, "", "start", state, None, found[state])
+        Choice(
+            f"the run starts with {text}" if text else START, "", "start", state, None, found[state]
+        )
         for state, text in zip(states, said, strict=True)
     )
 
@@ -236,14 +238,15 @@ def _apart(system: TransitionSystem, ways: list[_Way]) -> list[tuple[_Way, str]]
     happened = [[event.sentence for event in way.events] for way in ways]
     everywhere = set.intersection(*(set(each) for each in happened))
     acts = [[said for said in each if said not in everywhere] for each in happened]
-    told_ = [
+    acted = [
         f"{way.phrase}, where {'; '.join(each)}" if each else way.phrase
         for way, each in zip(ways, acts, strict=True)
     ]
-    if len(set(told_)) == len(ways):
-        return list(zip(ways, told_, strict=True))
-    outcomes = _outcomes(system, [w.transition.successor for w in ways if w.transition.successor])
-    return [(way, f"{way.phrase}, so that {said}") for way, said in zip(ways, outcomes, strict=True)]
+    if len(set(acted)) == len(ways):
+        return list(zip(ways, acted, strict=True))
+    states = [way.transition.successor for way in ways if way.transition.successor is not None]
+    texts = (f"{ways[0].phrase}, so that {said}" for said in _outcomes(system, states))
+    return list(zip(ways, texts, strict=True))
 
 
 def _with(phrase: str, arguments: tuple[str, ...]) -> str:

@@ -36,15 +36,14 @@ class Opened:
         describe: Describe,
         *,
         fine: bool = False,
-        capacities: Mapping[str, int] | None = None,
+        made: Instantiated | None = None,
     ) -> None:
-        """``capacities``: those to begin with (``None``: guessed); raises :class:`SpecError`."""
+        """``made``: the system to begin with, where there is one; raises :class:`SpecError`."""
         self.check = check
         self.fine = fine
         self._settings = dict(settings)
         self._describe = describe
-        start = scouted(check, settings, fine) if capacities is None else dict(capacities)
-        self._made = self._make(start)
+        self._made = made or self._make(scouted(check, settings, fine))
 
     @property
     def system(self) -> TransitionSystem:

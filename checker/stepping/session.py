@@ -97,8 +97,8 @@ class Session:
                     raise Outgrown from None
                 raise
         found = choices(self.system, self.state)
-        for fault in found.faults:
-            self._opened.require_room(fault)
+        for failing in found.faults:
+            self._opened.require_room(failing)
         return found
 
     def _again(self) -> None:
@@ -246,9 +246,7 @@ def is_bad(system: TransitionSystem, prop: Property, state: State) -> bool:
         return False
 
 
-def violated_by(
-    system: TransitionSystem, states: Sequence[State], loop: int
-) -> tuple[Broken, ...]:
+def violated_by(system: TransitionSystem, states: Sequence[State], loop: int) -> tuple[Broken, ...]:
     """The liveness properties that the run through ``states``, then again from ``loop``, violates;
     for each the first values of its parameters that show it."""
     found = []

@@ -1,0 +1,195 @@
+"""Runs in words: a scenario is run step by step, and what it claims is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from checker.diagnostics import Span
+from checker.lang import typed
+from checker.stepping.choices import START, Choice, choices, starts
+from checker.stepping.matching import Unclear
+from checker.stepping.opened import Opened
+from checker.stepping.session import (
+    NotPossible,
+    Session,
+    admitted,
+    invariants,
+    is_bad,
+    violated_by,
+)
+from checker.system.evaluate import RunFault
+from checker.system.interpreter import State
+from checker.witness.answer import Path
+from checker.witness.trace import Trace
+
+MOST = 12
+"""Of what was possible instead, so many phrases are told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a run is not as its scenario says: at the line of ``span``; ``possible``: what can
+    happen instead."""
+
+    message: str
+    span: Span
+    possible: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """How far a scenario came: what was taken, from the start, and the first problem.
+
+    ``loop``: the run goes on for ever from there, as in :class:`checker.witness.answer.Path`.
+    """
+
+    scenario: typed.Scenario
+    taken: tuple[Choice, ...]
+    loop: int | None = None
+    problem: Problem | None = None
+
+    @property
+    def states(self) -> tuple[State, ...]:
+        """The states of the run."""
+        return tuple(choice.successor for choice in self.taken)
+
+
+def play(opened: Opened, scenario: typed.Scenario) -> Played:
+    """Runs ``scenario`` from the start, and looks at its claims where it could be run."""
+    try:
+        session = Session(opened)
+    except RunFault as fault:
+        message = f"no run can start: {fault.message}"
+        return Played(scenario, (), problem=Problem(message, scenario.span))
+    problem = _follow(session, scenario.steps)
+    if problem is None and session.state is None:
+        ways = tuple(way.text for way in session.choices.ways)
+        message = "the first step says how the run starts: there are several ways"
+        problem = Problem(message, scenario.span, ways[:MOST])
+    before = len(session.taken) - 1
+    if problem is None and scenario.again:
+        problem = _follow(session, scenario.again) or _closed(session, scenario, before)
+    if problem is not None:
+        return Played(scenario, session.taken, problem=problem)
+    loop = before if scenario.again else None
+    played = Played(scenario, session.taken[:-1] if scenario.again else session.taken, loop)
+    for claim in scenario.claims:
+        said = _false(session, played, claim)
+        if said:
+            return Played(scenario, played.taken, loop, Problem(said, claim.span))
+    return played
+
+
+def _follow(session: Session, steps: Iterable[typed.Happening]) -> Problem | None:
+    for step in steps:
+        try:
+            found = session.say(step.text)
+        except (RunFault, NotPossible) as problem:
+            return Problem(str(problem), step.span)
+        if isinstance(found, Unclear):
+            message = found.message
+            if " then " in step.text:
+                message += " (each step and each `then` needs a line of its own)"
+            possible = found.choices or tuple(way.text for way in session.choices.ways)
+            return Problem(message, step.span, possible[:MOST])
+    return None
+
+
+def _closed(session: Session, scenario: typed.Scenario, before: int) -> Problem | None:
+    """What is wrong with what is repeated for ever."""
+    states = session.states
+    at = scenario.again[-1].span
+    if states[-1] != states[before]:
+        return Problem("after the steps of `for ever` the run is not where it was before them", at)
+    why = admitted(session.system, states[:-1], before)
+    return None if why is None else Problem(f"the world does not admit this for ever: {why}", at)
+
+
+def _false(session: Session, played: Played, claim: typed.Claim) -> str:
+    """Why ``claim`` is not true of the run; empty where it is."""
+    if claim.what == "it":
+        return _of_run(session, played, claim.word)
+    system, states = session.system, played.states
+    for prop in invariants(system):
+        if prop.name == claim.what:
+            bad = any(is_bad(system, prop, state) for state in states)
+            return _told(claim, bad)
+    end = len(states) - 1 if played.loop is None else played.loop
+    why = admitted(system, states, end)
+    if why is not None:
+        owed = "; ".join(session.owed()[:3])
+        return f"{claim.what} is about whole runs, and this one can't end here: {owed or why}"
+    return _told(claim, claim.what in {b.property.name for b in violated_by(system, states, end)})
+
+
+def _told(claim: typed.Claim, bad: bool) -> str:
+    found = "violated" if bad else "holds"
+    if found == claim.word:
+        return ""
+    return f"{claim.what} is violated in this run" if bad else f"{claim.what} holds in this run"
+
+
+def _of_run(session: Session, played: Played, word: str) -> str:
+    ends = played.loop is None and session.ends()
+    if word == "fails":
+        return "" if session.faults() else "no step that is possible here meets an error"
+    if word == "ends" and not ends:
+        owed = "; ".join(session.owed()[:3])
+        return f"it does not end: the world promises more ({owed})" if owed else "it does not end"
+    if word == "continues" and ends:
+        return "it ends: nothing that the world promises is left to do"
+    return ""
+
+
+# ---- runs into words --------------------------------------------------------------------------
+
+
+def retold(opened: Opened, path: Path) -> tuple[Choice, ...]:
+    """The steps of ``path`` as choices, with the one that closes its loop, where there is one.
+
+    Raises :class:`NotPossible` where it is no run of the system.
+    """
+    system = opened.system
+    taken = [_leading(starts(system), path.states[0], 0)]
+    states = list(path.states[1:])
+    if path.loop is not None and path.loop < len(path.states) - 1:
+        states.append(path.states[path.loop])
+    for number, state in enumerate(states, start=1):
+        taken.append(_leading(choices(system, taken[-1].successor).ways, state, number))
+    return tuple(taken)
+
+
+def _leading(among: Sequence[Choice], state: State, number: int) -> Choice:
+    for choice in among:
+        if choice.successor == state:
+            return choice
+    raise NotPossible(f"no transition leads to the state of step {number}")
+
+
+def clause(name: str, taken: Sequence[Choice], loop: int | None, claims: Iterable[str]) -> str:
+    """The text of the clause ``scenario name { … }``.
+
+    ``taken``: as :func:`retold` gives them; ``claims``: such as ``agreement violated``.
+    """
+    texts = [choice.text for choice in taken]
+    if texts[0] == START:
+        texts[0] = ""
+    lines = [f"scenario {name} {{"]
+    closes = loop is not None and loop < len(texts) - 1
+    head, again = (
+        (texts[: loop + 1], texts[loop + 1 :]) if closes and loop is not None else (texts, [])
+    )
+    lines += [f"  {text}" for text in head if text]
+    if again:
+        lines += ["  for ever {", *(f"    {text}" for text in again), "  }"]
+    lines += [f"  then {claim}" for claim in claims]
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def claims_of(trace: Trace) -> tuple[str, ...]:
+    """What a scenario claims that keeps the run of ``trace``."""
+    if trace.failure is not None:
+        return ("it fails",)
+    claims = (f"{trace.property_name} violated",) if trace.word == "violated" else ()
+    return (*claims, "it ends") if trace.ends and trace.loop is None else claims
