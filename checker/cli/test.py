@@ -30,7 +30,7 @@ def test(paths: tuple[str, ...], **engine: Any) -> int:
     from checker.witness.verdict import worst
 
     options = options_of((), engine)
-    files = list(dict.fromkeys(_files(paths)))
+    files = list(dict.fromkeys(specs_in(paths)))
     codes: list[int] = []
     with sessions(options):
         for file in files:
@@ -40,7 +40,8 @@ def test(paths: tuple[str, ...], **engine: Any) -> int:
     return worst(codes)
 
 
-def _files(paths: Iterable[str]) -> Iterable[Path]:
+def specs_in(paths: Iterable[str]) -> Iterable[Path]:
+    """The specs that ``paths`` name, or that are in the folders they name."""
     for name in paths:
         path = Path(name)
         if path.is_dir():
