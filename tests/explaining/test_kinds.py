@@ -41,6 +41,15 @@ def test_what_depends_on_what_makes_the_difference() -> None:
     assert kind_of(star) != kind_of(relay)
 
 
+def test_the_order_of_a_processs_own_steps_makes_none_but_that_of_deliveries_does() -> None:
+    first, second = request("p1", "x()"), request("p1", "y()")
+    there = trace(step(1, first), step(2, second))
+    assert kind_of(there) == kind_of(trace(step(1, second), step(2, first)))
+    seen, other = deliver("p1", "deliver(a)"), deliver("p1", "learn(b)")
+    there = trace(step(1, seen), step(2, other))
+    assert kind_of(there) != kind_of(trace(step(1, other), step(2, seen)))
+
+
 def test_types_of_messages_and_names_of_handlers_make_a_difference() -> None:
     assert kind_of(trace(step(1, send("p1", "M(a)", "p2")))) != kind_of(
         trace(step(1, send("p1", "N(a)", "p2")))
