@@ -1,0 +1,232 @@
+"""A trace as a space-time diagram: where everything is, and nothing of how it is drawn.
+
+Time runs downwards, one column per process, as in the terminal: a run of 5 or of 5,000 steps scrolls
+like text, labels stay horizontal, and the columns leave room beside themselves for them.  (In
+textbooks time often goes to the right; that reads well for ten steps and not for a hundred.)  A step
+is as far down as the longest chain of steps that leads to it, so that what does not depend on one
+another stands side by side, see :func:`checker.views.picture_rows.rows_of`.
+
+A copy that a crashed process would have sent to itself is not drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from checker.views.picture_arrows import Arrows
+from checker.views.picture_identity import Identities
+from checker.views.picture_parts import Bar, Box, Label, Lane, LoopBox, Mark, Picture, Span
+from checker.views.picture_places import Room, beside
+from checker.views.picture_rows import is_worlds, rows_of, tops_of
+from checker.views.picture_strips import GAP, HEIGHT, strips_of, violations_of
+from checker.views.picture_words import (
+    LINE,
+    Seat,
+    columns,
+    ends_of,
+    fate_of,
+    seats_of,
+    sentences_of,
+    title_of,
+    width_of,
+)
+from checker.witness.causality import Causality, causality
+from checker.witness.trace import Step, Trace
+
+__all__ = ["Picture", "picture_of"]
+
+TOP = 62.0
+"""Where lanes start: above are their heads."""
+
+BASE, CRASH, OTHERS = 46.0, 24.0, 26.0
+"""Height of a step, and what a crash inside it and marks on other lanes add to it."""
+
+
+def picture_of(trace: Trace) -> Picture:
+    """The space-time diagram of ``trace``; the same trace always gives the same one."""
+    return _Plan(trace).picture()
+
+
+class _Plan:
+    """Gathers the parts of a picture."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._found: Causality = causality(trace)
+        self._steps = self._found.steps
+        self._identities = Identities(trace, self._steps)
+        explanation = trace.explanation
+        self._context = frozenset(explanation.context if explanation else ())
+        most = 24 if len(trace.processes) <= 4 else 19
+        self._most = most
+        self._seats = [seats_of(step, most, self._identities) for step in self._steps]
+        self._rows = rows_of(self._found, trace.loop)
+        heights = tuple(self._height(step) for step in self._steps)
+        self._tops = tops_of(self._rows, heights, TOP + 14)
+        self._end = self._tops[-1] + 6
+        self._place_lanes()
+
+    def _height(self, step: Step) -> float:
+        if is_worlds(step):
+            return 42.0
+        seats = self._seats[step.number]
+        if not step.number and not seats:
+            return 16.0
+        own = [seat for seat in seats if seat.kind != "also"]
+        lines = sum(len(seat.lines) for seat in own)
+        crash = any(seat.kind == "crash" for seat in own[1:])
+        others = len({seat.lane for seat in seats}) > 1
+        return BASE + LINE * max(0, lines - 2) + CRASH * crash + OTHERS * others
+
+    def _place_lanes(self) -> None:
+        widths = [width_of(line) for seats in self._seats for s in seats for line in s.lines]
+        said = {arrow.message for arrow in self._found.arrows}
+        widths += [min(columns(text), self._most) * 6.8 for text in said]
+        widest = max(widths, default=60.0)
+        apart = min(max(widest + 46, 150.0), 230.0)
+        margin = min(max(widest + 34, 80.0), apart)
+        self._x = {p: margin + i * apart for i, p in enumerate(self._trace.processes)}
+        self._apart, self._margin = apart, margin
+        self._width = 2 * margin + apart * max(len(self._x) - 1, 0)
+
+    def _is_loop(self, step: int | None) -> bool:
+        loop = self._trace.loop
+        return loop is not None and step is not None and step > loop
+
+    def _y(self, step: int) -> float:
+        return self._tops[self._rows[step]]
+
+    def picture(self) -> Picture:
+        trace = self._trace
+        bare = [self._mark(seat) for step in self._steps for seat in self._marks_of(step)]
+        routes = Arrows(self._found, self._identities, self._x, self._apart, self._context)
+        arrows, lost = routes.routed(bare, self._y, trace.loop)
+        bare += lost
+        if not self._seats[0]:
+            bare.insert(0, Mark(0, "", "start", self._margin / 2, self._y(0), "The start"))
+        room = Room(self._x.values(), self._width)
+        for mark in bare:
+            room.take(Box(mark.x - 11, mark.y - 11, mark.x + 11, mark.y + 11))
+        for arrow in arrows:
+            room.take_path(arrow.points)
+        bars = tuple(self._bars())
+        for bar in bars:
+            room.take(Box(0, bar.y - 9, self._width, bar.y + 9))
+        marks = tuple(self._labelled(mark, room) for mark in bare)
+        arrows = routes.labelled(arrows, room, self._most)
+        lanes = tuple(self._lane(p, marks) for p in trace.processes)
+        top = self._end + 52
+        strips = strips_of(trace, self._steps, lanes, self._identities, top, self._apart - 16)
+        longest = max((len(strip.items) for strip in strips), default=0)
+        return Picture(
+            title=f"{trace.property_name}: {trace.word}",
+            sentences=sentences_of(trace),
+            width=self._width,
+            height=top + max(longest, 1) * (HEIGHT + GAP) + 14,
+            top=TOP,
+            end=self._end,
+            lanes=lanes,
+            marks=marks,
+            bars=bars,
+            arrows=arrows,
+            strips=strips,
+            loop=self._loop_box(),
+            violations=violations_of(trace, lanes, marks, strips, self._end),
+            identities=self._identities.names,
+            ends=ends_of(trace),
+        )
+
+    def _marks_of(self, step: Step) -> Iterator[tuple[Seat, float, bool]]:
+        """The seats of ``step``, with their heights."""
+        y = self._y(step.number)
+        for i, seat in enumerate(self._seats[step.number]):
+            if seat.kind == "also":
+                yield seat, y + OTHERS + (CRASH if self._crashes(step) else 0), False
+            elif seat.kind == "crash" and i:
+                yield seat, y + CRASH, False
+            else:
+                yield seat, y, True
+
+    def _crashes(self, step: Step) -> bool:
+        return any(seat.kind == "crash" for seat in self._seats[step.number][1:])
+
+    def _mark(self, placed: tuple[Seat, float, bool]) -> Mark:
+        seat, y, first = placed
+        label = None
+        if seat.lines:
+            label = Label(Box(0, 0, max(width_of(line) for line in seat.lines), 0), seat.lines)
+        return Mark(
+            step=seat.step,
+            lane=seat.lane,
+            kind=seat.kind,
+            x=self._x[seat.lane],
+            y=y,
+            title=seat.title,
+            label=label,
+            context=seat.step in self._context,
+            loop=self._is_loop(seat.step),
+            first=first,
+        )
+
+    def _labelled(self, mark: Mark, room: Room) -> Mark:
+        """``mark`` with a place for its label."""
+        if mark.label is None:
+            return mark
+        lines = mark.label.lines
+        places = beside(mark.x, mark.y, mark.label.box.right, LINE * len(lines) + 2, 15)
+        from_outside = any(line.sign == "request" for line in lines)
+        liked = [
+            (box, (1.0 if right == from_outside else 0.0) + i * 0.2)
+            for i, (box, right) in enumerate(places)
+        ]
+        box, right = places[room.best(liked)]
+        room.take(box)
+        return replace(mark, label=Label(box, lines, right))
+
+    def _bars(self) -> Iterator[Bar]:
+        for step in self._steps:
+            if not is_worlds(step):
+                continue
+            names = {
+                value
+                for event in step.events
+                for _, text in event.arguments
+                for value in text.strip("{}").replace(",", " ").split()
+            }
+            apart = tuple(p for p in self._x if p in names) if "splits" in step.headline else ()
+            yield Bar(
+                step=step.number,
+                y=self._y(step.number),
+                text=step.headline,
+                title=title_of(step),
+                apart=apart,
+                context=step.number in self._context,
+                loop=self._is_loop(step.number),
+            )
+
+    def _lane(self, process: str, marks: tuple[Mark, ...]) -> Lane:
+        trace, y = self._trace, TOP
+        events = [m for m in marks if m.lane == process and m.kind in ("crash", "recover")]
+        fate = next((fate for fate in trace.fates if fate.process == process), None)
+        down = fate is not None and fate.crashed and not any(m.kind == "crash" for m in events)
+        spans = []
+        for mark in sorted(events, key=lambda m: m.y):
+            spans.append(Span(y, mark.y, down))
+            y, down = mark.y, mark.kind == "crash"
+        spans.append(Span(y, self._end, down))
+        faulty = fate.faulty if fate is not None else ""
+        correct = fate is not None and not (fate.crashed or fate.faulty)
+        return Lane(
+            process, self._x[process], tuple(spans), faulty, fate_of(trace, process), correct
+        )
+
+    def _loop_box(self) -> LoopBox | None:
+        loop = self._trace.loop
+        if loop is None:
+            return None
+        inside = [self._rows[step.number] for step in self._steps if step.number > loop]
+        if not inside:
+            return None
+        top = self._tops[min(inside)] - 22
+        return LoopBox(Box(8, top, self._width - 8, self._end - 2), "repeats for ever")

@@ -1,0 +1,74 @@
+"""Which message a text is about, so that it keeps its colour wherever it is relayed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from checker.witness.trace import Event, Step, Trace
+
+WORD = re.compile(r"\w+")
+NAME_OF_MESSAGE = re.compile(r"\w+(?=\()")
+
+
+class Identities:
+    """Numbers for the values that clients ask to send, and for types of messages without one.
+
+    A text has the identity of the value in it where there is just one such value; else that of its
+    type, which is what stands in front of its parenthesis.
+    """
+
+    def __init__(self, trace: Trace, steps: tuple[Step, ...]) -> None:
+        self._values = {value: i for i, value in enumerate(_values(trace, steps))}
+        self._types: dict[str, int] = {}
+        self._known: dict[str, int] = {}
+
+    def of(self, text: str) -> int:
+        """The number of what ``text`` is about."""
+        if text not in self._known:
+            self._known[text] = self._find(text)
+        return self._known[text]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the numbers stand for."""
+        return (*self._values, *self._types)
+
+    def _find(self, text: str) -> int:
+        words = WORD.findall(NAME_OF_MESSAGE.sub("", text))
+        numbers = [word for word in words if word.isdigit()]
+        found = {
+            word
+            for word in words
+            if word in self._values and (not word.isdigit() or len(numbers) == 1)
+        }
+        if len(found) == 1:
+            return self._values[found.pop()]
+        type_ = text.partition("(")[0].strip()
+        return self._types.setdefault(type_, len(self._values) + len(self._types))
+
+
+def _values(trace: Trace, steps: tuple[Step, ...]) -> Iterator[str]:
+    """The values that requests carry, in the order in which they turn up; those that are only
+    ever indicated where there are no requests with values."""
+    for kind in ("request", "indication"):
+        seen: dict[str, None] = {}
+        for step in steps:
+            for event in step.events:
+                if event.kind == kind and is_outermost(event):
+                    for word in _words(event):
+                        if word not in trace.processes:
+                            seen.setdefault(word)
+        if seen:
+            yield from seen
+            return
+
+
+def _words(event: Event) -> Iterator[str]:
+    inside = event.name.partition("(")[2]
+    yield from WORD.findall(NAME_OF_MESSAGE.sub("", inside))
+
+
+def is_outermost(event: Event) -> bool:
+    """Whether an event is between the protocol and its client, not between two of its layers."""
+    return "." not in event.name.partition("(")[0]

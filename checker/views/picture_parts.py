@@ -1,0 +1,212 @@
+"""What a space-time diagram is made of: plain data, in units of a screen pixel.
+
+``x`` grows to the right, ``y`` downwards; time runs downwards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from checker.witness.causality import How
+
+Point = tuple[float, float]
+
+NO_IDENTITY = -1
+"""The identity of what is about no message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle that something takes up."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def meets(self, other: Box) -> bool:
+        """Whether the two have more than an edge in common."""
+        return (
+            self.left < other.right
+            and other.left < self.right
+            and self.top < other.bottom
+            and other.top < self.bottom
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of a lane; ``down``: its process is crashed there."""
+
+    top: float
+    bottom: float
+    down: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A process's column; ``faulty`` as in :class:`checker.witness.trace.Fate`.
+
+    ``fate``: what became of it, in words; ``correct``: nothing is wrong with it.
+    """
+
+    process: str
+    x: float
+    spans: tuple[Span, ...]
+    faulty: str
+    fate: str
+    correct: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of text beside a mark, with its sign.
+
+    ``sign``: ``request``, ``delivery``, ``perform``, ``store``, ``timeout``, ``suspicion``,
+    ``oracle``, ``crash``, ``recover``, ``world`` or ``does``; ``text`` may be shortened, ``whole``
+    is not; ``identity``: which message it is about; ``struck``: it never happened.
+    """
+
+    sign: str
+    text: str
+    whole: str
+    identity: int = NO_IDENTITY
+    struck: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Lines of text in a box; ``left``: they start at its left edge (else they end at the right)."""
+
+    box: Box
+    lines: tuple[Line, ...]
+    left: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A step on a lane; ``kind`` is that of the step, or ``crash`` where it crashes inside.
+
+    ``lane`` is empty for the start and for what the link does; ``first``: the others of the same
+    step come after it.
+    """
+
+    step: int
+    lane: str
+    kind: str
+    x: float
+    y: float
+    title: str
+    label: Label | None = None
+    context: bool = False
+    loop: bool = False
+    first: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A step of the world, which concerns all lanes; ``apart``: the processes that it cuts off."""
+
+    step: int
+    y: float
+    text: str
+    title: str
+    apart: tuple[str, ...] = ()
+    context: bool = False
+    loop: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """An arrow as it is drawn: from the first to the last of ``points``; ``curved``: an arc.
+
+    ``label`` is ``None`` where another copy of the multicast has it; ``note``: a word at its end.
+    """
+
+    sender: str
+    receiver: str
+    message: str
+    how: How
+    sent: int | None
+    ended: int | None
+    multicast: int
+    identity: int
+    points: tuple[Point, ...]
+    curved: bool
+    title: str
+    label: Label | None = None
+    note: Label | None = None
+    context: bool = False
+    loop: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What a process indicated or performed; ``step`` is ``None`` where it never does."""
+
+    step: int | None
+    text: str
+    whole: str
+    identity: int
+    perform: bool
+    box: Box
+    again: bool = False
+
+    @property
+    def missing(self) -> bool:
+        """Whether it is an empty place: others have it, and this process never gets it."""
+        return self.step is None
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """All that a process indicated and performed, in order."""
+
+    process: str
+    x: float
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LoopBox:
+    """The part of the run that repeats for ever."""
+
+    box: Box
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """Where it shows; ``step`` is ``None`` where something never happens; ``lane`` may be empty."""
+
+    step: int | None
+    lane: str
+    x: float
+    y: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A run as a space-time diagram.
+
+    ``sentences``: what is violated and how it came about; ``identities``: the texts that tell
+    messages apart, each at the number by which the parts refer to it; ``ends``: in words, how the
+    run goes on behind its last step; ``end``: the y at which the run ends and the strips start.
+    """
+
+    title: str
+    sentences: tuple[str, ...]
+    width: float
+    height: float
+    top: float
+    end: float
+    lanes: tuple[Lane, ...]
+    marks: tuple[Mark, ...]
+    bars: tuple[Bar, ...]
+    arrows: tuple[Drawn, ...]
+    strips: tuple[Strip, ...]
+    loop: LoopBox | None
+    violations: tuple[Violation, ...]
+    identities: tuple[str, ...]
+    ends: str

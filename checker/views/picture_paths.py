@@ -1,0 +1,99 @@
+"""The ways of arrows from mark to mark, past the marks of others."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+
+from checker.views.picture_parts import Point
+
+RADIUS = 10.0
+"""Of a mark on a lane."""
+
+CLEAR = 17.0
+"""What an arrow that crosses a lane keeps away from its marks."""
+
+STEEP = 130.0
+"""An arrow that goes down further than that leaves its lane and reaches the other one in bends."""
+
+
+class Ways:
+    """Knows where marks are on each lane."""
+
+    def __init__(self, lanes: dict[str, float]) -> None:
+        self._x = lanes
+        self._marks: dict[str, list[float]] = {lane: [] for lane in lanes}
+
+    def take(self, lane: str, y: float) -> None:
+        """There is a mark on ``lane``."""
+        insort(self._marks[lane], y)
+
+    def free(self, lane: str, y: float, least: float) -> float:
+        """The first y from ``y`` on where ``lane`` has no mark nearer than ``CLEAR``.
+
+        It is not behind ``least`` where that can be: the arrow would become long.
+        """
+        marks = self._marks[lane]
+        here = y
+        for mark in marks[bisect_left(marks, y - CLEAR) :]:
+            if abs(mark - here) >= CLEAR:
+                break
+            here = mark + CLEAR
+        return here if here <= least else y
+
+    def between(self, start: Point, end: Point) -> tuple[Point, ...]:
+        """From ``start`` to ``end``, with bends where the straight line is too near to marks."""
+        (x, y), (to_x, to_y) = start, end
+        side = 1.0 if to_x > x else -1.0
+        points = [start]
+        if to_y - y > STEEP and abs(to_x - x) > 80:
+            points += [(x + 40 * side, y + 26), (to_x - 40 * side, to_y - 26)]
+        points.append(end)
+        crossed = [(lane, at) for lane, at in self._x.items() if min(x, to_x) < at < max(x, to_x)]
+        for lane, at in sorted(crossed, key=lambda pair: pair[1] * side):
+            points = self._past(points, lane, at)
+        return self._shortened(points)
+
+    def _past(self, points: list[Point], lane: str, at: float) -> list[Point]:
+        """``points`` with a bend where they cross ``lane`` at one of its marks."""
+        for i, ((x, y), (to_x, to_y)) in enumerate(zip(points, points[1:], strict=False)):
+            if not min(x, to_x) < at < max(x, to_x):
+                continue
+            here = y + (to_y - y) * (at - x) / (to_x - x)
+            marks = self._marks[lane]
+            near = marks[bisect_left(marks, here - CLEAR) :][:1]
+            if not near or abs(near[0] - here) >= CLEAR:
+                return points
+            above, below = near[0] - CLEAR, near[0] + CLEAR
+            better = above if here <= near[0] else below
+            if not y - 6 <= better <= max(to_y, y) + 6:
+                better = below if better == above else above
+            return [*points[: i + 1], (at, better), *points[i + 1 :]]
+        return points
+
+    def _shortened(self, points: list[Point]) -> tuple[Point, ...]:
+        """From the edge of the first mark to that of the last one."""
+        first = _towards(points[0], points[1], RADIUS + 1)
+        last = _towards(points[-1], points[-2], RADIUS + 3)
+        return (first, *points[1:-1], last)
+
+
+def _towards(a: Point, b: Point, far: float) -> Point:
+    dx, dy = b[0] - a[0], b[1] - a[1]
+    length = max((dx * dx + dy * dy) ** 0.5, 0.001)
+    part = min(far / length, 0.45)
+    return a[0] + dx * part, a[1] + dy * part
+
+
+def along(points: tuple[Point, ...], part: float) -> Point:
+    """The point at ``part`` (0 to 1) of the way."""
+    pieces = [
+        (((b[0] - a[0]) ** 2 + (b[1] - a[1]) ** 2) ** 0.5, a, b)
+        for a, b in zip(points, points[1:], strict=False)
+    ]
+    left = part * sum(length for length, _, _ in pieces)
+    for length, a, b in pieces:
+        if left <= length and length:
+            share = left / length
+            return a[0] + (b[0] - a[0]) * share, a[1] + (b[1] - a[1]) * share
+        left -= length
+    return points[-1]

@@ -1,0 +1,124 @@
+"""What each process indicated and performed, side by side, and where the violation shows."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from checker.views.picture_identity import Identities, is_outermost
+from checker.views.picture_parts import Box, Item, Lane, Mark, Strip, Violation
+from checker.views.picture_words import CHARACTER, columns, shortened
+from checker.witness.trace import Step, Trace
+
+HEIGHT, GAP = 20.0, 5.0
+"""Of a box in a strip."""
+
+EVERYBODY = re.compile(
+    r"\b(every|all)( \w+)? process|\bno process .* unless|\bagree|\bboth\b|everybody", re.I
+)
+"""Definitions by which what one process gets concerns the others."""
+
+
+def strips_of(
+    trace: Trace,
+    steps: Sequence[Step],
+    lanes: Sequence[Lane],
+    identities: Identities,
+    top: float,
+    width: float,
+) -> tuple[Strip, ...]:
+    """A strip for each lane, its first box at ``top``; boxes are at most ``width`` wide."""
+    happened = _happened(trace, steps)
+    missing = _missing(trace, happened, lanes)
+    most = int((width - 30) / CHARACTER)
+    found = []
+    for lane in lanes:
+        told = [*happened[lane.process], *((None, text) for text in missing[lane.process])]
+        short = [shortened(_bare(text), most) for _, text in told]
+        wide = max((columns(text) * CHARACTER + 30 for text in short), default=0.0)
+        items = []
+        for i, ((step, text), said) in enumerate(zip(told, short, strict=True)):
+            y = top + i * (HEIGHT + GAP)
+            box = Box(lane.x - wide / 2, y, lane.x + wide / 2, y + HEIGHT)
+            again = step is not None and trace.loop is not None and step > trace.loop
+            perform = text.startswith("perform ")
+            items.append(
+                Item(step, said, _bare(text), identities.of(_bare(text)), perform, box, again)
+            )
+        found.append(Strip(lane.process, lane.x, tuple(items)))
+    return tuple(found)
+
+
+def _bare(text: str) -> str:
+    return text.removeprefix("perform ")
+
+
+def _happened(trace: Trace, steps: Sequence[Step]) -> dict[str, list[tuple[int | None, str]]]:
+    """For each process, in order: the step, and the text of the indication or ``perform`` …"""
+    found: dict[str, list[tuple[int | None, str]]] = {p: [] for p in trace.processes}
+    for step in steps:
+        for event in step.events:
+            if event.kind == "indication" and is_outermost(event):
+                found[event.process].append((step.number, event.name))
+            elif event.kind == "perform":
+                found[event.process].append((step.number, f"perform {event.name}"))
+    return found
+
+
+def _missing(
+    trace: Trace, happened: dict[str, list[tuple[int | None, str]]], lanes: Sequence[Lane]
+) -> dict[str, list[str]]:
+    """What correct processes never get though the property wants it.
+
+    Where the run's explanation has goals that are false at the end, those that speak of an
+    indication of somebody; else, for properties that speak of every process, what others have.
+    """
+    found: dict[str, list[str]] = {p: [] for p in happened}
+    if not (trace.ends or trace.loop is not None) or trace.failure is not None:
+        return found
+    if not EVERYBODY.search(trace.definition):
+        return found
+    correct = {lane.process for lane in lanes if lane.correct}
+    counts = {p: Counter(text for _, text in told) for p, told in happened.items()}
+    deliverers = {p for p, count in counts.items() if count}
+    wanted = deliverers & correct or deliverers
+    texts = dict.fromkeys(text for p, told in happened.items() if p in wanted for _, text in told)
+    for process in correct:
+        found[process] = [text for text in texts if not counts[process][text]]
+    return found
+
+
+def violations_of(
+    trace: Trace,
+    lanes: Sequence[Lane],
+    marks: Sequence[Mark],
+    strips: Sequence[Strip],
+    end: float,
+) -> tuple[Violation, ...]:
+    """Where the violation shows: at the last step, or at the ends of lanes that never get there."""
+    if trace.word == "error" or trace.failure is not None:
+        text = "here the run breaks off"
+    else:
+        text = f"{trace.property_name} is violated"
+    if not trace.ends and trace.loop is None:
+        last = [mark for mark in marks if mark.step == trace.length and mark.first]
+        if last:
+            mark = last[-1]
+            return (Violation(mark.step, mark.lane, mark.x, mark.y, text),)
+        return (Violation(trace.length, "", lanes[0].x if lanes else 0.0, end, text),)
+    lacking = {s.process: [i for i in s.items if i.missing] for s in strips}
+    found = [
+        Violation(None, lane.process, lane.x, end, _never(lacking[lane.process]))
+        for lane in lanes
+        if lacking[lane.process]
+    ]
+    if found:
+        return tuple(found)
+    middle = (lanes[0].x + lanes[-1].x) / 2 if lanes else 0.0
+    return (Violation(None, "", middle, end, text),)
+
+
+def _never(items: list[Item]) -> str:
+    first = shortened(items[0].whole, 22)
+    return f"never: {first}" + (f" and {len(items) - 1} more" if len(items) > 1 else "")

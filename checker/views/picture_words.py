@@ -1,0 +1,202 @@
+"""What a picture says beside its marks and in their titles."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+
+from checker.views.picture_identity import Identities, is_outermost
+from checker.views.picture_parts import Line
+from checker.witness.causality import NOBODY, Arrow, How
+from checker.witness.trace import Event, Step, Trace
+
+CHARACTER = 6.8
+"""Width of a character of 11 pixels in a monospaced font, on the safe side."""
+
+LINE = 15.0
+"""Height of a line."""
+
+SIGN = 17.0
+"""Width of the sign in front of a line."""
+
+SAYS = {
+    "suspect": "suspects {}",
+    "restore": "trusts {} again",
+    "crash": "is told: {} crashed",
+    "trust": "trusts {}",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """A mark that a step gets on a lane: what is said beside it.  ``cut``: a crash inside it."""
+
+    step: int
+    lane: str
+    kind: str
+    lines: tuple[Line, ...]
+    title: str
+
+
+def seats_of(step: Step, most: int, identities: Identities) -> tuple[Seat, ...]:
+    """The marks of ``step``, its own process's first; texts have ``most`` characters at the most.
+
+    A process that crashes inside the step has two of them, the second of kind ``crash``.
+    """
+    lanes = dict.fromkeys([step.process] if step.process != NOBODY else [])
+    for event in step.events:
+        if event.process and event.kind not in ("forge", "lose", "copy", "world"):
+            lanes.setdefault(event.process)
+    found: list[Seat] = []
+    for lane in lanes:
+        events = [event for event in step.events if event.process == lane]
+        kind = step.kind if lane == step.process else "also"
+        lines = [line for e in events for line in _line(step, e, most, identities)]
+        crash = any(event.kind == "crash" for event in events)
+        if kind == "crash":
+            crash, lines = False, [*lines, *_cut(step, lane, most, identities)]
+        found.append(Seat(step.number, lane, kind, tuple(lines), title_of(step)))
+        if crash:
+            gone = _cut(step, lane, most, identities)
+            said = f"Step {step.number}: {lane} crashes inside this step"
+            if gone:
+                said += "; it never " + ", never ".join(line.whole for line in gone)
+            found.append(Seat(step.number, lane, "crash", tuple(gone), said))
+    return tuple(found)
+
+
+def title_of(step: Step) -> str:
+    """A step in a sentence."""
+    parts = [step.headline]
+    for event in step.events:
+        told = event.kind in ("indication", "request") and is_outermost(event)
+        if told or event.kind in ("send", "perform", "store", "timeout", "detect", "recover"):
+            parts.append(event.sentence)
+    said = "; ".join(part for i, part in enumerate(parts) if not i or part not in parts[0])
+    return f"Step {step.number}: {said}" if step.number else f"The start: {said}"
+
+
+def _line(step: Step, event: Event, most: int, identities: Identities) -> list[Line]:
+    text, sign, identity = event.name, event.kind, -1
+    match event.kind:
+        case "request" if is_outermost(event):
+            identity = identities.of(text)
+        case "indication" if is_outermost(event):
+            sign, identity = "delivery", identities.of(text)
+        case "perform":
+            identity = identities.of(text)
+        case "store":
+            pass
+        case "timeout":
+            text = text or "timeout"
+        case "detect":
+            path, _, call = text.rpartition(".")
+            operator, _, inside = call.partition("(")
+            about = inside.removesuffix(")")
+            known = operator in SAYS
+            sign = "suspicion" if known else "oracle"
+            text = SAYS[operator].format(about) if known else (call if path else text)
+        case "recover":
+            text = "back up"
+        case "handler" if step.kind == "step" and event.process == step.process:
+            if event.sentence not in step.headline:
+                return []
+            sign, text = "does", text.removeprefix("upon condition ")
+        case _:
+            return []
+    return [Line(sign, shortened(text, most), text, identity)]
+
+
+def _cut(step: Step, lane: str, most: int, identities: Identities) -> list[Line]:
+    """What a crash kept from happening, struck out."""
+    found = []
+    for event in step.cut:
+        if event.process != lane:
+            continue
+        if event.kind in ("send", "copy"):
+            text, subject = f"sends {event.message} to {', '.join(event.peers)}", event.message
+        elif event.kind == "indication" and not is_outermost(event):
+            continue
+        else:
+            verb = {"indication": "indicates", "perform": "performs", "store": "stores"}
+            text, subject = f"{verb.get(event.kind, 'does')} {event.name}", event.name
+        identity = identities.of(subject) if event.kind != "store" else -1
+        sign = {"indication": "delivery", "perform": "perform", "store": "store"}.get(
+            event.kind, "message"
+        )
+        short = event.message if event.kind in ("send", "copy") else event.name
+        found.append(Line(sign, shortened(short, most), text, identity, struck=True))
+    return found
+
+
+def title_of_arrow(arrow: Arrow) -> str:
+    """What became of a copy of a message, in a sentence."""
+    what = f"{arrow.message} from {arrow.sender} to {arrow.receiver}"
+    sent = "" if arrow.sent is None else f", sent in step {arrow.sent}"
+    match arrow.how:
+        case How.RECEIVED:
+            return f"{what}{sent}, received in step {arrow.ended}"
+        case How.LOST:
+            return f"{what}{sent}, lost in step {arrow.ended}"
+        case How.FORGED:
+            return f"{what}, made up by {arrow.sender}, received in step {arrow.ended}"
+        case How.UNDER_WAY:
+            return f"{what}{sent}, still under way at the end"
+        case _:
+            return f"{what}{sent}, never arrives"
+
+
+def fate_of(trace: Trace, process: str) -> str:
+    """What became of a process, in a few words."""
+    for fate in trace.fates:
+        if fate.process == process:
+            words = {"byzantine": "Byzantine", "omitting": "omission-faulty"}
+            found = [words[fate.faulty]] if fate.faulty in words else []
+            if fate.crashed:
+                found.append("crashed")
+            elif fate.recovered:
+                found.append("came back up")
+            return ", ".join(found) or "correct"
+    return ""
+
+
+def sentences_of(trace: Trace) -> tuple[str, ...]:
+    """What is violated and why, as far as somebody has said it."""
+    if trace.explanation is not None and trace.explanation.sentences:
+        return trace.explanation.sentences
+    said, definition = trace.sentence, " ".join(trace.definition.split())
+    if definition and said.endswith(f": {definition}"):
+        said = said[: -len(definition) - 2]
+    return (said + "." if said and not said.endswith(".") else said,)
+
+
+def ends_of(trace: Trace) -> str:
+    """How the run goes on behind its last step."""
+    if trace.failure is not None:
+        return f"error: {trace.failure.message}"
+    if trace.closing is not None:
+        return "and so on for ever"
+    if trace.loop is not None:
+        return "it stays like this for ever"
+    return "nothing is left to do" if trace.ends else "the run may go on"
+
+
+def shortened(text: str, most: int) -> str:
+    """``text`` with ``most`` columns at the most; an ellipsis for what is left out."""
+    if columns(text) <= most:
+        return text
+    while text and columns(text) > most - 1:
+        text = text[:-1]
+    return text.rstrip() + "…"
+
+
+def columns(text: str) -> int:
+    """How many columns ``text`` takes where some characters are as wide as two."""
+    if text.isascii():
+        return len(text)
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def width_of(line: Line) -> float:
+    """How wide a line is with its sign."""
+    return columns(line.text) * CHARACTER + (SIGN if line.sign else 0.0)

@@ -1,0 +1,241 @@
+"""A space-time diagram as SVG: one file that needs no other, valid XML.
+
+What scripts may rely on (attributes hold plain text; numbers are those of ``Trace.steps``, and the
+step that closes a loop has the number behind the last one):
+
+- ``<g class="step KIND [context] [loop]" data-step="N" data-lane="p1" tabindex="-1" role="img">``
+  with a ``<title>``: a mark of a step.  KIND is the kind of the step (``request``, ``receive``,
+  ``step``, ``effect``, ``timeout``, ``detect``, ``forge``, ``crash``, ``recover``, ``lose``,
+  ``world``, ``start``), or ``crash`` for the second mark of a step inside which its process crashes,
+  or ``also`` for what the same step does at another process.  ``data-lane`` is empty for what
+  belongs to no process.  Labels beside a mark are inside its group.
+- ``<g class="arrow HOW [context] [loop]" data-sent="I" data-ended="J" data-message="…"
+  data-from="p1" data-to="p2">`` with a ``<title>``: a copy of a message.  HOW is ``received``,
+  ``lost``, ``forged``, ``under-way`` or ``missed``; ``data-sent`` and ``data-ended`` are left out
+  where there is no such step.  Its text is in ``<g class="arrow-text [context]" data-sent
+  data-ended>``, since texts lie above all arrows.
+- ``<g class="lane" data-process="p1">``; ``<g class="strip" data-process="p1">``, and in it
+  ``<g class="delivery [missing] [again]" data-step="N" data-item="deliver(p1, a)">`` for what it
+  indicated or performed; a missing one has no ``data-step``.
+- ``<g class="loop-box">``, ``<g class="violation" [data-step] [data-lane]>``, ``<g class="legend">``.
+
+Colours are the custom properties ``--message-0`` … ``--message-7``, ``--ink``, ``--paper``,
+``--fault`` and ``--faded``; a page that sets them on ``:root`` overrules the ones in here.
+"""
+
+from __future__ import annotations
+
+from checker.views.description import description_of
+from checker.views.picture_parts import Bar, Drawn, Label, Lane, Mark, Picture, Strip, Violation
+from checker.views.picture_words import CHARACTER, LINE
+from checker.views.svg_arrows import arrow, arrow_texts
+from checker.views.svg_legend import legend
+from checker.views.svg_signs import (
+    CROSS,
+    at,
+    body,
+    filled,
+    number,
+    safe,
+    sign,
+    text,
+    titled,
+)
+from checker.views.svg_style import colour, patterns, style
+
+HEADING = 20.0
+"""Height of a line of the heading."""
+
+
+def svg_of(picture: Picture, *, title_id: str = "") -> str:
+    """``picture`` as an SVG document.
+
+    ``title_id``: the picture is part of a page, whose element of that id names it: then it has no
+    heading of its own, and its definitions have names that begin with that id.
+    """
+    prefix = f"{title_id}-" if title_id else ""
+    heading, high = ([], 0.0) if title_id else _heading(picture)
+    signs, low = legend(picture, prefix)
+    width, height = picture.width, high + picture.height + low
+    named = f'aria-labelledby="{title_id}"' if title_id else 'aria-labelledby="title desc"'
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="spacetime" role="group" {named}'
+        f' width="{number(width)}" height="{number(height)}"'
+        f' viewBox="0 0 {number(width)} {number(height)}">',
+        f'<title id="{prefix}title">{safe(picture.title)}</title>',
+        f'<desc id="{prefix}desc">{safe(description_of(picture))}</desc>',
+        f"<style>{style()}</style>",
+        patterns(prefix),
+        f'<rect width="{number(width)}" height="{number(height)}" style="fill:var(--paper)"/>',
+        *heading,
+        f'<g transform="translate(0,{number(high)})">',
+        *(_lane(lane, picture, prefix) for lane in picture.lanes),
+        *_end_rule(picture),
+        *_loop(picture),
+        *(_bar(bar, picture) for bar in picture.bars),
+        *(arrow(drawn) for drawn in picture.arrows),
+        *(_forged_from(drawn, prefix) for drawn in picture.arrows if drawn.how.value == "forged"),
+        *(_violation(violation) for violation in picture.violations),
+        *(_mark(mark, prefix) for mark in picture.marks),
+        *(arrow_texts(drawn) for drawn in picture.arrows),
+        *(_strip(strip, picture, prefix) for strip in picture.strips),
+        at(0, picture.height, signs, ' class="legend"'),
+        "</g></svg>",
+    ]
+    return "\n".join(part for part in parts if part) + "\n"
+
+
+def _heading(picture: Picture) -> tuple[list[str], float]:
+    """The title and the sentences above the picture, and their height."""
+    most = max(int((picture.width - 24) / 6.3), 30)
+    found = [text(12, 26, picture.title, "words heading")]
+    y = 26.0
+    for sentence in picture.sentences:
+        line = ""
+        for word in [*sentence.split(), ""]:
+            if word and len(line) + len(word) < most:
+                line = f"{line} {word}".strip()
+                continue
+            y += HEADING
+            found.append(text(12, y, line, "words"))
+            line = word
+    return found, y + 14
+
+
+def _lane(lane: Lane, picture: Picture, prefix: str) -> str:
+    x = number(lane.x)
+    parts = [titled(f"{lane.process}: {lane.fate}" if lane.fate else lane.process)]
+    if lane.faulty:
+        hatch = "hatch" if lane.faulty == "byzantine" else "omits"
+        high = number(picture.end - picture.top)
+        parts.append(
+            f'<rect x="{number(lane.x - 7)}" y="{number(picture.top)}" width="14"'
+            f' height="{high}" fill="url(#{prefix}{hatch})"/>'
+        )
+    for span in lane.spans:
+        down = ' class="down"' if span.down else ""
+        parts.append(
+            f'<line{down} x1="{x}" x2="{x}" y1="{number(span.top)}" y2="{number(span.bottom)}"/>'
+        )
+    parts.append(text(lane.x, 26, lane.process, "words head"))
+    said = {"byzantine": "B  Byzantine", "omitting": "omits"}.get(lane.faulty, lane.fate)
+    parts.append(text(lane.x, 44, said, "words quiet middle" + (" bad" * (not lane.correct))))
+    return f'<g class="lane" data-process="{safe(lane.process)}">{"".join(parts)}</g>'
+
+
+def _end_rule(picture: Picture) -> list[str]:
+    y = picture.end
+    return [
+        f'<line class="rule" x1="8" x2="{number(picture.width - 8)}" y1="{number(y)}"'
+        f' y2="{number(y)}"/>',
+        text(picture.width - 8, y - 5, picture.ends, "words quiet end halo"),
+    ]
+
+
+def _loop(picture: Picture) -> list[str]:
+    if picture.loop is None:
+        return []
+    box = picture.loop.box
+    return [
+        '<g class="loop-box">'
+        f'<rect x="{number(box.left)}" y="{number(box.top)}" rx="8"'
+        f' width="{number(box.right - box.left)}" height="{number(box.bottom - box.top)}"/>'
+        + text(box.left + 10, box.top + 5, "↻ " + picture.loop.text, "words halo")
+        + "</g>"
+    ]
+
+
+def _classes(kind: str, context: bool, loop: bool) -> str:
+    return "step " + kind + " context" * context + " loop" * loop
+
+
+def _bar(bar: Bar, picture: Picture) -> str:
+    y = number(bar.y)
+    parts = [
+        titled(bar.title),
+        f'<line x1="8" x2="{number(picture.width - 8)}" y1="{y}" y2="{y}"/>',
+    ]
+    for lane in picture.lanes:
+        if lane.process in bar.apart:
+            x = number(lane.x - 22), number(lane.x + 22)
+            parts.append(f'<line class="apart" x1="{x[0]}" x2="{x[1]}" y1="{y}" y2="{y}"/>')
+    parts.append(at(22, bar.y, body("world", bar.step)))
+    parts.append(text(40, bar.y - 5, bar.text, "words halo"))
+    classes = _classes("world bar", bar.context, bar.loop)
+    return (
+        f'<g class="{classes}" data-step="{bar.step}" data-lane="" tabindex="-1" role="img">'
+        f"{''.join(parts)}</g>"
+    )
+
+
+def _forged_from(drawn: Drawn, prefix: str) -> str:
+    """Where a Byzantine process makes up a message."""
+    x, y = drawn.points[0]
+    shape = f'<circle r="6" fill="url(#{prefix}hatch)" class="sign faulty"/>'
+    return at(x, y, shape, ' class="forged-from"')
+
+
+def _mark(mark: Mark, prefix: str) -> str:
+    inside = body(mark.kind, mark.step)
+    parts = [titled(mark.title), at(mark.x, mark.y, inside)]
+    if mark.label is not None:
+        parts.append(_label(mark.label, prefix))
+    classes = _classes(mark.kind, mark.context, mark.loop)
+    return (
+        f'<g class="{classes}" data-step="{mark.step}" data-lane="{safe(mark.lane)}"'
+        f' tabindex="-1" role="img">{"".join(parts)}</g>'
+    )
+
+
+def _label(label: Label, prefix: str) -> str:
+    parts = []
+    for i, line in enumerate(label.lines):
+        y = label.box.top + i * LINE + LINE - 3
+        struck = " struck" if line.struck else " quiet" if line.sign == "does" else ""
+        x = label.box.left
+        if not label.left:
+            x = label.box.right - len(line.text) * CHARACTER - 17
+        mark = sign(line.sign, line.identity, prefix, line.struck)
+        parts.append(at(x + 6, y - 4, mark) if mark else "")
+        parts.append(text(x + 16, y, line.text, "halo" + struck))
+    return "".join(parts)
+
+
+def _violation(violation: Violation) -> str:
+    step = "" if violation.step is None else f' data-step="{violation.step}"'
+    lane = f' data-lane="{safe(violation.lane)}"' if violation.lane else ""
+    x, y = violation.x, violation.y
+    if violation.step is not None and violation.lane:
+        shapes = at(x, y, '<circle r="16"/><circle r="20"/>')
+        said = text(x, y + 34, violation.text, "words bad halo middle")
+    else:
+        shapes = at(x, y + 16, CROSS)
+        said = text(x, y + 38, violation.text, "words bad halo middle")
+    return f'<g class="violation"{step}{lane}>{titled(violation.text)}{shapes}{said}</g>'
+
+
+def _strip(strip: Strip, picture: Picture, prefix: str) -> str:
+    parts = [text(strip.x, picture.end + 66, strip.process, "words head")]
+    if not strip.items:
+        parts.append(text(strip.x, picture.end + 86, "nothing", "words quiet middle"))
+    for item in strip.items:
+        box = item.box
+        shape = (
+            f'<rect class="m{colour(item.identity)}" x="{number(box.left)}"'
+            f' y="{number(box.top)}" width="{number(box.right - box.left)}"'
+            f' height="{number(box.bottom - box.top)}" rx="2"/>'
+        )
+        kind = "perform" if item.perform else "delivery"
+        drawn = filled(kind, item.identity, prefix, struck=item.missing)
+        classes = "delivery" + " missing" * item.missing + " again" * item.again
+        step = "" if item.step is None else f' data-step="{item.step}"'
+        said = f"{strip.process}: {item.whole}" + (
+            f", in step {item.step}" if item.step is not None else ": never, others have it"
+        )
+        parts.append(
+            f'<g class="{classes}"{step} data-item="{safe(item.whole)}">{titled(said)}{shape}'
+            + at(box.left + 12, (box.top + box.bottom) / 2, drawn)
+            + text(box.left + 24, box.bottom - 6, item.text)
+            + "</g>"
+        )
+    return f'<g class="strip" data-process="{safe(strip.process)}">{"".join(parts)}</g>'

@@ -1,0 +1,95 @@
+"""What the signs of a picture mean; only those that it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from checker.views.picture_parts import Picture
+from checker.views.svg_signs import BODIES, CROSS, SMALL_CROSS, at, sign, text
+from checker.views.svg_style import colour, dash
+from checker.witness.causality import How
+
+ROW = 24.0
+
+KINDS = {
+    "request": "asked by its client",
+    "receive": "receives",
+    "step": "acts of itself",
+    "effect": "does its next effect",
+    "timeout": "timeout",
+    "detect": "told by its oracle",
+    "recover": "comes back up",
+    "forge": "receives a forgery",
+    "also": "at once, at another one",
+    "world": "concerns everybody",
+}
+
+LINES = {
+    "delivery": "indicates (delivers)",
+    "perform": "performs, visible outside",
+    "store": "writes to stable storage",
+    "suspicion": "failure detector",
+}
+
+ARROWS = {
+    How.LOST: "lost by the link",
+    How.UNDER_WAY: "still under way",
+    How.MISSED: "never arrives",
+    How.FORGED: "forged",
+}
+
+
+def legend(picture: Picture, prefix: str) -> tuple[str, float]:
+    """The legend around (0, 0), and its height."""
+    x, y, parts = 22.0, 22.0, []
+    for shape, said in _entries(picture, prefix):
+        wide = 44 + len(said) * 6.4
+        if x + wide > picture.width and x > 22:
+            x, y = 22.0, y + ROW
+        parts.append(at(x, y, shape + text(22, 4, said, "words quiet")))
+        x += wide
+    return "".join(parts), y + ROW
+
+
+def _entries(picture: Picture, prefix: str) -> Iterator[tuple[str, str]]:
+    kinds = {mark.kind for mark in picture.marks} | ({"world"} if picture.bars else set())
+    for kind, said in KINDS.items():
+        if kind in kinds:
+            yield f'<g transform="scale(.8)">{BODIES[kind]}</g>', said
+    if "crash" in kinds:
+        yield CROSS, "crashes"
+    lines = [line for mark in picture.marks if mark.label for line in mark.label.lines]
+    signs = {line.sign for line in lines if not line.struck}
+    for name, said in LINES.items():
+        if name in signs:
+            yield sign(name, 0, prefix), said
+    if any(line.struck for line in lines):
+        yield '<text class="struck" x="-10" y="4">abc</text>', "cut off by a crash"
+    hows = {drawn.how for drawn in picture.arrows}
+    for how, said in ARROWS.items():
+        if how in hows:
+            yield _sample(how), said
+    used = {drawn.identity for drawn in picture.arrows}
+    used |= {item.identity for strip in picture.strips for item in strip.items}
+    for identity, name in enumerate(picture.identities):
+        if identity in used:
+            line = (
+                f'<g class="arrow"><path class="m{colour(identity)} d{dash(identity)}"'
+                ' d="M-14,0 H14"/></g>'
+            )
+            yield line, f"about {name}"
+
+
+def _sample(how: How) -> str:
+    match how:
+        case How.LOST:
+            return SMALL_CROSS
+        case How.UNDER_WAY:
+            return "".join(f'<circle class="solid" cx="{i * 6 - 6}" r="1.7"/>' for i in range(3))
+        case How.MISSED:
+            return (
+                '<g class="arrow missed"><path class="m7" d="M-14,0 H4"/>'
+                '<path class="tip m7" d="M12,0 L2,-5 L2,5 Z"/></g>'
+            )
+        case _:
+            return '<path class="sign" d="M-12,0 H4 M2,-5 V5 M5,-5 V5 M8,-4 L13,0 L8,4 Z"/>'

@@ -1,0 +1,99 @@
+"""Shapes of marks and signs; each differs from the others without colour."""
+
+from __future__ import annotations
+
+from xml.sax.saxutils import escape
+
+from checker.views.svg_style import colour, dash
+
+BODIES = {
+    "receive": '<circle class="body" r="10"/>',
+    "request": '<path class="body" d="M-10,-9 H4 L13,0 L4,9 H-10 Z"/>',
+    "step": '<rect class="body" x="-9.5" y="-9" width="19" height="18" rx="3"/>',
+    "effect": '<circle class="body" r="9"/>',
+    "timeout": '<path class="body" d="M-6,-10 H6 L11,0 L6,10 H-6 L-11,0 Z"/>',
+    "detect": '<path class="body" d="M-14,0 Q0,-19 14,0 Q0,19 -14,0 Z"/>',
+    "recover": '<path class="body" d="M-9,9 V-4 L0,-13 L9,-4 V9 Z"/>',
+    "forge": '<circle class="body" r="10"/><circle class="sign faulty" r="13"/>',
+    "also": '<circle class="body" r="6"/>',
+    "start": '<rect class="body" x="-9.5" y="-9" width="19" height="18"/>',
+    "world": '<rect class="body" x="-12" y="-9" width="24" height="18" rx="9"/>',
+}
+"""What a step of each kind looks like around (0, 0)."""
+
+CROSS = '<path class="cross" d="M-7,-7 L7,7 M-7,7 L7,-7"/>'
+SMALL_CROSS = '<path class="cross" d="M-5,-5 L5,5 M-5,5 L5,-5"/>'
+
+SIGNS = {
+    "request": '<path class="sign" d="M-4,-5 L5,0 L-4,5 Z"/>',
+    "store": '<path class="sign" d="M-5,-3 C-5,-6 5,-6 5,-3 V4 C5,7 -5,7 -5,4 Z'
+    ' M-5,-3 C-5,-1 5,-1 5,-3"/>',
+    "timeout": '<circle class="sign" r="5.5"/><path class="sign" d="M0,-3.5 V0 L3,2"/>',
+    "suspicion": '<path class="sign" d="M-7,0 Q0,-9 7,0 Q0,9 -7,0 Z"/>'
+    '<circle class="solid" r="2"/>',
+    "oracle": '<path class="sign" d="M-6,-5 H6 V3 H0 L-3,6 V3 H-6 Z"/>',
+    "recover": '<path class="sign" d="M0,6 V-5 M-4,-1 L0,-5 L4,-1"/>',
+    "crash": '<path class="cross" d="M-4,-4 L4,4 M-4,4 L4,-4"/>',
+    "does": '<rect class="sign" x="-4.5" y="-4.5" width="9" height="9" rx="2"/>',
+    "world": '<path class="sign" d="M-6,0 H6"/>',
+    "message": '<path class="sign" d="M-6,0 H4 M0,-4 L5,0 L0,4"/>',
+}
+"""Signs in front of a line of text; those of messages are made by :func:`filled`."""
+
+
+def body(kind: str, number: int) -> str:
+    """The shape of a mark with the step's number in it, or beside it."""
+    if kind == "crash":
+        return f'{CROSS}<text class="number" x="-17" y="4">{number}</text>'
+    if kind == "lose":
+        return f'{CROSS}<text class="number halo" x="0" y="-11">{number}</text>'
+    shape = BODIES.get(kind, BODIES["effect"])
+    if kind == "also":
+        return shape
+    long = " long" if number > 999 else ""
+    return f'{shape}<text class="number{long}" y="3.5">{number}</text>'
+
+
+def filled(shape: str, identity: int, prefix: str, struck: bool = False) -> str:
+    """A square (``delivery``) or a diamond (``perform``) in a message's colour and pattern."""
+    ways = {"delivery": "M-5,-5 H5 V5 H-5 Z", "perform": "M0,-7 L7,0 L0,7 L-7,0 Z"}
+    way = ways.get(shape, ways["delivery"])
+    if struck:
+        return f'<path class="sign m{colour(identity)}" d="{way}"/>'
+    over = dash(identity)
+    laid = f'<path d="{way}" fill="url(#{prefix}over{over})"/>' if over else ""
+    return f'<path class="f{colour(identity)}" d="{way}"/>{laid}'
+
+
+def sign(name: str, identity: int, prefix: str, struck: bool = False) -> str:
+    """The sign of that name around (0, 0)."""
+    if name in ("delivery", "perform"):
+        return filled(name, max(identity, 0), prefix, struck)
+    return SIGNS.get(name, "")
+
+
+def at(x: float, y: float, inside: str, attributes: str = "") -> str:
+    """``inside`` moved to (x, y)."""
+    return f'<g transform="translate({number(x)},{number(y)})"{attributes}>{inside}</g>'
+
+
+def number(value: float) -> str:
+    """A coordinate, as short as can be."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def text(x: float, y: float, said: str, classes: str = "") -> str:
+    """A line of text, escaped."""
+    named = f' class="{classes}"' if classes else ""
+    return f'<text x="{number(x)}" y="{number(y)}"{named}>{safe(said)}</text>'
+
+
+def safe(said: str) -> str:
+    """``said`` for XML: escaped, and without characters that XML can't hold."""
+    kept = "".join(c if c >= " " or c in "\t\n" else "\N{REPLACEMENT CHARACTER}" for c in said)
+    return escape(kept, {'"': "&quot;"})
+
+
+def titled(said: str) -> str:
+    """What is shown when one points there, and read aloud."""
+    return f"<title>{safe(said)}</title>"
