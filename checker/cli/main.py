@@ -18,6 +18,7 @@ from checker.cli.check import check
 from checker.cli.doctor import doctor
 from checker.cli.explain import diagnostic
 from checker.cli.export import export
+from checker.cli.gallery import gallery
 from checker.cli.library import list_specs
 from checker.cli.replay import replay
 from checker.cli.show import show
@@ -66,7 +67,19 @@ def cli() -> None:
     """
 
 
-for _command in (check, sweep, test, replay, view, export, show, list_specs, diagnostic, doctor):
+for _command in (
+    check,
+    sweep,
+    test,
+    replay,
+    view,
+    export,
+    gallery,
+    show,
+    list_specs,
+    diagnostic,
+    doctor,
+):
     cli.add_command(_command)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from checker.cli import formats
+from checker.cli.pages import page_options, require_page, write_page
 
 if TYPE_CHECKING:
     from checker.witness.trace import Trace
@@ -29,7 +30,10 @@ def _outputs(command: Callable[..., int]) -> Callable[..., int]:
 @click.argument("trace", metavar="TRACE")
 @click.option("--steps", is_flag=True, help="Step by step as well, with all that changes.")
 @_outputs
-def view(trace: str, steps: bool, **asked: Any) -> int:
+@page_options
+def view(
+    trace: str, steps: bool, html: str | None, opened: bool, compare: str | None, **asked: Any
+) -> int:
     """Show TRACE as text, or as a picture; the spec is not needed.
 
     The document is taken at its word: `replay` makes the run again.
@@ -39,12 +43,15 @@ def view(trace: str, steps: bool, **asked: Any) -> int:
     from checker.views.text import trace_view
 
     wanted = {name: asked[name] for name in OUTPUTS if asked[name] is not None}
-    _require(list(wanted.values()))
+    paged = require_page(html, opened, compare)
+    _require([*wanted.values(), *([] if html is None else [html])])
     document = load(trace)
     for name, file in wanted.items():
         made, _ = OUTPUTS[name]
         put(file, made(document))
-    if not wanted:
+    if paged:
+        write_page(document, html, opened, compare)
+    elif not wanted:
         page(trace_view(document, steps, replayed=False))
     return 0
 

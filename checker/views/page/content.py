@@ -1,0 +1,196 @@
+"""What a page says of a run, ready for its template."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from markupsafe import Markup
+
+from checker.views.page.legend import legend
+from checker.views.page.timeline import timeline
+from checker.views.paper import count, listing
+from checker.views.picture import picture_of
+from checker.views.svg import svg_of
+from checker.witness.trace import Ablation, Cost, Explanation, LedgerEntry, Source, Step, Trace
+
+SIGNS = {"holds": "✓", "violated": "✗", "unknown": "?"}
+
+FRAGMENTS = {"a": "step", "b": "other"}
+"""By which name the chosen step of each side stands in the page's address."""
+
+NAMED = 40
+"""Of the steps of a ledger's entry, so many are named one by one."""
+
+
+def title(trace: Trace, other: Trace | None = None) -> str:
+    """The title of a page, in plain text."""
+    said = f"{trace.property_name}: {trace.header.check} of {_short(trace.header.file)}"
+    return said if other is None else f"{said}, beside {other.header.check}"
+
+
+def viewer(trace: Trace, side: str, name: str = "") -> dict[str, Any]:
+    """All that the template of a run takes; ``side`` is the prefix of its elements' ids."""
+    explained = trace.explanation or Explanation()
+    steps = trace.steps if trace.closing is None else (*trace.steps, trace.closing)
+    sentences = explained.sentences or (trace.sentence.removesuffix(f": {trace.definition}"),)
+    return {
+        "side": side,
+        "fragment": FRAGMENTS[side],
+        "name": name or f"{trace.header.check} of {_short(trace.header.file)}",
+        "property": trace.property_name,
+        "word": trace.word,
+        "where": _where(trace),
+        "lead": sentences[0],
+        "more": sentences[1:],
+        "definition": trace.definition,
+        "defined": "" if trace.at is None else f"{called(trace.at.file)}:{trace.at.line}",
+        "claims": [_claim(c.text, c.formula, c.role) for c in explained.claims],
+        "ablations": [ablation(each) for each in explained.ablations],
+        "smaller": smaller(explained),
+        "note": explained.note,
+        "explained": trace.explanation is not None,
+        "svg": Markup(svg_of(picture_of(trace), title_id=f"{side}-picture")),
+        "caption": _caption(trace),
+        "steps": [_step(step, trace, explained) for step in steps],
+        "last": steps[-1].number,
+        "has_context": bool(explained.context),
+        "context": len(explained.context),
+        "sources": [_source(s) for s in trace.header.sources],
+        "timeline": timeline(trace),
+        "loop": loop_words(trace),
+        "ledger": [_kept(entry, trace) for entry in trace.ledger],
+        "legend": legend(trace),
+        "failure": trace.failure,
+        "ending": ending(trace),
+    }
+
+
+def called(file: str) -> str:
+    """A file by its name and its folder's."""
+    return "/".join(file.replace("\\", "/").split("/")[-2:])
+
+
+def _short(file: str) -> str:
+    return file.replace("\\", "/").rpartition("/")[2]
+
+
+def _where(trace: Trace) -> str:
+    header = trace.header
+    sizes = ", ".join(f"{name} = {value}" for name, value in header.parameters.items())
+    fine = "every effect a step of its own" if header.fine_steps else ""
+    parts = [f"{called(header.file)}::{header.check}", sizes, fine]
+    return " · ".join(part for part in parts if part)
+
+
+def _claim(text: str, formula: str, role: str) -> dict[str, str]:
+    return {"text": text, "formula": formula, "role": role}
+
+
+def ablation(found: Ablation) -> dict[str, Any]:
+    """A line on what would be without a fault or a message of the run."""
+    match found.outcome:
+        case "holds":
+            text = f"Without {found.what} the property would hold."
+        case "violated":
+            took = "" if found.steps is None else f", in {count(found.steps, 'step')}"
+            text = f"Without {found.what} it would still fail{took}."
+        case _:
+            why = f" ({found.why})" if found.why else ""
+            text = f"Without {found.what}: not known{why}."
+    sign = SIGNS.get(found.outcome, "?")
+    return {"sign": sign, "outcome": found.outcome, "text": text, "step": found.step}
+
+
+def smaller(explained: Explanation) -> str:
+    """What making the run smaller took away, as a sentence; empty where nothing is known."""
+    before, after = explained.before, explained.after
+    if after is None:
+        return ""
+    least = " No run that violates the property takes less." if explained.least else ""
+    if before is None or before == after:
+        return f"The run takes {_cost(after)}.{least}"
+    return f"Made smaller: the run as it was found took {_cost(before)}; " \
+        f"this one takes {_cost(after)}.{least}"  # fmt: skip
+
+
+def _cost(cost: Cost) -> str:
+    return listing(
+        [
+            count(cost.faults, "fault"),
+            count(cost.messages, "message"),
+            count(cost.steps, "step"),
+        ]
+    )
+
+
+def _caption(trace: Trace) -> str:
+    rounds = " The steps in the box repeat for ever." if trace.closing is not None else ""
+    return (
+        "Each column is a process, time runs downwards. An arrow is a message, from where it is"
+        f" sent to where it is received.{rounds} Click a sign to go to that moment."
+    )
+
+
+def _step(step: Step, trace: Trace, explained: Explanation) -> dict[str, Any]:
+    return {
+        "number": step.number,
+        "headline": step.headline,
+        "kind": step.kind,
+        "events": [e.sentence for e in step.events if e.kind not in ("branch", "point", "message")],
+        "cut": [e.sentence for e in step.cut],
+        "context": step.number in explained.context,
+        "looped": trace.closing is not None and trace.loop is not None and step.number > trace.loop,
+    }
+
+
+def _source(source: Source) -> dict[str, Any]:
+    return {
+        "file": called(source.file),
+        "lines": source.text.splitlines(),
+        "shipped": source.shipped,
+    }
+
+
+def ending(trace: Trace) -> str:
+    """How the run ends, in a sentence; empty for one that is merely cut off."""
+    if trace.failure is not None:
+        return f"The run ends with an error: {trace.failure.message}"
+    if trace.closing is not None or (trace.loop is not None and trace.ledger):
+        return loop_words(trace)
+    if trace.ends:
+        return "The run is over: nothing that the world promises is left to do."
+    return ""
+
+
+def loop_words(trace: Trace) -> str:
+    """What repeats for ever, as a sentence; empty where nothing does."""
+    if trace.closing is None:
+        return "The run stays in its last state for ever." if trace.ledger else ""
+    first, last = (trace.loop or 0) + 1, trace.length
+    what = f"step {first} repeats" if first == last else f"steps {first} to {last} repeat"
+    return f"From step {first} on the run goes round for ever: {what}."
+
+
+def _kept(entry: LedgerEntry, trace: Trace) -> dict[str, Any]:
+    idle = trace.closing is None
+    match entry.how:
+        case "taken" if idle:
+            how = "it happens again and again, and changes nothing any more"
+        case "taken":
+            how = "it happens in"
+        case "disabled" if entry.kind == "strong":
+            how = "it is possible nowhere in the loop"
+        case "disabled":
+            how = "it is not possible all the time: it is not after"
+        case _ if idle:
+            how = "so it is at the end"
+        case _:
+            how = "so it is after"
+    plain = idle or (entry.how == "disabled" and entry.kind == "strong")
+    steps = () if plain else entry.steps
+    return {
+        "text": entry.text,
+        "how": how,
+        "steps": [{"text": str(n), "step": n} for n in steps[:NAMED]],
+        "more": max(len(steps) - NAMED, 0),
+    }

@@ -1,0 +1,79 @@
+"""A gallery: the index of many runs, each with a page of its own."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from checker.views.page.html import environment, policy, style
+from checker.views.picture import picture_of
+from checker.views.svg import svg_of
+from checker.witness.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Exhibit:
+    """A run in a gallery.
+
+    ``theme``: the folder of its spec; ``page`` and ``spec``: where its page and the text of its
+    spec are, seen from the index.
+    """
+
+    theme: str
+    trace: Trace
+    page: str
+    spec: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A check that is not in the gallery, and why."""
+
+    check: str
+    why: str
+
+
+def page_name(trace: Trace) -> str:
+    """The name of a run's page: its file, check and property, safe on every disk."""
+    stem = trace.header.file.replace("\\", "/").rpartition("/")[2].removesuffix(".bcast")
+    words = (stem, trace.header.check, trace.property_name)
+    return "-".join(re.sub(r"\W+", "_", word).strip("_") for word in words) + ".html"
+
+
+def index_of(exhibits: Sequence[Exhibit], skipped: Sequence[Skipped] = ()) -> str:
+    """The index as a self-contained page: runs by theme, each with a small picture."""
+    ordered = sorted(exhibits, key=lambda e: (e.theme, e.trace.header.file))
+    themes = [
+        {"name": theme.replace("_", " "), "exhibits": [_shown(e) for e in group]}
+        for theme, group in groupby(ordered, key=lambda e: e.theme)
+    ]
+    return (
+        environment()
+        .get_template("gallery.html")
+        .render(themes=themes, skipped=skipped, style=style(), policy=policy(""))
+    )
+
+
+def _shown(exhibit: Exhibit) -> dict[str, object]:
+    trace = exhibit.trace
+    explained = trace.explanation
+    sentences = () if explained is None else explained.sentences
+    sentence = sentences[0] if sentences else trace.sentence
+    drawn = svg_of(picture_of(trace)).encode()
+    return {
+        "page": exhibit.page,
+        "spec": exhibit.spec,
+        "file": trace.header.file.replace("\\", "/").rpartition("/")[2],
+        "check": trace.header.check,
+        "property": trace.property_name,
+        "sentence": sentence.removesuffix(f": {trace.definition}"),
+        "definition": trace.definition,
+        "length": trace.length,
+        "saved": [] if explained is None else [
+            a.what for a in explained.ablations if a.outcome == "holds"
+        ],
+        "image": "data:image/svg+xml;base64," + base64.b64encode(drawn).decode(),
+    }  # fmt: skip

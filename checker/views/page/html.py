@@ -1,0 +1,85 @@
+"""One run, or two beside one another, as a page of HTML that needs no other file."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from checker import resources
+from checker.views.page import content
+from checker.views.page.beside import beside
+from checker.views.page.script_data import as_script, data_of
+from checker.witness.trace import Trace
+
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+    "script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+)
+"""What a page may do: run the one script with this hash, and ask nobody for anything."""
+
+
+def page_of(
+    trace: Trace, other: Trace | None = None, *, index: str = "", names: tuple[str, str] = ("", "")
+) -> str:
+    """``trace`` as a self-contained page; with ``other``, both beside one another.
+
+    ``index``: where a link to an index goes, if there is to be one.  ``names``: what the two runs
+    are called; where empty, by the checks that they are from.
+    """
+    runs = [trace] if other is None else [trace, other]
+    script = _text("page.js")
+    document: dict[str, Any] = {"runs": [data_of(run) for run in runs]}
+    alignment = None
+    if other is not None:
+        alignment = beside(trace, other)
+        document["common"] = alignment.common
+    viewers = [
+        content.viewer(run, side, name)
+        for run, side, name in zip(runs, ("a", "b"), names, strict=False)
+    ]
+    return (
+        environment()
+        .get_template("page.html")
+        .render(
+            title=content.title(trace, other),
+            policy=policy(script),
+            style=Markup(_text("page.css")),
+            script=Markup(script),
+            data=Markup(as_script(document)),
+            viewers=viewers,
+            alignment=alignment,
+            index=index,
+        )
+    )
+
+
+@cache
+def environment() -> Environment:
+    """The templates of the pages; everything is escaped that is not said to be HTML."""
+    return Environment(
+        loader=FileSystemLoader(resources.page()),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def policy(script: str) -> str:
+    """The content security policy of a page whose one script is ``script``."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return POLICY.format(digest=digest)
+
+
+def style() -> Markup:
+    """The style sheet of all pages."""
+    return Markup(_text("page.css"))
+
+
+def _text(name: str) -> str:
+    return (resources.page() / name).read_text(encoding="utf-8")

@@ -1,0 +1,81 @@
+"""What the script of a page knows of a run, as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from checker.views.page.state import states_of
+from checker.witness.causality import Arrow, How, causality
+from checker.witness.trace import At, Event, Step, Trace
+
+UNSEEN = ("branch", "point", "message")
+"""Kinds of events that say nothing to a reader beyond what others say."""
+
+
+def data_of(trace: Trace) -> dict[str, Any]:
+    """``trace`` for the script: texts are ready to be shown, states are what each step changes.
+
+    Keys are short where there is one for each step: ``h`` headline, ``k`` kind, ``p`` process,
+    ``e`` events and ``c`` what a crash cut off (sentence, kind, place), ``d`` changes of cells.
+    """
+    states = states_of(trace)
+    found = causality(trace)
+    files = [source.file for source in trace.header.sources]
+    explained = trace.explanation
+    return {
+        "processes": list(trace.processes),
+        "faulty": {fate.process: fate.faulty for fate in trace.fates if fate.faulty},
+        "steps": [
+            {
+                "h": step.headline,
+                "k": step.kind,
+                "p": step.process,
+                "e": [_event(e, files) for e in step.events if e.kind not in UNSEEN],
+                "c": [_event(e, files) for e in step.cut],
+                "d": [[d.cell, d.before, d.after] for d in deltas],
+            }
+            for step, deltas in zip(found.steps, states.deltas, strict=True)
+        ],
+        "cells": [[c.title, c.kind, c.process, c.text] for c in states.cells],
+        "sent": [_copy(arrow) for arrow in found.arrows if _leaves(arrow, found.steps)],
+        "loop": trace.loop,
+        "closing": trace.closing is not None,
+        "context": [] if explained is None else list(explained.context),
+        "claims": [] if explained is None else [_bits(claim.truths) for claim in explained.claims],
+    }
+
+
+def as_script(document: object) -> str:
+    """``document`` as JSON that can stand inside a ``<script>`` element."""
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _event(event: Event, files: list[str]) -> list[Any]:
+    return [event.sentence, event.kind, event.process, _place(event.at, files)]
+
+
+def _place(at: At | None, files: list[str]) -> list[int] | None:
+    """The source, by its number, and the line."""
+    return None if at is None or at.file not in files else [files.index(at.file), at.line]
+
+
+def _leaves(arrow: Arrow, steps: tuple[Step, ...]) -> bool:
+    """Whether the copy is ever under way: not where a crash cut it off, or nobody sent it."""
+    if arrow.sent is None or arrow.how is How.FORGED:
+        return False
+    return not any(
+        cut.message == arrow.message and arrow.receiver in cut.peers
+        for cut in steps[arrow.sent].cut
+    )
+
+
+def _copy(arrow: Arrow) -> list[Any]:
+    return [
+        arrow.message, arrow.sender, arrow.receiver, arrow.how.value, arrow.sent, arrow.ended,
+    ]  # fmt: skip
+
+
+def _bits(truths: tuple[bool, ...]) -> str:
+    return "".join("1" if truth else "0" for truth in truths)

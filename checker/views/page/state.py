@@ -1,0 +1,82 @@
+"""States as cells: one for each variable and process, and what each step does to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from checker.views.page.values import written
+from checker.witness.trace import Change, Json, Step, Trace
+
+SHOWN = ("local", "shared")
+"""Kinds of variables that are shown even where nothing changes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a variable holds (one process's entry of it, where ``process`` is named) at the start;
+    ``kind`` is that of :class:`checker.witness.trace.Change`."""
+
+    title: str
+    kind: str
+    process: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A cell, by its place in the list, that a step gives another text."""
+
+    cell: int
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """``deltas[i]`` leads from the state before step ``i`` to that after it; with the step that
+    closes a loop as the last one."""
+
+    cells: tuple[Cell, ...]
+    deltas: tuple[tuple[Delta, ...], ...]
+
+
+def states_of(trace: Trace) -> States:
+    """The states of ``trace`` as cells, of those variables that the spec has or that change."""
+    steps = trace.steps if trace.closing is None else (*trace.steps, trace.closing)
+    changed: dict[tuple[str, str], Change] = {}
+    for step in steps:
+        for change in step.changes:
+            changed.setdefault((change.variable, change.process), change)
+    titles = {change.variable: change.title for change in changed.values()}
+    places: dict[tuple[str, str], int] = {}
+    cells: list[Cell] = []
+    for name, kind in trace.variables:
+        if kind not in SHOWN and name not in titles:
+            continue
+        for process, value in _entries(trace.steps[0].state.get(name), trace.processes):
+            first = changed.get((name, process))
+            text = written(value) if first is None else first.before
+            places[name, process] = len(cells)
+            cells.append(Cell(titles.get(name, name), kind, process, text))
+    return States(tuple(cells), tuple(tuple(_deltas(step, places)) for step in steps))
+
+
+def _deltas(step: Step, places: Mapping[tuple[str, str], int]) -> Iterator[Delta]:
+    for change in step.changes:
+        place = places.get((change.variable, change.process))
+        if place is not None:
+            yield Delta(place, change.before, change.after)
+
+
+def _entries(value: Json, processes: tuple[str, ...]) -> Iterator[tuple[str, Json]]:
+    """The entries of a map from processes; any other value is one entry, nobody's."""
+    match value:
+        case {"#map": list(entries)} if entries and all(
+            isinstance(e, list) and len(e) == 2 and e[0] in processes for e in entries
+        ):
+            for entry in entries:
+                assert isinstance(entry, list)
+                yield str(entry[0]), entry[1]
+        case _:
+            yield "", value

@@ -1,0 +1,63 @@
+"""Values in the Informal Trace Format, as a person writes them."""
+
+from __future__ import annotations
+
+from checker.witness.trace import Json
+
+LAYERS = ("top",)
+"""Wrappers around the messages of a layer that say nothing to a reader."""
+
+
+def written(value: Json) -> str:
+    """``value`` in words: ``{a, b}`` for a set, ``[a, b]`` for a list, ``DATA(p1, a)`` for a
+    message, ``none`` for an option that holds nothing.
+
+    A bag is a list in this format, and is written as one.
+    """
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return f"[{_listed(value)}]"
+    if isinstance(value, dict):
+        return _record(value)
+    return str(value)
+
+
+def _record(value: dict[str, Json]) -> str:
+    match value:
+        case {"#set": list(items)}:
+            return f"{{{_listed(items)}}}"
+        case {"#tup": list(items)}:
+            return f"({_listed(items)})"
+        case {"#map": list(entries)}:
+            return f"{{{', '.join(_entry(entry) for entry in entries)}}}"
+        case {"#bigint": str(digits)}:
+            return digits
+        case {"tag": "None"}:
+            return "none"
+        case {"tag": "Some", "value": held}:
+            return written(held)
+        case {"tag": str(tag), "value": dict(fields)}:
+            return _case(tag, list(fields.values()))
+        case _:
+            return f"({', '.join(f'{name}: {written(part)}' for name, part in value.items())})"
+
+
+def _case(tag: str, fields: list[Json]) -> str:
+    if not fields:
+        return tag
+    if tag in LAYERS and len(fields) == 1:
+        return written(fields[0])
+    return f"{tag}{_listed(fields)}" if tag.endswith(".") else f"{tag}({_listed(fields)})"
+
+
+def _listed(items: list[Json]) -> str:
+    return ", ".join(written(item) for item in items)
+
+
+def _entry(entry: Json) -> str:
+    if isinstance(entry, list) and len(entry) == 2:
+        return f"{written(entry[0])}: {written(entry[1])}"
+    return written(entry)
