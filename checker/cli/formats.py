@@ -24,6 +24,20 @@ def document(trace: Trace) -> str:
     return _json(trace_to_json(trace))
 
 
+def shiviz(trace: Trace) -> str:
+    """A log for ShiViz, with vector clocks."""
+    from checker.witness.shiviz import trace_to_shiviz
+
+    return trace_to_shiviz(trace)
+
+
+def rows(trace: Trace) -> str:
+    """Comma-separated values: a row for each step."""
+    from checker.witness.step_rows import trace_to_csv
+
+    return trace_to_csv(trace)
+
+
 def mermaid(trace: Trace) -> str:
     """A sequence diagram for whatever draws Mermaid."""
     from checker.views.mermaid import mermaid_of
@@ -40,9 +54,11 @@ def svg(trace: Trace) -> str:
 
 
 FORMATS: dict[str, Callable[[Trace], str]] = {
+    "csv": rows,
     "itf": itf,
     "json": document,
     "mermaid": mermaid,
+    "shiviz": shiviz,
     "svg": svg,
 }
 """By the names that ``export --to`` takes."""

@@ -24,7 +24,7 @@ def page(view: RenderableType) -> None:
 
 
 def printable(text: str) -> str:
-    """``text`` as stdout can take it: with ASCII in place of signs where its encoding lacks them."""
+    """``text`` as stdout can take it: in ASCII where its encoding lacks a sign."""
     from checker.views.marks import in_ascii
 
     try:

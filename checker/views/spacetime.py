@@ -201,7 +201,7 @@ class _Page:
         style = self._subjects.style(arrow.message)
         if arrow.how is not How.RECEIVED:
             style = FAULT if arrow.how is not How.UNDER_WAY else "dim"
-        line = {How.MISSED: m.BROKEN, How.UNDER_WAY: m.BROKEN, How.FORGED: m.DOUBLE}
+        line = {How.MISSED: m.BROKEN, How.FORGED: m.DOUBLE}
         stroke = line.get(arrow.how, m.SOLID)
         for x in range(low + 1, high):
             row.put(x, m.CROSSED if row.sign(x) == m.UP else stroke, style)

@@ -1,18 +1,26 @@
-"""Traces in Apalache's Informal Trace Format (its ADR 15), for the tools that read it."""
+"""Traces in Apalache's Informal Trace Format (its ADR 15), for the tools that read it.
+
+Readers make records and variants into types of their language, so their names are identifiers here
+(``rb.`` becomes ``rb_``, and ``None`` ``None_``), and the value of every variant is a record, that
+of an optional value ``{"value": …}``.
+"""
 
 from __future__ import annotations
 
+import keyword
+import re
 from typing import Any
 
-from checker.witness.trace import Trace
+from checker.witness.trace import Json, Trace
+
+ABSENT: Json = {"tag": "None", "value": {"tag": "UNIT", "value": None}}
+"""How a trace writes an optional value that is not there."""
 
 
 def trace_to_itf(trace: Trace) -> dict[str, Any]:
     """The trace as an ITF document: variables, and a value for each of them in every state.
 
     ``loop`` is there where the run goes on for ever: from the last state back to that one.
-
-    Values are in ITF's encoding already, see :mod:`checker.witness.show`.
     """
     header = trace.header
     loop = {} if trace.loop is None else {"loop": trace.loop}
@@ -33,9 +41,39 @@ def trace_to_itf(trace: Trace) -> dict[str, Any]:
         "states": [
             {
                 "#meta": {"index": step.number, "action": step.action, "said": step.headline},
-                **step.state,
+                **{name: itf_value(value) for name, value in step.state.items()},
             }
             for step in trace.steps
         ],
         **loop,
     }
+
+
+def itf_value(data: Json) -> Json:
+    """A value as :func:`checker.witness.show.encode` writes it, as ITF's readers take it."""
+    if isinstance(data, list):
+        return [itf_value(each) for each in data]
+    if not isinstance(data, dict) or "#bigint" in data:
+        return data
+    if data == ABSENT:
+        return {"tag": identifier("None"), "value": {}}
+    if any(name.startswith("#") for name in data):
+        return {name: itf_value(each) for name, each in data.items()}
+    tag, value = data.get("tag"), data.get("value")
+    if set(data) == {"tag", "value"} and isinstance(tag, str):
+        if tag == "Some":
+            return {"tag": tag, "value": {"value": itf_value(value)}}
+        if isinstance(value, dict):
+            return {"tag": identifier(tag), "value": _record(value)}
+    return _record(data)
+
+
+def _record(data: dict[str, Json]) -> Json:
+    return {identifier(name): itf_value(value) for name, value in data.items()}
+
+
+def identifier(name: str) -> str:
+    """``name``, or an identifier that is like it."""
+    made = re.sub(r"\W", "_", name)
+    made = f"m{made}" if not made[:1].isalpha() else made
+    return f"{made}_" if keyword.iskeyword(made) else made

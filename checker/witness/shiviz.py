@@ -1,0 +1,64 @@
+r"""Traces as logs for ShiViz, which draws space-time diagrams from vector clocks.
+
+I. Beschastnikh, P. Wang, Y. Brun, M. D. Ernst: Debugging Distributed Systems, CACM 2016.
+https://bestchai.bitbucket.io/shiviz
+
+A log is what ShiViz loads from a file: the first line is the expression by which entries are
+parsed, and here it is ShiViz's default, ``(?<event>.*)\n(?<host>\S*) (?<clock>{.*})``; the second
+one would separate several executions, and is empty.  Then come two lines for each step: what
+happens, and the host with its vector clock in JSON.
+
+An entry's clock has the steps on which it depends, and no others: the order of the lines says
+nothing.  Three things are no entries of their own.  The start: everything depends on it.  The loss
+of a message: nothing depends on it, and it is nobody's; it is told where the message is sent.  And
+what a step of one process does at another one, such as a message that takes no time.
+"""
+
+from __future__ import annotations
+
+import json
+
+from checker.witness.causality import Causality, How, causality, lane_of
+from checker.witness.trace import Step, Trace
+
+EXPRESSION = r"(?<event>.*)\n(?<host>\S*) (?<clock>{.*})"
+"""ShiViz's default expression for an entry, as JavaScript writes it."""
+
+WORLD = "world"
+"""The host of steps that are no process's; there only where the run has such steps."""
+
+
+def trace_to_shiviz(trace: Trace) -> str:
+    """The log of ``trace``'s steps, with that which closes its loop."""
+    order = causality(trace)
+    world = WORLD
+    while world in trace.processes:
+        world += "_"
+    lines = [EXPRESSION, ""]
+    for step, clock in zip(order.steps, order.clocks, strict=True):
+        if step.number == 0 or step.kind == "lose":
+            continue
+        host = lane_of(step) or world
+        named = {lane or world: count for lane, count in clock.items()}
+        first = {host: named.pop(host)}
+        lines.append(" ".join(f"{step.number}: {_said(step, order)}".split()))
+        lines.append(f"{host} {json.dumps(first | named, ensure_ascii=False)}")
+    return "\n".join(lines) + "\n"
+
+
+def _said(step: Step, order: Causality) -> str:
+    """The headline, and what else a diagram with nothing but events would not show."""
+    more = [
+        event.sentence
+        for event in step.events
+        if event.kind in ("send", "indication", "perform", "crash")
+        and not step.headline.startswith(event.sentence)
+    ]
+    more += [
+        f"{arrow.message} to {arrow.receiver} is lost (step {arrow.ended})"
+        for arrow in order.arrows
+        if arrow.how is How.LOST and arrow.sent == step.number
+    ]
+    missed = [a for a in order.arrows if a.how is How.MISSED and a.sent == step.number]
+    more += [f"{a.message} never reaches {a.receiver}" for a in missed if a.sender != a.receiver]
+    return "; ".join([step.headline, *more])

@@ -1,0 +1,81 @@
+"""Traces as comma-separated values (RFC 4180): a row for each step, for sheets and scripts."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from checker.witness.causality import causality
+from checker.witness.trace import Step, Trace
+
+COLUMNS = (
+    "step",
+    "process",
+    "kind",
+    "headline",
+    "message",
+    "peers",
+    "causes",
+    "clock",
+    "changes",
+    "context",
+)
+"""The header.
+
+``message`` and ``peers``: of what the step receives, loses or makes up, or else of what it sends.
+``causes``: the steps on which it depends directly.  ``clock``: how many steps of each process it
+depends on, ``world`` for those of no process.  ``changes``: what the step changes, without what
+events tell already.  ``context``: ``yes`` where the violation does not depend on the step, empty
+where nobody has asked.  Several values in a cell have ``; `` between them.
+"""
+
+ABOUT = (("receive", "lose", "forge"), ("send", "copy"))
+
+
+def trace_to_csv(trace: Trace) -> str:
+    """The steps of ``trace`` as rows under a header, that which closes a loop as the last one."""
+    order = causality(trace)
+    page = io.StringIO(newline="")
+    writer = csv.writer(page)
+    writer.writerow(COLUMNS)
+    for step, causes, clock in zip(order.steps, order.causes, order.clocks, strict=True):
+        message, peers = _about(step)
+        writer.writerow(
+            (
+                step.number,
+                step.process,
+                step.kind,
+                step.headline,
+                message,
+                peers,
+                "; ".join(str(cause) for cause in sorted(causes)),
+                "; ".join(f"{lane or 'world'}={count}" for lane, count in sorted(clock.items())),
+                "; ".join(_changes(step)),
+                _context(trace, step),
+            )
+        )
+    return page.getvalue()
+
+
+def _about(step: Step) -> tuple[str, str]:
+    for kinds in ABOUT:
+        found = [event for event in step.events if event.kind in kinds]
+        if found:
+            messages = dict.fromkeys(event.message for event in found)
+            peers = dict.fromkeys(peer for event in found for peer in event.peers)
+            return "; ".join(messages), "; ".join(peers)
+    return "", ""
+
+
+def _changes(step: Step) -> list[str]:
+    return [
+        f"{f'{c.process}.' if c.process else ''}{c.title}: {c.before} -> {c.after}"
+        for c in step.changes
+        if not c.quiet
+    ]
+
+
+def _context(trace: Trace, step: Step) -> str:
+    if trace.explanation is None:
+        return ""
+    return "yes" if step.number in trace.explanation.context else "no"
