@@ -30,10 +30,11 @@ from checker.system.instantiate.stack import FAMILY, LARGEST_FAMILY
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import Answer, Listener
 from checker.witness.trace import Header, Source, Trace
-from checker.witness.verdict import Expected, PropertyVerdict, Report
+from checker.witness.verdict import Expected, PropertyVerdict, Report, ScenarioVerdict
 
 if TYPE_CHECKING:
     from checker.exploration.kept import Kept
+    from checker.stepping.opened import Opened
 
 __all__ = [
     "Options",
@@ -41,6 +42,7 @@ __all__ = [
     "dump",
     "load_check",
     "no_such_check",
+    "open_check",
     "replay_trace",
     "run_check",
     "run_loaded",
@@ -112,6 +114,18 @@ def replay_trace(trace: Trace, base_folder: str | None = None) -> Trace:
     check = load_check(path, header.check, settings)
     made = instantiate(check, settings, ask, capacities=grown, fine=header.fine_steps)
     return replay_document(made.system, trace)
+
+
+def open_check(path: str, name: str | None, options: Options) -> Opened:
+    """A check made ready for stepping through; raises :class:`SpecError`."""
+    from checker.stepping.opened import Opened
+
+    check = load_check(path, name, options.settings)
+
+    def described(made: Instantiated) -> Header:
+        return _header(path, check, made, options)
+
+    return Opened(check, options.settings, described, fine=options.fine_steps)
 
 
 def dump(path: str, name: str | None, options: Options) -> str:
@@ -252,18 +266,8 @@ def _report(
     from checker.witness.vacuity import coverage, never_happened
 
     words = {e.what: str(e.value) for e in check.expect if isinstance(e.value, str)}
-    parameters = shown(check, made.sizes)
-    settings = dict(options.settings)
-    settings |= {f"{GROWN}{name}": str(size) for name, size in made.capacities.items()}
-    header = Header(
-        version(),
-        path,
-        check.name,
-        parameters,
-        settings,
-        options.fine_steps,
-        _sources(path, made.system) if answer.violations or answer.fault else (),
-    )
+    traces = bool(answer.violations) or answer.fault is not None
+    header = _header(path, check, made, options, sources=traces)
     verdicts = judge(
         made.system,
         answer,
@@ -276,7 +280,7 @@ def _report(
     return Report(
         file=path,
         check=check.name,
-        parameters=parameters,
+        parameters=dict(header.parameters),
         engine=answer.engine,
         fine_steps=options.fine_steps,
         verdicts=verdicts,
@@ -295,6 +299,37 @@ def _report(
         bytes_per_edge=answer.bytes_per_edge,
         liveness_seconds=answer.liveness_seconds,
         coverage=coverage(made.system, answer) if options.coverage else None,
+        scenarios=() if _changed(options) else _scenarios(path, check, made, options),
+    )
+
+
+def _scenarios(
+    path: str, check: typed.Check, made: Instantiated, options: Options
+) -> tuple[ScenarioVerdict, ...]:
+    """What became of the check's scenarios."""
+    if not check.scenarios:
+        return ()
+    from checker.stepping.opened import Opened
+    from checker.stepping.regressions import judged
+
+    opened = Opened(check, {}, lambda now: _header(path, check, now, options), made=made)
+    return tuple(judged(opened, scenario) for scenario in check.scenarios)
+
+
+def _header(
+    path: str, check: typed.Check, made: Instantiated, options: Options, *, sources: bool = True
+) -> Header:
+    """What a trace of the check says of where it comes from."""
+    settings = dict(options.settings)
+    settings |= {f"{GROWN}{name}": str(size) for name, size in made.capacities.items()}
+    return Header(
+        version(),
+        path,
+        check.name,
+        shown(check, made.sizes),
+        settings,
+        options.fine_steps,
+        _sources(path, made.system) if sources else (),
     )
 
 
@@ -320,6 +355,12 @@ def _expectations(
     """What the check expects; numbers only where the check ran as it was written."""
     from checker.witness.judge import compare
 
-    changed = bool(options.settings) or options.fine_steps
-    wanted = [(e.what, e.value) for e in check.expect if isinstance(e.value, str) or not changed]
+    wanted = [
+        (e.what, e.value) for e in check.expect if isinstance(e.value, str) or not _changed(options)
+    ]
     return compare(wanted, verdicts, answer)
+
+
+def _changed(options: Options) -> bool:
+    """Whether the check does not run as it is written."""
+    return bool(options.settings) or options.fine_steps

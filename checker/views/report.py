@@ -80,6 +80,7 @@ def _facts(report: Report) -> RenderableType:
         ("scope", _scope(report)),
         *(("asked", said) for said in _asked(report)),
         *(("expected", said) for said in _expectations(report)),
+        *(("scenario", said) for said in _scenarios(report)),
         *(("assumed", assumption) for assumption in assumptions(report)),
         *(("never", never) for never in report.never),
         *(("note", note) for note in report.notes),
@@ -103,6 +104,17 @@ def _expectations(report: Report) -> list[str]:
         elif e.what not in verdicts:
             said.append(f"{e.what}: {e.expected}, as found")
     return said
+
+
+def _scenarios(report: Report) -> Iterator[str]:
+    """Each scenario of the check, and where it is not as it says."""
+    for told in report.scenarios:
+        if told.met:
+            yield f"{told.name}: as told ({count(told.steps, 'step')})"
+            continue
+        yield f"{told.name}: NOT as told, line {told.line}: {told.reason}"
+        if told.possible:
+            yield f"{told.name}: what can happen there: {'; '.join(told.possible)}"
 
 
 def _searched(report: Report) -> str:
@@ -154,11 +166,13 @@ def conclusion(report: Report) -> str:
     tally = [(word, sum(v.word is word for v in report.verdicts)) for word in Word]
     said = ", ".join(_said(word, number) for word, number in tally if number)
     match report.exit_code:
-        case 0 if report.expectations:
+        case 0 if report.expectations or report.scenarios:
             return f"{said}: all as expected"
         case 0:
             return said
-        case _ if report.expectations or any(v.expected for v in report.verdicts):
+        case _ if (
+            report.expectations or report.scenarios or any(v.expected for v in report.verdicts)
+        ):
             return f"{said}: NOT as expected"
         case _:
             return said

@@ -53,6 +53,7 @@ def report_to_json(report: Report) -> dict[str, Any]:
         "coverage": None if report.coverage is None else [_flat(c) for c in report.coverage],
         "kept": report.kept,
         "failed": list(report.failed),
+        "scenarios": [_flat(s) | {"possible": list(s.possible)} for s in report.scenarios],
         "exit_code": report.exit_code,
     }
 

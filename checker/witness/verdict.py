@@ -16,6 +16,7 @@ __all__ = [
     "Expected",
     "PropertyVerdict",
     "Report",
+    "ScenarioVerdict",
     "Word",
     "exit_code_of",
     "worst",
@@ -88,6 +89,24 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
+class ScenarioVerdict:
+    """Whether a scenario of the check can be run as it is written, and its claims are true.
+
+    ``reason`` is a sentence, about the line at ``line`` and ``column`` of ``file``; ``possible``:
+    what can happen instead of a step that can't; ``steps``: how many of its steps were run.
+    """
+
+    name: str
+    met: bool
+    reason: str
+    file: str
+    line: int
+    column: int
+    steps: int
+    possible: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Covered:
     """A place of the spec, and whether any run reached it.
 
@@ -111,7 +130,7 @@ class Report:
     that was kept for liveness (0 where none was), ``liveness_seconds`` the time it took.
     ``coverage``: only where it was asked for, otherwise ``None``.  ``kept``: the folder or URI in
     which the run still is.  ``failed``: what was asked for beside the verdicts and could not be
-    done, in words.
+    done, in words.  ``scenarios``: those of the check, where it ran as it was written.
     """
 
     file: str
@@ -137,6 +156,7 @@ class Report:
     coverage: tuple[Covered, ...] | None = None
     kept: str | None = None
     failed: tuple[str, ...] = ()
+    scenarios: tuple[ScenarioVerdict, ...] = ()
 
     @property
     def interrupted(self) -> bool:
@@ -151,7 +171,9 @@ class Report:
         """
         unknown = () if self.exhaustive or self.verdicts else (exit_code_of(Word.UNKNOWN),)
         failed = (2,) if self.failed else ()
-        return worst((*self._of_expectations(), *self._of_verdicts(), *unknown, *failed))
+        scenarios = () if all(scenario.met for scenario in self.scenarios) else (1,)
+        found = (*self._of_expectations(), *self._of_verdicts(), *unknown, *failed, *scenarios)
+        return worst(found)
 
     def wanted(self, verdict: PropertyVerdict) -> str | None:
         """The word that ``verdict`` should have; ``None`` for an error that is no property's."""
