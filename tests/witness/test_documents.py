@@ -164,5 +164,5 @@ def test_itf() -> None:
     assert last["crashed"] == {"#set": ["p1"]}
     assert last["delivered"]["#map"][1] == ["p2", {"#set": ["a"]}]
     message = {"tag": "DATA", "value": {"origin": "p1", "m": "a"}}
-    packet = {"from": "p1", "to": "p3", "message": message}
+    packet = {"from_": "p1", "to": "p3", "message": message}
     assert packet in last["net"]
