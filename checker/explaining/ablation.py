@@ -1,0 +1,195 @@
+"""Would it still fail without this?  The same question, with one fault or one message of the run
+taken out.
+
+A fault is taken out of a world in which no other faults happen than the run's, each no more often
+than there: otherwise another process would crash in its place.  When and where they happen is left
+open.  A message is taken out by one receiver never receiving it, whatever else is received.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import assert_never
+
+from checker.explaining.asking import Clock, Inquiry, Reply
+from checker.explaining.smaller import loop_of
+from checker.system.interpreter import State
+from checker.system.ir import MarkKind, Property, TransitionSystem, VariableKind
+from checker.system.passes import restrict
+from checker.system.passes.restrict import Copy, Fault, FaultKind
+from checker.system.types import SetT, Type, Value
+from checker.witness.rerun import Moment, Run
+from checker.witness.show import show
+from checker.witness.trace import Ablation
+
+ALWAYS_THERE = "no run that keeps the world's promises is without it"
+
+COUNTED = "messages that are counted as soon as they are sent are not left out one by one"
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """What is taken out: where it is first met in the run, and the limits that take it out."""
+
+    kind: str
+    what: str
+    step: int
+    limits: dict[str, int]
+
+
+def ablations(
+    system: TransitionSystem, prop: Property, run: Run, clock: Clock
+) -> tuple[Ablation, ...]:
+    """What would be without each fault and each message of ``run``, faults first.
+
+    Raises :class:`checker.witness.replay.ReplayMismatch` where a run that the engine finds is none
+    of ``system``.
+    """
+    known = _faults(system, run)
+    copies = _copies(system, run)
+    allowed = {f: count for f, (_, count) in known.items() if count is not None}
+    names = {fault: f"@fault {i}" for i, fault in enumerate(known)}
+    budgets = [restrict.no_other_fault(system, tuple(known), "@others")]
+    for fault, name in names.items():
+        most = allowed.get(fault, 0)
+        budgets.append(restrict.one_fault(system, fault, most, name))
+    budgets += [restrict.one_copy(copy, f"@copy {i}") for i, copy in enumerate(copies)]
+    as_is = {"@others": 0} | {names[fault]: count for fault, count in allowed.items()}
+    taken: list[_Taken] = []
+    for fault, (step, count) in known.items():
+        what = _fault_said(system, fault, count)
+        fewer = as_is | {names[fault]: 0 if count is None else count - 1}
+        taken.append(_Taken("fault", what, step, fewer))
+    for i, (copy, step) in enumerate(copies.items()):
+        taken.append(_Taken("message", _copy_said(system, copy), step, as_is | {f"@copy {i}": 0}))
+    if not taken:
+        return ()
+    inquiry = Inquiry.about(system, prop, tuple(budgets), clock)
+    return tuple(_judged(one, inquiry.ask(one.limits)) for one in taken)
+
+
+def _judged(taken: _Taken, reply: Reply) -> Ablation:
+    kind, what, step = taken.kind, taken.what, taken.step
+    if reply.path is not None:
+        closing = reply.path.loop not in (None, len(reply.path.states) - 1)
+        steps = len(reply.path.states) - 1 + closing
+        return Ablation(kind, what, step, "violated", steps=steps)
+    if not reply.settled:
+        return Ablation(kind, what, step, "unknown", reply.why)
+    if reply.fair is False:
+        return Ablation(kind, what, step, "unknown", ALWAYS_THERE)
+    return Ablation(kind, what, step, "holds")
+
+
+# ---- what there is to take out ----------------------------------------------------------------
+
+
+def _numbered(run: Run) -> Iterator[tuple[int, Moment]]:
+    yield from enumerate(run.moments)
+    if run.closing is not None:
+        yield len(run.moments), run.closing
+
+
+def _faults(system: TransitionSystem, run: Run) -> dict[Fault, tuple[int, int | None]]:
+    """The faults of the run, each with its first step and how often it happens.
+
+    ``None``: the run repeats it for ever.
+    """
+    first: dict[Fault, int] = {}
+    counts: Counter[Fault] = Counter()
+    for fault in restrict.faults_at_start(system, run.moments[0].state):
+        first[fault] = 0
+        counts[fault] += 1
+    for number, moment in _numbered(run):
+        for event in moment.events:
+            for fault in restrict.faults_of_event(system, event):
+                first.setdefault(fault, number)
+                counts[fault] += 1
+    again = {
+        fault
+        for moment in loop_of(run)
+        for event in moment.events
+        for fault in restrict.faults_of_event(system, event)
+    }
+    return {f: (step, None if f in again else counts[f]) for f, step in first.items()}
+
+
+def _copies(system: TransitionSystem, run: Run) -> dict[Copy, int]:
+    """The messages that somebody receives in the run, each with the first step that does."""
+    found: dict[Copy, int] = {}
+    for number, moment in _numbered(run):
+        for event in moment.events:
+            copy = restrict.copy_of_event(system, event)
+            if copy is not None:
+                found.setdefault(copy, number)
+    return found
+
+
+def counts_messages(system: TransitionSystem, run: Run) -> bool:
+    """Whether something that ``run`` sends is received as soon as it is sent, without a mark."""
+    if any(info.kind in (MarkKind.CRASH, MarkKind.COPY) for info in system.marks):
+        return False
+    for _, moment in _numbered(run):
+        sent = [e for e in moment.events if system.marks[e.mark].kind is MarkKind.SEND]
+        for event in sent:
+            _, receivers, message = event.args
+            assert isinstance(receivers, frozenset)
+            if receivers and not _on_links(system, moment.state, message):
+                return True
+    return False
+
+
+def _on_links(system: TransitionSystem, state: State, message: Value) -> bool:
+    links = (
+        value
+        for variable, value in zip(system.variables, state, strict=True)
+        if variable.kind is VariableKind.LINK
+    )
+    return any(_inside(value, message) for value in links)
+
+
+def _inside(value: Value, message: Value) -> bool:
+    if value == message:
+        return True
+    return isinstance(value, tuple | frozenset) and any(_inside(v, message) for v in value)
+
+
+# ---- in words ---------------------------------------------------------------------------------
+
+
+def _fault_said(system: TransitionSystem, fault: Fault, count: int | None) -> str:
+    types = _types(system, fault.kind)
+    texts = [show(t, v) for t, v in zip(types, fault.args, strict=True)]
+    match fault.kind:
+        case FaultKind.CRASH:
+            one, many, which = "crash", "crashes", f"of {texts[0]}"
+        case FaultKind.LOSS:
+            one, many = "loss", "losses"
+            which = f"of {texts[2]} from {texts[0]} to {texts[1]}"
+        case FaultKind.SPLIT:
+            one, many, which = "split", "splits", f"of the network that cuts off {texts[0]}"
+        case FaultKind.BYZANTINE:
+            return f"{texts[0]} being Byzantine"
+        case _:
+            assert_never(fault.kind)
+    if count is None:
+        return f"the repeated {one} {which}"
+    return f"the {one} {which}" if count == 1 else f"one of the {count} {many} {which}"
+
+
+def _types(system: TransitionSystem, kind: FaultKind) -> tuple[Type, ...]:
+    """Of the arguments of faults of this kind."""
+    if kind is FaultKind.BYZANTINE:
+        faulty = system.variable(restrict.BYZANTINE).type
+        assert isinstance(faulty, SetT)
+        return (faulty.item,)
+    return next(info.types for info in system.marks if restrict.fault_kind(info) is kind)
+
+
+def _copy_said(system: TransitionSystem, copy: Copy) -> str:
+    ends = (restrict.received(info, info.types) for info in system.marks)
+    to, sender, message = next(types for types in ends if types is not None)
+    said = show(message, copy.message)
+    return f"{said} from {show(sender, copy.sender)} to {show(to, copy.receiver)}"

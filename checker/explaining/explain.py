@@ -1,0 +1,146 @@
+"""Why a run violates its property: a smaller run, in words, and what would be without its faults.
+
+Nothing here makes a verdict worse.  What does not come out within the budget is left out, with a
+note that says why; the trace that was given is the answer where there is no better one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+
+from checker.explaining import claims, slice, words
+from checker.explaining.ablation import COUNTED, ablations, counts_messages
+from checker.explaining.asking import Clock
+from checker.explaining.goals import goal
+from checker.explaining.no_return import impossible
+from checker.explaining.smaller import Smaller, cost_of, shortest, smaller
+from checker.system.ir import Property, TransitionSystem
+from checker.witness.answer import Listener
+from checker.witness.narrate import narrate
+from checker.witness.replay import path_of
+from checker.witness.rerun import Run, rerun
+from checker.witness.trace import Ablation, Explanation, Obligation, Trace
+
+FOR_SMALLER, FOR_ABLATION = 0.5, 0.8
+"""Shares of what is left of the time: for a smaller run, and then for ablation."""
+
+NO_TIME_GIVEN = "no time was given to look for a smaller run"
+ERROR = "the run ends with an error, and is shown as it was found"
+
+_T = TypeVar("_T")
+
+
+def explain(
+    system: TransitionSystem,
+    trace: Trace,
+    seconds: float,
+    *,
+    threads: int | None = None,
+    memory: int | None = None,
+    listener: Listener | None = None,
+    strict: bool = False,
+) -> Trace:
+    """``trace``, which violates a property of ``system``, or a smaller run that does, explained.
+
+    ``seconds``: the budget; what is under way then is ended, but not in the midst of compiling.
+    ``memory`` in bytes.  ``strict`` is for tests: whatever goes wrong is raised, above all
+    :class:`checker.witness.replay.ReplayMismatch`, which is a fault of the tool.  Otherwise it is
+    told in the explanation's note, and the user keeps the trace.
+    """
+    given = Clock(seconds, threads, memory, listener)
+    telling = _Telling(system, given, strict)
+    prop = next((p for p in system.properties if p.name == trace.property_name), None)
+    if prop is None or trace.failure is not None:
+        return replace(trace, explanation=Explanation(note=ERROR))
+    return telling.tried(lambda: telling.explained(trace, prop), trace, "")
+
+
+class _Telling:
+    """An explanation in the making."""
+
+    def __init__(self, system: TransitionSystem, clock: Clock, strict: bool) -> None:
+        self.system, self.clock, self.strict = system, clock, strict
+        self.notes: list[str] = []
+
+    def tried(self, part: Callable[[], _T], otherwise: _T, what: str) -> _T:
+        """What ``part`` gives, or ``otherwise`` and a note that ``what`` is missing."""
+        try:
+            return part()
+        except KeyboardInterrupt:
+            self.clock.stop()
+            self.note("interrupted")
+        except Exception as problem:
+            if self.strict:
+                raise
+            self.note(f"{what or 'it'} can't be told: {problem or type(problem).__name__}")
+        return otherwise
+
+    def note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def explained(self, trace: Trace, prop: Property) -> Trace:
+        """The smaller run and all that is said of it."""
+        system = self.system
+        path = path_of(system, trace)
+        run = rerun(system, path, prop)
+        found = Smaller(path, run, False)
+        if self.clock.left:
+            part = self.clock.part(FOR_SMALLER)
+            found = self.tried(
+                lambda: smaller(system, prop, path, run, part), found, "whether it is the smallest"
+            )
+            self.notes.extend(note for note in found.notes if note not in self.notes)
+        else:
+            self.note(NO_TIME_GIVEN)
+        if found.run is not run:
+            trace = narrate(system, found.run, prop, trace.header)
+        said = self.said(prop, found.run, trace)
+        said = replace(
+            said,
+            before=cost_of(system, run),
+            after=cost_of(system, found.run),
+            ablations=self.without(prop, found.run),
+        )
+        said = replace(said, obligations=self.lost(prop, found.run, said.obligations))
+        least = found.fewest and self.tried(
+            lambda: shortest(system, prop, found, self.clock), False, "whether it is the shortest"
+        )
+        return replace(trace, explanation=replace(said, least=least, note="; ".join(self.notes)))
+
+    def said(self, prop: Property, run: Run, trace: Trace) -> Explanation:
+        """The part of the explanation that needs no exploration."""
+        given = self.system, prop, run, trace
+        return Explanation(
+            sentences=self.tried(lambda: words.sentences(*given), (), "how it came about"),
+            claims=self.tried(lambda: claims.claims(*given), (), "what was true when"),
+            obligations=self.tried(lambda: claims.obligations(*given), (), "what was owed when"),
+            context=self.tried(lambda: slice.context(*given), (), "what does not matter"),
+        )
+
+    def without(self, prop: Property, run: Run) -> tuple[Ablation, ...]:
+        """What would be without each fault and each message."""
+        if not self.clock.left:
+            return ()
+        part = self.clock.part(FOR_ABLATION)
+        if counts_messages(self.system, run):
+            self.note(COUNTED)
+        what = "what would be without its faults and messages"
+        return self.tried(lambda: ablations(self.system, prop, run, part), (), what)
+
+    def lost(
+        self, prop: Property, run: Run, obligations: tuple[Obligation, ...]
+    ) -> tuple[Obligation, ...]:
+        """The obligations, the one that is not met with the step that made it impossible."""
+        unmet = [i for i, one in enumerate(obligations) if one.met is None]
+        wanted = goal(prop, run)
+        if len(unmet) != 1 or wanted is None:
+            return obligations
+        what = "from where on it could not be met"
+        step = self.tried(lambda: impossible(self.system, run, wanted, self.clock), None, what)
+        return tuple(
+            replace(one, impossible=step) if i == unmet[0] else one
+            for i, one in enumerate(obligations)
+        )

@@ -1,0 +1,56 @@
+"""From where on a goal can't be reached any more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from checker.explaining.asking import Clock, answered
+from checker.system import interpreter, ir
+from checker.system.interpreter import State
+from checker.system.ir import Expr, Property, PropertyKind, TransitionSystem
+from checker.witness.rerun import Run
+
+GOAL = "goal"
+
+
+def impossible(system: TransitionSystem, run: Run, goal: Expr, clock: Clock) -> int | None:
+    """The number of the first step of ``run`` after which no step at all leads to ``goal``.
+
+    ``None`` where there is none, or where that is not known.  What can't be reached from a state
+    can't be reached from those behind it, so it is looked for by halving.
+    """
+    low, high = 0, len(run.moments) - 1
+    if _reachable(system, run.moments[high].state, goal, clock) is not False:
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        match _reachable(system, run.moments[middle].state, goal, clock):
+            case None:
+                return None
+            case True:
+                low = middle + 1
+            case False:
+                high = middle
+    return high
+
+
+def _reachable(system: TransitionSystem, state: State, goal: Expr, clock: Clock) -> bool | None:
+    """Whether ``goal`` is true in ``state`` or can become so; ``None``: not known."""
+    question = Property(GOAL, PropertyKind.INVARIANT, goal, ir.TRUE, "")
+    begun = replace(
+        system,
+        variables=tuple(
+            replace(v, initial=value) for v, value in zip(system.variables, state, strict=True)
+        ),
+        init=(),
+        properties=(question,),
+        justice=(),
+    )
+    if interpreter.initial_states(begun) != [state]:  # the monitor would go on twice
+        return None
+    answer = answered(begun, clock)
+    if isinstance(answer, str):
+        return None
+    if GOAL in answer.violations:
+        return True
+    return False if answer.exhaustive else None
