@@ -6,7 +6,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from checker.views.page.legend import legend
 from checker.views.page.timeline import timeline
 from checker.views.paper import count, listing
 from checker.views.picture import picture_of
@@ -59,7 +58,6 @@ def viewer(trace: Trace, side: str, name: str = "") -> dict[str, Any]:
         "timeline": timeline(trace),
         "loop": loop_words(trace),
         "ledger": [_kept(entry, trace) for entry in trace.ledger],
-        "legend": legend(trace),
         "failure": trace.failure,
         "ending": ending(trace),
     }

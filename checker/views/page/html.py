@@ -14,6 +14,7 @@ from checker import resources
 from checker.views.page import content
 from checker.views.page.beside import beside
 from checker.views.page.script_data import as_script, data_of
+from checker.views.svg_style import DARK, LIGHT
 from checker.witness.trace import Trace
 
 POLICY = (
@@ -48,7 +49,7 @@ def page_of(
         .render(
             title=content.title(trace, other),
             policy=policy(script),
-            style=Markup(_text("page.css")),
+            style=style(),
             script=Markup(script),
             data=Markup(as_script(document)),
             viewers=viewers,
@@ -78,7 +79,17 @@ def policy(script: str) -> str:
 
 def style() -> Markup:
     """The style sheet of all pages."""
-    return Markup(_text("page.css"))
+    light, dark = _colours(LIGHT), _colours(DARK)
+    return Markup(
+        f":root {{ {light} }}\n"
+        f"@media (prefers-color-scheme: dark) {{ :root:not([data-theme]) {{ {dark} }} }}\n"
+        f':root[data-theme="dark"] {{ {dark} }}\n'
+        f'@media print {{ :root, :root[data-theme="dark"] {{ {light} }} }}\n' + _text("page.css")
+    )
+
+
+def _colours(values: dict[str, str]) -> str:
+    return " ".join(f"{name}: {value};" for name, value in values.items())
 
 
 def _text(name: str) -> str:
