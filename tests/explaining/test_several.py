@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from checker import pipeline
 from checker.engines import native
 from checker.explaining.kinds import kind_of
 from checker.explaining.several import Several, several
-from checker.lang.load import load
 from checker.properties import ask
+from checker.scout import scouted
 from checker.system.instantiate.assemble import instantiate
 from checker.witness import answer
 from checker.witness.answer import Limits
@@ -23,8 +24,8 @@ SPECS = Path(__file__).resolve().parents[2] / "specs"
 
 
 def found(file: str, check: str, name: str, most: int, seconds: float = 60.0) -> Several:
-    (asked,) = [c for c in load(SPECS / file).checks if c.name == check]
-    system = instantiate(asked, {}, ask).system
+    asked = pipeline.load_check(str(SPECS / file), check, {})
+    system = instantiate(asked, {}, ask, capacities=scouted(asked, {}, False)).system
     (prop,) = [p for p in system.properties if p.name == name]
     first = native.explore(system, Limits()).violations[name]
 
