@@ -27,7 +27,8 @@ def description_of(picture: Picture) -> str:
     lines += [f"{drawn.title}." for drawn in picture.arrows if drawn.how is How.UNDER_WAY]
     lines += _never(picture)
     if picture.loop is not None:
-        first = min(mark.step for mark in (*picture.marks, *picture.bars) if mark.loop)
+        steps = [mark.step for mark in picture.marks if mark.loop]
+        first = min(steps + [bar.step for bar in picture.bars if bar.loop])
         lines.append(f"From step {first} on, the steps repeat for ever.")
     for strip in picture.strips:
         got = [item.whole for item in strip.items if not item.missing]

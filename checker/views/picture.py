@@ -1,10 +1,10 @@
 """A trace as a space-time diagram: where everything is, and nothing of how it is drawn.
 
-Time runs downwards, one column per process, as in the terminal: a run of 5 or of 5,000 steps scrolls
-like text, labels stay horizontal, and the columns leave room beside themselves for them.  (In
-textbooks time often goes to the right; that reads well for ten steps and not for a hundred.)  A step
-is as far down as the longest chain of steps that leads to it, so that what does not depend on one
-another stands side by side, see :func:`checker.views.picture_rows.rows_of`.
+Time runs downwards, one column per process, as in the terminal: a run of 5 or of 5,000 steps
+scrolls like text, labels stay horizontal, and there is room for them between the columns.  (In
+textbooks time often goes to the right; that reads well for ten steps and not for a hundred.)  A
+step is as far down as the longest chain of steps that leads to it, so that what does not depend on
+one another stands side by side, see :func:`checker.views.picture_rows.rows_of`.
 
 A copy that a crashed process would have sent to itself is not drawn.
 """
@@ -104,7 +104,7 @@ class _Plan:
         arrows, lost = routes.routed(bare, self._y, trace.loop)
         bare += lost
         if not self._seats[0]:
-            bare.insert(0, Mark(0, "", "start", self._margin / 2, self._y(0), "The start"))
+            bare.insert(0, Mark(0, "", "start", 22.0, TOP + 4, "The start"))
         room = Room(self._x.values(), self._width)
         for mark in bare:
             room.take(Box(mark.x - 11, mark.y - 11, mark.x + 11, mark.y + 11))
@@ -116,7 +116,7 @@ class _Plan:
         marks = tuple(self._labelled(mark, room) for mark in bare)
         arrows = routes.labelled(arrows, room, self._most)
         lanes = tuple(self._lane(p, marks) for p in trace.processes)
-        top = self._end + 52
+        top = self._end + 74
         strips = strips_of(trace, self._steps, lanes, self._identities, top, self._apart - 16)
         longest = max((len(strip.items) for strip in strips), default=0)
         return Picture(
@@ -174,7 +174,13 @@ class _Plan:
         if mark.label is None:
             return mark
         lines = mark.label.lines
-        places = beside(mark.x, mark.y, mark.label.box.right, LINE * len(lines) + 2, 15)
+        places = beside(
+            mark.x,
+            mark.y,
+            mark.label.box.right,
+            LINE * len(lines) + 2,
+            19 if mark.kind == "detect" else 15,
+        )
         from_outside = any(line.sign == "request" for line in lines)
         liked = [
             (box, (1.0 if right == from_outside else 0.0) + i * 0.2)

@@ -58,7 +58,7 @@ class Arrows:
                         sent=arrow.sent,
                         ended=arrow.ended,
                         multicast=arrow.multicast,
-                        identity=self._identities.of(arrow.message),
+                        identity=self._identities.of(arrow.message, True),
                         points=points,
                         curved=curved,
                         title=title_of_arrow(arrow),

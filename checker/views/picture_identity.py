@@ -21,27 +21,27 @@ class Identities:
     def __init__(self, trace: Trace, steps: tuple[Step, ...]) -> None:
         self._values = {value: i for i, value in enumerate(_values(trace, steps))}
         self._types: dict[str, int] = {}
-        self._known: dict[str, int] = {}
+        self._known: dict[tuple[str, bool], int] = {}
 
-    def of(self, text: str) -> int:
-        """The number of what ``text`` is about."""
-        if text not in self._known:
-            self._known[text] = self._find(text)
-        return self._known[text]
+    def of(self, text: str, is_message: bool = False) -> int:
+        """The number of what ``text`` is about: a call, or a message.
+
+        A number in a message is taken for no value: it may be anything, such as a ballot.
+        """
+        if (text, is_message) not in self._known:
+            self._known[text, is_message] = self._find(text, is_message)
+        return self._known[text, is_message]
 
     @property
     def names(self) -> tuple[str, ...]:
         """What the numbers stand for."""
-        return (*self._values, *self._types)
+        return (*(f"about {value}" for value in self._values), *self._types)
 
-    def _find(self, text: str) -> int:
+    def _find(self, text: str, is_message: bool) -> int:
         words = WORD.findall(NAME_OF_MESSAGE.sub("", text))
-        numbers = [word for word in words if word.isdigit()]
-        found = {
-            word
-            for word in words
-            if word in self._values and (not word.isdigit() or len(numbers) == 1)
-        }
+        found = {word for word in words if word in self._values}
+        if is_message:
+            found = {word for word in found if not word.isdigit()}
         if len(found) == 1:
             return self._values[found.pop()]
         type_ = text.partition("(")[0].strip()

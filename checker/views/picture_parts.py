@@ -76,7 +76,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """Lines of text in a box; ``left``: they start at its left edge (else they end at the right)."""
+    """Lines of text in a box; ``left``: they start at its left edge, else they end at the right."""
 
     box: Box
     lines: tuple[Line, ...]

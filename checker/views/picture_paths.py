@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from itertools import pairwise
 
 from checker.views.picture_parts import Point
 
@@ -55,7 +56,7 @@ class Ways:
 
     def _past(self, points: list[Point], lane: str, at: float) -> list[Point]:
         """``points`` with a bend where they cross ``lane`` at one of its marks."""
-        for i, ((x, y), (to_x, to_y)) in enumerate(zip(points, points[1:], strict=False)):
+        for i, ((x, y), (to_x, to_y)) in enumerate(pairwise(points)):
             if not min(x, to_x) < at < max(x, to_x):
                 continue
             here = y + (to_y - y) * (at - x) / (to_x - x)
@@ -86,10 +87,7 @@ def _towards(a: Point, b: Point, far: float) -> Point:
 
 def along(points: tuple[Point, ...], part: float) -> Point:
     """The point at ``part`` (0 to 1) of the way."""
-    pieces = [
-        (((b[0] - a[0]) ** 2 + (b[1] - a[1]) ** 2) ** 0.5, a, b)
-        for a, b in zip(points, points[1:], strict=False)
-    ]
+    pieces = [(((b[0] - a[0]) ** 2 + (b[1] - a[1]) ** 2) ** 0.5, a, b) for a, b in pairwise(points)]
     left = part * sum(length for length, _, _ in pieces)
     for length, a, b in pieces:
         if left <= length and length:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from checker.views.picture_parts import Box, Point
 
@@ -31,7 +32,7 @@ class Room:
 
     def take_path(self, points: tuple[Point, ...]) -> None:
         """An arrow goes along ``points``."""
-        for a, b in zip(points, points[1:], strict=False):
+        for a, b in pairwise(points):
             for band in _bands(min(a[1], b[1]), max(a[1], b[1])):
                 self._pieces[band].append((a, b))
 

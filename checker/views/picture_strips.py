@@ -84,9 +84,19 @@ def _missing(
     deliverers = {p for p, count in counts.items() if count}
     wanted = deliverers & correct or deliverers
     texts = dict.fromkeys(text for p, told in happened.items() if p in wanted for _, text in told)
-    for process in correct:
+    for process in correct & _concerned(trace):
         found[process] = [text for text in texts if not counts[process][text]]
     return found
+
+
+def _concerned(trace: Trace) -> set[str]:
+    """The processes that the violation is about: those that it names, and others of the same kind
+    (by the letters of their names); all of them where it names none."""
+    said = " ".join((trace.sentence, *(str(value) for _, value in trace.values)))
+    words = set(re.findall(r"\w+", said))
+    kinds = {p.rstrip("0123456789") for p in trace.processes if p in words}
+    found = {p for p in trace.processes if p.rstrip("0123456789") in kinds}
+    return found or set(trace.processes)
 
 
 def violations_of(

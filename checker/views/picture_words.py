@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 
+from checker.views.loop import idles
 from checker.views.picture_identity import Identities, is_outermost
 from checker.views.picture_parts import Line
 from checker.witness.causality import NOBODY, Arrow, How
@@ -120,7 +121,8 @@ def _cut(step: Step, lane: str, most: int, identities: Identities) -> list[Line]
         else:
             verb = {"indication": "indicates", "perform": "performs", "store": "stores"}
             text, subject = f"{verb.get(event.kind, 'does')} {event.name}", event.name
-        identity = identities.of(subject) if event.kind != "store" else -1
+        is_message = event.kind in ("send", "copy")
+        identity = -1 if event.kind == "store" else identities.of(subject, is_message)
         sign = {"indication": "delivery", "perform": "perform", "store": "store"}.get(
             event.kind, "message"
         )
@@ -176,7 +178,7 @@ def ends_of(trace: Trace) -> str:
         return f"error: {trace.failure.message}"
     if trace.closing is not None:
         return "and so on for ever"
-    if trace.loop is not None:
+    if trace.loop is not None and (idles(trace) or not trace.ends):
         return "it stays like this for ever"
     return "nothing is left to do" if trace.ends else "the run may go on"
 

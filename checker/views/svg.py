@@ -6,9 +6,9 @@ step that closes a loop has the number behind the last one):
 - ``<g class="step KIND [context] [loop]" data-step="N" data-lane="p1" tabindex="-1" role="img">``
   with a ``<title>``: a mark of a step.  KIND is the kind of the step (``request``, ``receive``,
   ``step``, ``effect``, ``timeout``, ``detect``, ``forge``, ``crash``, ``recover``, ``lose``,
-  ``world``, ``start``), or ``crash`` for the second mark of a step inside which its process crashes,
-  or ``also`` for what the same step does at another process.  ``data-lane`` is empty for what
-  belongs to no process.  Labels beside a mark are inside its group.
+  ``world``, ``start``), or ``crash`` for the second mark of a step inside which its process
+  crashes, or ``also`` for what the same step does at another process.  ``data-lane`` is empty for
+  what belongs to no process.  Labels beside a mark are inside its group.
 - ``<g class="arrow HOW [context] [loop]" data-sent="I" data-ended="J" data-message="…"
   data-from="p1" data-to="p2">`` with a ``<title>``: a copy of a message.  HOW is ``received``,
   ``lost``, ``forged``, ``under-way`` or ``missed``; ``data-sent`` and ``data-ended`` are left out
@@ -17,7 +17,8 @@ step that closes a loop has the number behind the last one):
 - ``<g class="lane" data-process="p1">``; ``<g class="strip" data-process="p1">``, and in it
   ``<g class="delivery [missing] [again]" data-step="N" data-item="deliver(p1, a)">`` for what it
   indicated or performed; a missing one has no ``data-step``.
-- ``<g class="loop-box">``, ``<g class="violation" [data-step] [data-lane]>``, ``<g class="legend">``.
+- ``<g class="loop-box">``, ``<g class="legend">``,
+  ``<g class="violation" [data-step] [data-lane]>``.
 
 Colours are the custom properties ``--message-0`` … ``--message-7``, ``--ink``, ``--paper``,
 ``--fault`` and ``--faded``; a page that sets them on ``:root`` overrules the ones in here.
@@ -215,7 +216,7 @@ def _violation(violation: Violation) -> str:
 
 
 def _strip(strip: Strip, picture: Picture, prefix: str) -> str:
-    parts = [text(strip.x, picture.end + 66, strip.process, "words head")]
+    parts = [text(strip.x, picture.end + 64, strip.process, "words head")]
     if not strip.items:
         parts.append(text(strip.x, picture.end + 86, "nothing", "words quiet middle"))
     for item in strip.items:

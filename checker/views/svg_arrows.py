@@ -20,7 +20,7 @@ def arrow(drawn: Drawn) -> str:
     classes += ["context"] * drawn.context + ["loop"] * drawn.loop
     sent = "" if drawn.sent is None else f' data-sent="{drawn.sent}"'
     ended = "" if drawn.ended is None else f' data-ended="{drawn.ended}"'
-    way = f'<path class="m{hue} d{dash(drawn.identity)}" d="{_way(drawn)}"/>'
+    way = f'<path class="way m{hue} d{dash(drawn.identity)}" d="{_way(drawn)}"/>'
     return (
         f'<g class="{" ".join(classes)}"{sent}{ended} data-message="{safe(drawn.message)}"'
         f' data-from="{safe(drawn.sender)}" data-to="{safe(drawn.receiver)}">'
@@ -46,7 +46,11 @@ def _text(drawn: Drawn, label: Label, is_message: bool) -> str:
     sent = "" if drawn.sent is None else f' data-sent="{drawn.sent}"'
     ended = "" if drawn.ended is None else f' data-ended="{drawn.ended}"'
     said = text(middle, box.bottom - 3.5, line.text, f"halo middle{quiet}")
-    return f"<g{named}{sent}{ended}>{titled(drawn.title)}{said}</g>"
+    under = (
+        f'<rect x="{number(box.left)}" y="{number(box.top)}" rx="3"'
+        f' width="{number(box.right - box.left)}" height="{number(box.bottom - box.top)}"/>'
+    )
+    return f"<g{named}{sent}{ended}>{titled(drawn.title)}{under}{said}</g>"
 
 
 def _way(drawn: Drawn) -> str:

@@ -74,10 +74,10 @@ def _entries(picture: Picture, prefix: str) -> Iterator[tuple[str, str]]:
     for identity, name in enumerate(picture.identities):
         if identity in used:
             line = (
-                f'<g class="arrow"><path class="m{colour(identity)} d{dash(identity)}"'
+                f'<g class="arrow"><path class="way m{colour(identity)} d{dash(identity)}"'
                 ' d="M-14,0 H14"/></g>'
             )
-            yield line, f"about {name}"
+            yield line, name
 
 
 def _sample(how: How) -> str:
@@ -88,7 +88,7 @@ def _sample(how: How) -> str:
             return "".join(f'<circle class="solid" cx="{i * 6 - 6}" r="1.7"/>' for i in range(3))
         case How.MISSED:
             return (
-                '<g class="arrow missed"><path class="m7" d="M-14,0 H4"/>'
+                '<g class="arrow missed"><path class="way m7" d="M-14,0 H4"/>'
                 '<path class="tip m7" d="M12,0 L2,-5 L2,5 Z"/></g>'
             )
         case _:

@@ -67,8 +67,10 @@ RULES = """
 .spacetime .sign { fill: none; stroke: var(--ink); stroke-width: 1.4; stroke-linejoin: round; }
 .spacetime .solid { fill: var(--ink); stroke: none; }
 .spacetime .faulty { stroke: var(--fault); }
-.spacetime .arrow path { fill: none; stroke-width: 1.8; stroke-linejoin: round; }
+.spacetime .arrow path { stroke-width: 1.8; stroke-linejoin: round; }
+.spacetime .arrow .way { fill: none; }
 .spacetime .arrow .tip { stroke-width: 1.4; stroke-dasharray: none; }
+.spacetime .arrow-text rect { fill: var(--paper); opacity: .88; }
 .spacetime .arrow.missed path { stroke-width: 1.3; stroke-dasharray: 2 4; }
 .spacetime .arrow.missed .tip { fill: var(--paper); }
 .spacetime .arrow.missed > * { opacity: .75; }
@@ -139,7 +141,9 @@ def patterns(prefix: str) -> str:
     )
     found = [
         f'<pattern id="{prefix}hatch" width="6" height="6" patternUnits="userSpaceOnUse">'
-        '<path d="M0,6 L6,0" style="stroke:var(--fault);stroke-width:1.4"/></pattern>'
+        '<path d="M0,6 L6,0" style="stroke:var(--fault);stroke-width:1.4"/></pattern>',
+        f'<pattern id="{prefix}omits" width="6" height="9" patternUnits="userSpaceOnUse">'
+        '<path d="M0,2 H6" style="stroke:var(--fault);stroke-width:1.4"/></pattern>',
     ]
     for i, way in enumerate(lines):
         if way:
