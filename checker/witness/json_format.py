@@ -15,8 +15,8 @@ from checker.witness.records import read, written
 from checker.witness.trace import FORMAT, Trace
 from checker.witness.verdict import PropertyVerdict, Report
 
-REPORT_FORMAT = 2
-"""Version of the report document; 2 has coverage, and sentences for what never happened."""
+REPORT_FORMAT = 3
+"""Version of the report document; 3 has traces of format 3, further ones, and scenarios."""
 
 KIND = "bivalence trace"
 WANTED = "a document written by `bivalence check --trace-out`"
@@ -69,6 +69,9 @@ def _verdict(verdict: PropertyVerdict) -> dict[str, Any]:
     }
     if verdict.trace is not None:
         document["trace"] = trace_to_json(verdict.trace)
+    if verdict.of_others:
+        document["others"] = [trace_to_json(trace) for trace in verdict.others]
+        document["of_others"] = verdict.of_others
     return document
 
 

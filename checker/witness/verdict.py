@@ -66,7 +66,9 @@ class PropertyVerdict:
     """The verdict about one property.
 
     ``expected`` is the word that the check expects, or ``None`` where it expects nothing in
-    particular (then only ``holds`` will do).  ``reason`` is a sentence.
+    particular (then only ``holds`` will do).  ``reason`` is a sentence.  ``others``: further
+    counterexamples, each of another kind, where they were asked for; ``of_others`` says whether
+    there may be more.
     """
 
     property: str
@@ -76,6 +78,8 @@ class PropertyVerdict:
     reason: str = ""
     assumptions: tuple[str, ...] = ()
     trace: Trace | None = None
+    others: tuple[Trace, ...] = ()
+    of_others: str = ""
 
 
 @dataclass(frozen=True, slots=True)
