@@ -14,20 +14,9 @@ def replay(trace: str, steps: bool) -> int:
     The spec, check and parameters are those that TRACE names. Exits 1 where the run does what the
     trace says: it is a violation, after all.
     """
-    from checker import pipeline
     from checker.cli.say import page
-    from checker.cli.traces import load
-    from checker.diagnostics import Diagnostic, SpecError
+    from checker.cli.traces import loaded, replayed
     from checker.views.text import trace_view
-    from checker.witness.replay import ReplayMismatch
 
-    document = load(trace)
-    try:
-        again = pipeline.replay_trace(document)
-    except (ReplayMismatch, ValueError) as problem:
-        spec = document.header.file
-        message = f"{trace} is no run of {spec} any more: {problem}"
-        hint = "the spec or its parameters changed since; check it again, or `bivalence view` it"
-        raise SpecError((Diagnostic("E009", message, None, "", hint),)) from problem
-    page(trace_view(again, steps))
+    page(trace_view(replayed(loaded(trace)), steps))
     return 1

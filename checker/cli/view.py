@@ -29,28 +29,38 @@ def _outputs(command: Callable[..., int]) -> Callable[..., int]:
 @click.command()
 @click.argument("trace", metavar="TRACE")
 @click.option("--steps", is_flag=True, help="Step by step as well, with all that changes.")
+@click.option("--source", is_flag=True, help="The spec as it was when the trace was written.")
 @_outputs
 @page_options
 def view(
-    trace: str, steps: bool, html: str | None, opened: bool, compare: str | None, **asked: Any
+    trace: str,
+    steps: bool,
+    source: bool,
+    html: str | None,
+    opened: bool,
+    compare: str | None,
+    **asked: Any,
 ) -> int:
     """Show TRACE as text, or as a picture; the spec is not needed.
 
     The document is taken at its word: `replay` makes the run again.
     """
     from checker.cli.say import page
-    from checker.cli.traces import load
-    from checker.views.text import trace_view
+    from checker.cli.traces import loaded, say_changes
+    from checker.views.text import source_view, trace_view
 
     wanted = {name: asked[name] for name in OUTPUTS if asked[name] is not None}
     paged = require_page(html, opened, compare)
     _require([*wanted.values(), *([] if html is None else [html])])
-    document = load(trace)
+    document = loaded(trace).trace
+    say_changes(document)
     for name, file in wanted.items():
         made, _ = OUTPUTS[name]
         put(file, made(document))
     if paged:
         write_page(document, html, opened, compare)
+    elif source:
+        page(source_view(document))
     elif not wanted:
         page(trace_view(document, steps, replayed=False))
     return 0

@@ -56,6 +56,21 @@ def same_run(one: Trace, other: Trace) -> bool:
     return whole and states == others and one.header == other.header
 
 
+def source_view(trace: Trace) -> RenderableType:
+    """The files of the spec that ``trace`` was made from, as they were, with numbered lines."""
+    parts: list[RenderableType] = []
+    for source in trace.header.sources:
+        tool = " (comes with the tool)" if source.shipped else ""
+        lines = source.text.splitlines()
+        margin = len(str(len(lines)))
+        rows = [
+            (Text(f"{number:>{margin}}", style="dim"), Text(line.expandtabs(2)))
+            for number, line in enumerate(lines, start=1)
+        ]
+        parts.append(Group(Text(source.file + tool, style="bold"), pairs(rows, 0, margin)))
+    return stack(parts) if parts else Text("The document has no text of its spec.")
+
+
 def _header(trace: Trace, replayed: bool) -> RenderableType:
     header = trace.header
     where = f"{header.file}::{header.check}" if header.check else header.file

@@ -5,6 +5,7 @@ The schemas are in ``schema/``; a change of meaning there takes a new format ver
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import replace
 from typing import Any, cast
@@ -76,7 +77,30 @@ def _verdict(verdict: PropertyVerdict) -> dict[str, Any]:
 
 
 def trace_to_json(trace: Trace) -> dict[str, Any]:
-    """The trace as a self-contained JSON object."""
+    """The trace as a self-contained JSON object.
+
+    ``digest`` tells whether somebody has edited it since, see :func:`is_edited`.
+    """
+    document = _document(trace)
+    return {**document, "digest": _digest(document)}
+
+
+def is_edited(document: object) -> bool:
+    """Whether a trace's JSON object says something else than what was written; a mistake is
+    noticed, not somebody who means it: only a replay tells whether a run is one of its spec."""
+    if not isinstance(document, dict) or "digest" not in document:
+        return False
+    rest = {key: value for key, value in document.items() if key != "digest"}
+    return bool(document["digest"] != _digest(rest))
+
+
+def _digest(document: dict[str, Any]) -> str:
+    """The SHA-256 of a JSON object, whatever the order of its keys and its layout."""
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _document(trace: Trace) -> dict[str, Any]:
     header = trace.header
     return {
         "format": FORMAT,
