@@ -26,6 +26,8 @@ class Options:
     branches and crash points were reached.  ``checkpoint``: a folder (or URI) in which the run is
     kept so that it can be resumed, every ``checkpoint_every`` seconds; ``resume``: one to go on
     from; ``keep``: even when it is over.  ``states_out``: a folder for tables of what was explored.
+    ``explain``: seconds at most for exploring why violations happen; ``None``: they are shown as
+    they were found.
     """
 
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -41,6 +43,7 @@ class Options:
     keep: bool = False
     checkpoint_every: float = CHECKPOINT_EVERY
     states_out: str | None = None
+    explain: float | None = None
 
 
 def version() -> str:

@@ -40,6 +40,7 @@ __all__ = [
     "Options",
     "checks_in",
     "dump",
+    "explain_trace",
     "load_check",
     "no_such_check",
     "open_check",
@@ -82,6 +83,7 @@ def run_loaded(
         report = _report(path, check, made, answer, options)
         if run is not None and run.temporary and not report.interrupted:
             run.unfinished = False
+        report = _explained(report, made.system, options, listener)
         report = exported(report, made.system, options, run, listener)
     return report if run is None or not run.staying else replace(report, kept=run.location)
 
@@ -101,9 +103,30 @@ def load_check(path: str, name: str | None, settings: Mapping[str, str]) -> type
 
 
 def replay_trace(trace: Trace, base_folder: str | None = None) -> Trace:
-    """Makes the run of a trace document again, from its spec; raises :class:`SpecError`."""
-    from checker.properties import ask
+    """Makes the run of a trace document again, from its spec; raises :class:`SpecError`.
+
+    Raises also what :func:`checker.witness.replay.replay_document` does.
+    """
     from checker.witness.replay import replay_document
+
+    return replay_document(_system_of(trace, base_folder), trace)
+
+
+def explain_trace(
+    trace: Trace, seconds: float, *, threads: int | None = None, listener: Listener | None = None
+) -> Trace:
+    """As :func:`replay_trace`; the run is made smaller and explained within ``seconds``."""
+    from checker.explaining.explain import explain
+    from checker.witness.replay import replay_document
+
+    system = _system_of(trace, None)
+    again = replay_document(system, trace)
+    return explain(system, again, seconds, threads=threads, listener=listener)
+
+
+def _system_of(trace: Trace, base_folder: str | None) -> TransitionSystem:
+    """The system of which a trace document is a run, as its spec is now."""
+    from checker.properties import ask
 
     header = trace.header
     path = header.file if base_folder is None else f"{base_folder}/{header.file}"
@@ -112,8 +135,7 @@ def replay_trace(trace: Trace, base_folder: str | None = None) -> Trace:
         k.removeprefix(GROWN): int(v) for k, v in header.settings.items() if k.startswith(GROWN)
     }
     check = load_check(path, header.check, settings)
-    made = instantiate(check, settings, ask, capacities=grown, fine=header.fine_steps)
-    return replay_document(made.system, trace)
+    return instantiate(check, settings, ask, capacities=grown, fine=header.fine_steps).system
 
 
 def open_check(path: str, name: str | None, options: Options) -> Opened:
@@ -330,6 +352,24 @@ def _header(
         settings,
         options.fine_steps,
         _sources(path, made.system) if sources else (),
+    )
+
+
+def _explained(
+    report: Report, system: TransitionSystem, options: Options, listener: Listener | None
+) -> Report:
+    """``report`` with its violations explained, where that is wanted and there are any."""
+    if options.explain is None or report.interrupted:
+        return report
+    from checker.explaining.reports import explained
+
+    return explained(
+        report,
+        system,
+        options.explain,
+        threads=options.threads,
+        memory=options.limits.memory,
+        listener=listener,
     )
 
 

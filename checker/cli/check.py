@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from checker.witness.trace import Trace
     from checker.witness.verdict import Report
 
+EXPLAIN = 5.0
+"""Seconds."""
+
 
 @click.command()
 @click.argument("names", nargs=-1, required=True, metavar="FILE[::CHECK]...")
@@ -30,6 +33,17 @@ if TYPE_CHECKING:
 @click.option(
     "--states-out", metavar="DIR", help="Write all states and transitions as Parquet tables."
 )
+@click.option(
+    "--explain",
+    "explaining",
+    type=click.FloatRange(min=0.0),
+    default=EXPLAIN,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to look, for each check, for the smallest runs that violate its properties and"
+    " for what would have saved them.",
+)
+@click.option("--no-explain", is_flag=True, help="Show the runs that were found first.")
 @click.option("--coverage", is_flag=True, help="Say which handlers and branches were reached.")
 @click.option("--steps", is_flag=True, help="Show runs step by step, with all that changes.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no traces.")
@@ -40,6 +54,8 @@ def check(
     trace_out: str | None,
     itf_out: str | None,
     states_out: str | None,
+    explaining: float,
+    no_explain: bool,
     coverage: bool,
     steps: bool,
     quiet: bool,
@@ -61,6 +77,8 @@ def check(
     asked = targets(names)
     options = with_keeping(options, engine, len(asked))
     options = _with_tables(options, states_out, len(asked))
+    if not no_explain and (outputs or not quiet):
+        options = replace(options, explain=explaining)
     reports: list[Report] = []
     with sessions(options):
         for path, name in asked:

@@ -1,21 +1,60 @@
-"""``bivalence diagnostic``: what a code means, with a wrong spec and what would be right."""
+"""``bivalence explain``: why a run violates its property."""
 
 from __future__ import annotations
 
+import json
+
 import click
+
+BUDGET = 60.0
+"""Seconds."""
 
 
 @click.command()
-@click.argument("code", metavar="CODE")
-def diagnostic(code: str) -> int:
-    """Explain the diagnostic CODE, such as T101."""
-    from checker import resources
+@click.argument("trace", metavar="TRACE")
+@click.option(
+    "--budget",
+    type=click.FloatRange(min=0.0),
+    default=BUDGET,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to look for a smaller run, and for what would be without its faults.",
+)
+@click.option("--threads", type=click.IntRange(min=1), metavar="K", help="Default: all.")
+@click.option("--trace-out", metavar="FILE", help="Write the explained trace as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Write it to stdout, and nothing else.")
+@click.option("--steps", is_flag=True, help="Step by step as well, with all that changes.")
+def explain(
+    trace: str,
+    budget: float,
+    threads: int | None,
+    trace_out: str | None,
+    as_json: bool,
+    steps: bool,
+) -> int:
+    """Say why the run of TRACE violates its property.
 
-    wanted = code.strip().upper()
-    pages = {page.stem: page for page in sorted(resources.pages().glob("*.md"))}
-    if wanted not in pages:
-        near = [known for known in pages if known[:1] == wanted[:1]] or list(pages)
-        known = f"; there are {', '.join(near)}" if near else ""
-        raise click.UsageError(f"there is no diagnostic {wanted}{known}")
-    click.echo(pages[wanted].read_text(encoding="utf-8").rstrip("\n"))
-    return 0
+    The run is made again from its spec, then made as small as possible: fewest faults, then fewest
+    messages, then fewest steps. For each fault and each message that is left, the same question is
+    asked without it. Exits 1, as `replay` does: it is a violation, after all.
+    """
+    from checker import pipeline
+    from checker.cli.progress import Meter
+    from checker.cli.say import page, require_writable, write
+    from checker.cli.traces import loaded, replayed
+    from checker.views.text import trace_view
+    from checker.witness.json_format import trace_to_json
+
+    if trace_out is not None:
+        require_writable(trace_out)
+    run = replayed(loaded(trace))
+    with Meter(f"explaining {trace}", silent=as_json) as meter:
+        again = pipeline.explain_trace(run, budget, threads=threads, listener=meter)
+    text = json.dumps(trace_to_json(again), indent=2, ensure_ascii=False)
+    if trace_out is not None:
+        write(trace_out, text + "\n")
+    if as_json:
+        click.echo(text)
+    else:
+        page(trace_view(again, steps))
+    return 1

@@ -15,13 +15,15 @@ from collections.abc import Sequence
 import click
 
 from checker.cli.check import check
+from checker.cli.diagnostic import diagnostic
 from checker.cli.doctor import doctor
-from checker.cli.explain import diagnostic
+from checker.cli.explain import explain
 from checker.cli.export import export
 from checker.cli.gallery import gallery
 from checker.cli.library import list_specs
 from checker.cli.replay import replay
 from checker.cli.show import show
+from checker.cli.simulate import simulate
 from checker.cli.sweep import sweep
 from checker.cli.test import test
 from checker.cli.view import view
@@ -72,10 +74,12 @@ for _command in (
     sweep,
     test,
     replay,
+    explain,
     view,
     export,
     gallery,
     show,
+    simulate,
     list_specs,
     diagnostic,
     doctor,
