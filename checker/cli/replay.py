@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 
@@ -15,8 +17,12 @@ def replay(trace: str, steps: bool) -> int:
     trace says: it is a violation, after all.
     """
     from checker.cli.say import page
-    from checker.cli.traces import loaded, replayed
+    from checker.cli.traces import changed, loaded, replayed
     from checker.views.text import trace_view
 
-    page(trace_view(replayed(loaded(trace)), steps))
+    document = loaded(trace)
+    again = replayed(document)
+    if not document.edited and not changed(document.trace):
+        again = replace(again, explanation=document.trace.explanation)
+    page(trace_view(again, steps))
     return 1

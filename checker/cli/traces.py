@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,25 +78,18 @@ def say_changes(trace: Trace) -> None:
 
 
 def replayed(document: Loaded) -> Trace:
-    """The run made again, see :func:`remade`."""
-    from checker import pipeline
-
-    return remade(document, lambda: pipeline.replay_trace(document.trace))
-
-
-def remade(document: Loaded, make: Callable[[], Trace]) -> Trace:
-    """What ``make`` gives, which makes the run of ``document`` again from the spec as it is now;
-    what has changed since is said on stderr.
+    """The run made again, from the spec as it is now; what has changed since is said on stderr.
 
     Raises :class:`SpecError`: E009 where the spec has no such run, or can't be used any more.
     """
+    from checker import pipeline
     from checker.cli.say import note
     from checker.diagnostics import SpecError
     from checker.witness.replay import ReplayMismatch
 
     differences = changed(document.trace)
     try:
-        again = make()
+        again = pipeline.replay_trace(document.trace)
     except (ReplayMismatch, ValueError) as problem:
         raise _no_run(document, differences, str(problem)) from problem
     except SpecError as problem:
