@@ -112,3 +112,13 @@ def targets(names: Sequence[str]) -> list[tuple[str, str]]:
             raise pipeline.no_such_check(path, wanted if separator else None, checks)
         found.update(dict.fromkeys((path, c) for c in ([wanted] if separator else checks)))
     return list(found)
+
+
+def one_target(name: str) -> tuple[str, str]:
+    """The one check that ``FILE`` or ``FILE::CHECK`` names."""
+    from checker import pipeline
+
+    found = targets([name])
+    if len(found) > 1:
+        raise pipeline.no_such_check(found[0][0], None, [check for _, check in found])
+    return found[0]

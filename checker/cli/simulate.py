@@ -1,0 +1,125 @@
+"""``bivalence simulate``: random walks, which find and never prove."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import click
+
+from checker.cli.settings import SET
+
+if TYPE_CHECKING:
+    from checker.stepping.opened import Opened
+    from checker.stepping.simulate import Walks
+    from checker.views.walks import Walked
+
+LARGEST_SEED = 1_000_000_000
+
+
+@click.command()
+@click.argument("name", metavar="FILE[::CHECK]")
+@SET
+@click.option("--runs", type=click.IntRange(min=1), default=1000, show_default=True, metavar="N")
+@click.option(
+    "--steps",
+    type=click.IntRange(min=1),
+    default=200,
+    show_default=True,
+    metavar="K",
+    help="Of a walk at most.",
+)
+@click.option("--seed", type=click.IntRange(min=0), metavar="S", help="Default: a new one.")
+@click.option("--timeout", type=click.FloatRange(min=0.001), metavar="SECONDS")
+@click.option(
+    "--only", multiple=True, metavar="PROPERTY", help="Look at this property alone (repeatable)."
+)
+@click.option("--fine-steps", is_flag=True, help="Each copy of a multicast leaves in its own step.")
+@click.option("--trace-out", metavar="FILE", help="Write a violation's trace as JSON.")
+@click.option("--quiet", "-q", is_flag=True, help="No progress and no trace.")
+def simulate(
+    name: str,
+    settings: tuple[str, ...],
+    runs: int,
+    steps: int,
+    seed: int | None,
+    timeout: float | None,
+    only: tuple[str, ...],
+    fine_steps: bool,
+    trace_out: str | None,
+    quiet: bool,
+) -> int:
+    """Walk at random through what a check can do, and look at its properties.
+
+    Invariants are looked at in every state, liveness where a walk could stay for ever. Exits 1
+    where something is violated, and 3 otherwise: walks prove nothing. The same seed walks the same
+    ways again.
+    """
+    from checker import pipeline
+    from checker.cli.progress import Meter
+    from checker.cli.say import page, require_writable
+    from checker.cli.settings import one_target, settings_of
+    from checker.cli.signals import ended_politely
+    from checker.stepping import simulate as walking
+    from checker.views.walks import walks_view
+
+    if trace_out is not None and trace_out != "-":
+        require_writable(trace_out)
+    path, check = one_target(name)
+    options = pipeline.Options(settings=settings_of(settings), fine_steps=fine_steps)
+    opened = pipeline.open_check(path, check, options)
+    drawn = random.SystemRandom().randrange(LARGEST_SEED) if seed is None else seed
+    plan = walking.Plan(drawn, runs, steps, timeout, only)
+    _require(opened, only)
+    title = f"{path}::{check}"
+    with Meter(title, silent=quiet) as meter, ended_politely():
+        walks = walking.simulate(opened, plan, meter)
+    if trace_out != "-":
+        page(walks_view(_told(title, opened, walks)))
+    _show(walks, trace_out, quiet)
+    return 3 if walks.found is None else 1
+
+
+def _require(opened: Opened, only: tuple[str, ...]) -> None:
+    known = [prop.name for prop in opened.system.properties]
+    for name in only:
+        if name not in known:
+            raise click.UsageError(f"the check asks for {', '.join(known)}, not for {name}")
+
+
+def _told(title: str, opened: Opened, walks: Walks) -> Walked:
+    from checker.views.walks import Walked
+    from checker.witness.vacuity import coverage
+
+    found = walks.found
+    return Walked(
+        title=title,
+        seed=walks.seed,
+        walks=walks.walks,
+        steps=walks.steps,
+        states=len(walks.states),
+        ends=walks.ends,
+        seconds=walks.seconds,
+        wrong=walks.wrong,
+        coverage=coverage(opened.system, walks.answer),
+        stopped=walks.stopped,
+        found="" if found is None else found.trace.sentence.partition(":")[0],
+        walk=0 if found is None else found.walk,
+    )
+
+
+def _show(walks: Walks, trace_out: str | None, quiet: bool) -> None:
+    from checker.cli.formats import document
+    from checker.cli.say import note, page
+    from checker.cli.view import put
+    from checker.views.text import trace_view
+
+    if walks.found is None:
+        if trace_out is not None:
+            note("there is no violation, so no trace was written")
+        return
+    if trace_out is not None:
+        put(trace_out, document(walks.found.trace))
+    if not quiet and trace_out != "-":
+        click.echo()
+        page(trace_view(walks.found.trace))

@@ -1,0 +1,286 @@
+"""Random walks: runs that a seeded generator makes, each state of them looked at.
+
+A walk does not choose uniformly among transitions: where one process can receive twenty messages
+and another can take one step, or where everything can crash, such walks would see little else.
+Whether something goes wrong is drawn first (each walk has its own rate, and some have none), then
+the process, then the kind of step, then the step.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from checker.stepping.opened import Opened, Outgrown
+from checker.stepping.session import invariants, is_bad, violated_by
+from checker.system import interpreter
+from checker.system.evaluate import RunFault
+from checker.system.interpreter import State, Transition
+from checker.system.ir import CRASHING, ActionKind, MarkKind, PropertyKind, TransitionSystem
+from checker.witness.answer import INTERRUPTED, Answer, Listener, Path, Progress
+from checker.witness.events import acting
+from checker.witness.replay import replay
+from checker.witness.trace import Trace
+
+RATES = (0.0, 0.05, 0.2)
+"""How likely it is that something goes wrong in a step where it can; each walk draws one."""
+
+WRONG = (ActionKind.CRASH, ActionKind.LOSE, ActionKind.FORGE)
+"""Kinds of steps in which something goes wrong; a crash inside a handler is one as well."""
+
+KEPT = 20_000
+"""The transitions of so many states are remembered at most."""
+
+EVERY = 0.2
+"""Seconds between two reports of how far it came."""
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What ended the walks: the run of walk number ``walk``, replayed."""
+
+    walk: int
+    trace: Trace
+
+
+@dataclass(slots=True)
+class Walks:
+    """What was walked.  ``answer`` has the marks that were reached, for coverage.
+
+    ``wrong``: how often what went wrong; ``ends``: at how many states walks could have stayed for
+    ever, and their liveness was judged; ``stopped``: why there are fewer walks than were asked for.
+    """
+
+    seed: int
+    walks: int = 0
+    steps: int = 0
+    states: set[State] = field(default_factory=set)
+    marks: set[int] = field(default_factory=set)
+    wrong: Counter[str] = field(default_factory=Counter)
+    ends: int = 0
+    longest: int = 0
+    seconds: float = 0.0
+    found: Found | None = None
+    stopped: str = ""
+
+    @property
+    def answer(self) -> Answer:
+        """As an engine would say it; never exhaustive."""
+        return Answer(
+            engine="random walks",
+            distinct_states=len(self.states),
+            depth=self.longest,
+            exhaustive=False,
+            seconds=self.seconds,
+            reached_marks=frozenset(self.marks),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How many walks of how many steps at most; ``only``: the properties that are looked at
+    (empty: all); ``timeout`` in seconds."""
+
+    seed: int
+    runs: int = 1000
+    steps: int = 200
+    timeout: float | None = None
+    only: tuple[str, ...] = ()
+
+
+def simulate(opened: Opened, plan: Plan, listener: Listener | None = None) -> Walks:
+    """Walks until something is found, all walks are made, the time is over, or somebody wants it
+    to end.  Walk number k depends on the seed and on k alone.
+
+    Raises ``RunFault`` where no run can start.
+    """
+    walks, started, said = Walks(plan.seed), time.monotonic(), 0.0
+    memo = _Memo(opened.system)
+    try:
+        for number in range(1, plan.runs + 1):
+            if memo.system is not opened.system:
+                memo = _Memo(opened.system)
+            walks.found = _one(opened, plan, number, walks, memo)
+            walks.walks = number
+            walks.seconds = time.monotonic() - started
+            if walks.found is not None:
+                break
+            if plan.timeout is not None and walks.seconds >= plan.timeout:
+                walks.stopped = f"the time limit of {plan.timeout:g} s was reached"
+                break
+            if listener is not None and walks.seconds - said >= EVERY:
+                said = walks.seconds
+                phase = f"walk {number:,} of {plan.runs:,}"
+                listener(Progress(len(walks.states), 0, 0, walks.seconds, 0, phase))
+    except KeyboardInterrupt:
+        walks.stopped = INTERRUPTED
+    walks.seconds = time.monotonic() - started
+    return walks
+
+
+def _one(opened: Opened, plan: Plan, number: int, walks: Walks, memo: _Memo) -> Found | None:
+    """Walk ``number``; begun again in a larger system where it needs one."""
+    while True:
+        if memo.system is not opened.system:
+            memo = _Memo(opened.system)
+        chance = random.Random(f"{plan.seed}:{number}")
+        try:
+            path, prop = _Walk(opened, plan, chance, walks, memo).go()
+        except Outgrown:
+            continue
+        except RunFault as fault:
+            if opened.fit(fault):
+                continue
+            raise
+        if path is None:
+            return None
+        asked = next((p for p in opened.system.properties if p.name == prop), None)
+        return Found(number, replay(opened.system, path, asked, opened.header))
+
+
+class _Memo:
+    """The transitions of states, which several walks ask for, of one system."""
+
+    def __init__(self, system: TransitionSystem) -> None:
+        self.system = system
+        self._known: dict[State, tuple[Transition, ...]] = {}
+
+    def of(self, state: State) -> tuple[Transition, ...]:
+        found = self._known.get(state)
+        if found is None:
+            found = tuple(interpreter.successors(self.system, state))
+            if len(self._known) < KEPT:
+                self._known[state] = found
+        return found
+
+
+class _Walk:
+    """One walk; what it sees goes to ``walks`` when it is over."""
+
+    def __init__(
+        self, opened: Opened, plan: Plan, chance: random.Random, walks: Walks, memo: _Memo
+    ) -> None:
+        self._opened, self._plan, self._chance, self._walks = opened, plan, chance, walks
+        self._system, self._memo = memo.system, memo
+        self._rate = chance.choice(RATES)
+        self._states: list[State] = []
+        self._marks: set[int] = set()
+        self._wrong: Counter[str] = Counter()
+        self._ends = 0
+        names = {p.name for p in self._system.properties}
+        wanted = names if not plan.only else names & set(plan.only)
+        self._invariants = [p for p in invariants(self._system) if p.name in wanted]
+        self._liveness = [
+            p
+            for p in self._system.properties
+            if p.name in wanted and p.kind is PropertyKind.LIVENESS
+        ]
+
+    def go(self) -> tuple[Path | None, str]:
+        """The run that violates something with the property's name (empty: it meets an error)."""
+        try:
+            return self._went()
+        finally:
+            self._note()
+
+    def _went(self) -> tuple[Path | None, str]:
+        state, events = self._chance.choice(interpreter.initial_events(self._system))
+        self._take(state, events)
+        while True:
+            bad = next((p for p in self._invariants if is_bad(self._system, p, state)), None)
+            if bad is not None:
+                return Path(tuple(self._states)), bad.name
+            found = self._following(state)
+            for transition in found:
+                self._opened.require_room(transition)
+                if transition.fault is not None:
+                    return Path(tuple(self._states), True), ""
+            moving = [t for t in found if t.successor != state]
+            broken = self._at_end(moving, state)
+            if broken is not None:
+                return broken
+            if not moving or len(self._states) > self._plan.steps:
+                return None, ""
+            chosen = drawn(self._system, moving, self._chance, self._rate)
+            if chosen is None:
+                return None, ""
+            assert chosen.successor is not None
+            state = chosen.successor
+            self._take(state, chosen.events)
+
+    def _take(self, state: State, events: Sequence[interpreter.Event]) -> None:
+        self._states.append(state)
+        for event in events:
+            self._marks.add(event.mark)
+            kind = self._system.marks[event.mark].kind
+            if kind in (MarkKind.CRASH, MarkKind.LOSE, MarkKind.FORGE, MarkKind.RECOVER):
+                self._wrong[kind.value] += 1
+
+    def _at_end(self, moving: list[Transition], state: State) -> tuple[Path, str] | None:
+        """Where the walk could stay here for ever: a liveness property that this violates."""
+        if not self._liveness or not could_stay(self._system, moving, state):
+            return None
+        self._ends += 1
+        last = len(self._states) - 1
+        for broken in violated_by(self._system, self._states, last):
+            if broken.property in self._liveness:
+                path = Path(tuple(self._states), False, last, broken.values)
+                return path, broken.property.name
+        return None
+
+    def _note(self) -> None:
+        walks, length = self._walks, max(len(self._states) - 1, 0)
+        walks.states.update(self._states)
+        walks.marks |= self._marks
+        walks.wrong += self._wrong
+        walks.steps += length
+        walks.longest = max(walks.longest, length)
+        walks.ends += self._ends
+
+
+def could_stay(system: TransitionSystem, moving: Sequence[Transition], state: State) -> bool:
+    """Whether ``state``, whose transitions to other states are ``moving``, is an admissible end."""
+    for transition in moving:
+        names = {
+            p.name: v for p, v in zip(transition.action.params, transition.params, strict=True)
+        }
+        if interpreter.holds(system, transition.action.promised, state, names):
+            return False
+    return all(interpreter.holds(system, justice.holds, state) for justice in system.justice)
+
+
+def drawn(
+    system: TransitionSystem, among: Sequence[Transition], chance: random.Random, rate: float
+) -> Transition | None:
+    """One of ``among``: whether something goes wrong (with probability ``rate``, where it can),
+    then the process, then the kind of step, then the step.  ``None``: nothing goes wrong, and
+    nothing else can happen."""
+    wrong = [t for t in among if goes_wrong(t)]
+    pool = [t for t in among if not goes_wrong(t)]
+    if wrong and chance.random() < rate:
+        pool = wrong
+    if not pool:
+        return None
+    pool = _group(pool, lambda t: acting(system, t.events), chance)
+    pool = _group(pool, lambda t: t.action.kind.value, chance)
+    return chance.choice(pool)
+
+
+def goes_wrong(transition: Transition) -> bool:
+    """Whether the step is a fault of the world's."""
+    action = transition.action
+    return action.kind in WRONG or action.name.endswith(CRASHING)
+
+
+def _group(among: Sequence[_T], key: Callable[[_T], str], chance: random.Random) -> list[_T]:
+    """One of the groups into which ``key`` divides ``among``."""
+    groups: dict[str, list[_T]] = defaultdict(list)
+    for each in among:
+        groups[key(each)].append(each)
+    return groups[chance.choice(sorted(groups))]

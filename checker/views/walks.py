@@ -1,0 +1,77 @@
+"""Random walks, told: how many, what they saw, and that they prove nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from checker.views.coverage import coverage_view
+from checker.views.paper import count, listing, pairs, stack
+from checker.witness.verdict import Covered
+
+WORDS = {
+    "crash": ("crash", "crashes"),
+    "recover": ("recovery", "recoveries"),
+    "lose": ("loss", "losses"),
+    "forge": ("forged message", "forged messages"),
+}
+
+LABEL = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """What there is to tell of random walks; ``wrong``: how often which fault; ``found``: what is
+    violated, in a sentence, and in which walk."""
+
+    title: str
+    seed: int
+    walks: int
+    steps: int
+    states: int
+    ends: int
+    seconds: float
+    wrong: Mapping[str, int]
+    coverage: tuple[Covered, ...]
+    stopped: str = ""
+    found: str = ""
+    walk: int = 0
+
+
+def walks_view(walked: Walked) -> RenderableType:
+    """The whole report, without the trace."""
+    rate = f" ({walked.steps / walked.seconds:,.0f} steps/s)" if walked.seconds > 0.01 else ""
+    far = f"{count(walked.walks, 'walk')}, {count(walked.steps, 'step')}"
+    ends = f"; {count(walked.ends, 'state')} at which a walk could stay for ever"
+    rows = [
+        ("walked", f"{far}, {walked.seconds:.1f} s{rate}; seed {walked.seed}"),
+        ("seen", f"{count(walked.states, 'distinct state')}{ends}"),
+        ("faults", _faults(walked.wrong)),
+    ]
+    if walked.stopped:
+        rows.append(("stopped", walked.stopped))
+    rows.append(("so", _conclusion(walked)))
+    shown = [(Text(name, style="dim"), Text(text)) for name, text in rows]
+    title = Text(walked.title, style="bold")
+    return stack([Group(title, pairs(shown, 0, LABEL)), coverage_view(walked.coverage)])
+
+
+def _faults(wrong: Mapping[str, int]) -> str:
+    said = [
+        f"{wrong[kind]:,} {words[0] if wrong[kind] == 1 else words[1]}"
+        for kind, words in WORDS.items()
+        if wrong.get(kind)
+    ]
+    return listing(said) if said else "none"
+
+
+def _conclusion(walked: Walked) -> str:
+    if walked.found:
+        return f"{walked.found} (walk {walked.walk:,} of seed {walked.seed})"
+    return (
+        f"UNKNOWN: nothing was found in {count(walked.walks, 'walk')}, which says nothing of runs "
+        "that were not walked"
+    )
