@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 LARGEST = 1 << 29
 """A document of more bytes is not read."""
 
-
+LONGEST = 160
+"""Characters of a problem that are told."""
 GONE = " is gone"
 
 
@@ -108,13 +109,14 @@ def _no_run(document: Loaded, differences: tuple[str, ...], problem: str) -> Spe
     from checker.options import version
 
     header = document.trace.header
-    reasons = [f"{difference} since" for difference in differences]
+    reasons = [f"{each}{'' if each.endswith(GONE) else ' since'}" for each in differences]
     if document.edited:
         reasons.append("the document was edited after it was written")
     if header.tool != version():
         reasons.append(f"version {header.tool or '(unknown)'} wrote it, and this is {version()}")
     why = "; ".join(reasons) or "the spec is the same: the document or the tool is wrong"
-    message = f"{document.path} is no run of {header.file} any more: {problem} ({why})"
+    said = problem if len(problem) <= LONGEST else f"{problem[:LONGEST]}…"
+    message = f"{document.path} is no run of {header.file} any more: {said} ({why})"
     hint = (
         f"`bivalence view {document.path}` shows it all the same, and with --source the spec as"
         " it was; `bivalence check` finds the runs of the spec as it is"
