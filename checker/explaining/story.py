@@ -1,0 +1,255 @@
+"""How a violation came about: faults and what they cut, who was misled, who did not help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from checker.explaining.saying import Voice, listed
+from checker.explaining.truth import Fact
+from checker.witness.causality import NOBODY, causality, lane_of
+from checker.witness.trace import Event, Step, Trace
+
+MANY = 3
+"""More of a kind than this are counted, not named."""
+
+
+def story(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) -> tuple[str, ...]:
+    """The sentences that follow the verdict, the most telling ones first."""
+    return tuple(
+        sentence
+        for found in (
+            _more_than_once(trace, facts, voice),
+            _crashes(trace, facts, voice),
+            _liars(trace),
+            _losses(trace),
+            _suspicions(trace),
+            _world(trace),
+            _for_ever(trace),
+        )
+        for sentence in found
+    )
+
+
+# ---- what happened more than once -------------------------------------------------------------
+
+
+def _more_than_once(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) -> Iterator[str]:
+    """The steps at which something happened that should happen once."""
+    if voice is None:
+        return
+    for fact in facts:
+        if fact.atom.kind != "twice" or not fact.true:
+            continue
+        if fact.atom.owner is None:
+            what = voice.filled(fact.atom.subject[1:], fact)
+            found = [(s.number, e.process) for s, e in _events(trace, "perform") if e.name == what]
+            verb, objects = "performed", what
+        else:
+            who = voice.filled((fact.atom.owner,), fact)
+            parts = set(voice.filled(tuple(fact.atom.about), fact).strip("()").split(", "))
+            found = [
+                (s.number, e.process)
+                for s, e in _events(trace, "indication")
+                if e.process == who
+                and e.name.startswith(f"{fact.atom.op}(")
+                and {value for _, value in e.arguments} == parts
+            ]
+            verb, objects = fact.atom.yes, voice.filled(fact.atom.objects[:-1], fact)
+        if len(found) > 1:
+            times = [f"{by} at step {number}" for number, by in found[-2:]]
+            if len({by for _, by in found[-2:]}) == 1:
+                times = [f"at step {number}" for number, _ in found[-2:]]
+                said = f"{found[-1][1]} {verb} {objects} {times[0]} and again {times[1]}."
+                yield voice.brief(said)
+            elif fact.atom.owner is None:
+                yield f"Act {objects} was performed by {times[0]} and by {times[1]}."
+
+
+def _events(trace: Trace, kind: str) -> Iterator[tuple[Step, Event]]:
+    closing = () if trace.closing is None else (trace.closing,)
+    for step in (*trace.steps, *closing):
+        for event in step.events:
+            if event.kind == kind:
+                yield step, event
+
+
+# ---- crashes ----------------------------------------------------------------------------------
+
+
+def _crashes(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) -> Iterator[str]:
+    """One sentence about all crashes, and who could have made up for them."""
+    parts = [_crash(trace, step, event.process) for step, event in _events(trace, "crash")]
+    if len(parts) > MANY:
+        parts = [f"{listed(sorted({e.process for _, e in _events(trace, 'crash')}))} crashed"]
+    helpless = _helpless(trace, facts, voice)
+    if parts:
+        said = "; ".join(parts) if any(" and " in p for p in parts) else listed(parts)
+        yield f"{said}{', and ' + helpless if helpless else ''}."
+    elif helpless:
+        yield f"{helpless}."
+
+
+def _crash(trace: Trace, step: Step, who: str) -> str:
+    """``p1 crashed after reaching only p3``."""
+    back = any(s.number > step.number and e.process == who for s, e in _events(trace, "recover"))
+    after = " and came back later" if back else ""
+    window = _window(step, who)
+    if window:
+        return f"{who} crashed {window}{after}"
+    partial = [c for c in trace.copies if c.sender == who and c.missing and c.step <= step.number]
+    lost = _kept_from(trace, step, who)
+    if partial and (lost or not back):
+        last = partial[-1]
+        if last.received:
+            return (
+                f"{who} crashed after its {last.message} reached only {listed(last.received)}"
+                + after
+            )
+        return f"{who} crashed before its {last.message} reached {_anybody(last.missing)}{after}"
+    return f"{who} crashed at step {step.number}{after}"
+
+
+def _kept_from(trace: Trace, step: Step, who: str) -> bool:
+    return any(event.kind == "send" for event in step.cut)
+
+
+def _anybody(missing: tuple[str, ...]) -> str:
+    return missing[0] if len(missing) == 1 else "anybody"
+
+
+def _window(step: Step, who: str) -> str:
+    """Between which two effects of a handler a crash fell; empty where it is about messages."""
+    done = [e for e in step.events if e.process == who and e.kind in _DOING]
+    cut = [e for e in step.cut if e.kind in _DOING]
+    if not cut:
+        return ""
+    before = f"before {_doing(cut[0])}"
+    return f"after {_doing(done[-1])} and {before}" if done else before
+
+
+_DOING = ("perform", "store", "indication")
+
+
+def _doing(event: Event) -> str:
+    match event.kind:
+        case "perform":
+            return f"performing {event.name}"
+        case "store":
+            return f"storing {event.name}"
+        case _:
+            return f"indicating {event.name}"
+
+
+def _helpless(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) -> str:
+    """``p3 sends p2 nothing after that``, where one has what another one lacks for ever."""
+    if voice is None or trace.loop is None:
+        return ""
+    lacking = [f for f in facts if f.atom.kind == "history" and not f.true and f.mode == "never"]
+    having = [f for f in facts if f.atom.kind == "history" and f.true and not f.unknown]
+    for lack in lacking:
+        if mentions_somebody(lack):
+            continue
+        who = voice.filled(lack.atom.subject, lack)
+        for have in having:
+            helper = voice.filled(have.atom.subject, have)
+            if have.atom.op != lack.atom.op or helper == who or _down(trace, helper):
+                continue
+            since = _step_of(trace, have, voice, helper)
+            arrows = causality(trace).arrows
+            sent = [a for a in arrows if a.sender == helper and a.receiver == who]
+            if since is not None and not any(a.sent is not None and a.sent >= since for a in sent):
+                return f"{helper} sends {who} nothing after that"
+    return ""
+
+
+def mentions_somebody(fact: Fact) -> bool:
+    """Whether the subject of ``fact`` is nobody in particular."""
+    return bool(fact.unknown) and not fact.names.keys() >= set(fact.unknown)
+
+
+def _down(trace: Trace, who: str) -> bool:
+    return any(f.process == who and (f.crashed or f.faulty) for f in trace.fates)
+
+
+def _step_of(trace: Trace, fact: Fact, voice: Voice, who: str) -> int | None:
+    """The step at which ``who`` did what ``fact`` tells."""
+    given = voice.filled(fact.atom.about, fact).strip("()").split(", ")
+    for step, event in _events(trace, "indication"):
+        values = [value for _, value in event.arguments]
+        if event.process == who and sorted(values) == sorted(given):
+            return step.number
+    return None
+
+
+# ---- other faults -----------------------------------------------------------------------------
+
+
+def _liars(trace: Trace) -> Iterator[str]:
+    made: dict[str, list[str]] = {}
+    for _, event in _events(trace, "forge"):
+        made.setdefault(event.process, []).append(f"{event.peers[0]} {event.message}")
+    for who, told in made.items():
+        shown = dict.fromkeys(told)
+        if len(shown) > MANY:
+            yield f"{who}, which is Byzantine, made up {len(told)} messages."
+        else:
+            yield f"{who}, which is Byzantine, sent {listed(shown)}."
+
+
+def _losses(trace: Trace) -> Iterator[str]:
+    lost = [f"{e.message} from {e.process} to {e.peers[0]}" for _, e in _events(trace, "lose")]
+    if len(lost) > MANY:
+        yield f"{len(lost)} messages were lost, the last one {lost[-1]}."
+    elif lost:
+        counted = {text: lost.count(text) for text in lost}
+        shown = [t + (f" ({n} times)" if n > 1 else "") for t, n in counted.items()]
+        yield f"The network lost {listed(shown)}."
+
+
+def _suspicions(trace: Trace) -> Iterator[str]:
+    """Detectors that suspected processes which were up."""
+    down: set[str] = set()
+    wrong: dict[str, list[str]] = {}
+    closing = () if trace.closing is None else (trace.closing,)
+    for step in (*trace.steps, *closing):
+        for event in step.events:
+            if event.kind == "crash":
+                down.add(event.process)
+            elif event.kind == "recover":
+                down.discard(event.process)
+            elif event.kind == "detect" and "suspects" in event.sentence:
+                whom = [v for _, v in event.arguments if v in trace.processes and v not in down]
+                if "no longer" not in event.sentence and whom:
+                    wrong.setdefault(whom[0], []).append(event.process)
+    for whom, by in wrong.items():
+        yield f"{listed(dict.fromkeys(by))} suspected {whom}, which had not crashed."
+
+
+def _world(trace: Trace) -> Iterator[str]:
+    for step, event in _events(trace, "world"):
+        if lane_of(step) == NOBODY and "split" in event.sentence:
+            yield f"{event.sentence[:1].upper()}{event.sentence[1:]}."
+
+
+# ---- runs without an end ----------------------------------------------------------------------
+
+
+def _for_ever(trace: Trace) -> Iterator[str]:
+    """What repeats for ever, and why the world admits that."""
+    if trace.loop is None:
+        return
+    last = trace.steps[-1].number
+    if trace.closing is None:
+        where = f"After step {last}" if last else "From the start"
+        yield f"{where} nothing is left that has to happen."
+        return
+    first, until = trace.loop + 1, trace.closing.number
+    round_ = [s for s in (*trace.steps, trace.closing) if s.number >= first]
+    active = [p for p in trace.processes if any(lane_of(s) == p for s in round_)]
+    steps = f"Step {first} repeats" if first == until else f"Steps {first} to {until} repeat"
+    who = (
+        f"{listed(active)} keep{'s' if len(active) == 1 else ''} going"
+        if active
+        else "nobody moves"
+    )
+    yield f"{steps} for ever: {who}, and nothing that has to happen is put off for ever."
