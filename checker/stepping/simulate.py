@@ -196,7 +196,7 @@ class _Walk:
             bad = next((p for p in self._invariants if is_bad(self._system, p, state)), None)
             if bad is not None:
                 return Path(tuple(self._states)), bad.name
-            found = self._following(state)
+            found = self._memo.of(state)
             for transition in found:
                 self._opened.require_room(transition)
                 if transition.fault is not None:
