@@ -18,7 +18,7 @@ from checker.views.picture_arrows import Arrows
 from checker.views.picture_identity import Identities
 from checker.views.picture_parts import Bar, Box, Label, Lane, LoopBox, Mark, Picture, Span
 from checker.views.picture_places import Room, beside
-from checker.views.picture_rows import is_worlds, rows_of, tops_of
+from checker.views.picture_rows import home_of, is_everybodys, rows_of, tops_of
 from checker.views.picture_strips import GAP, HEIGHT, strips_of, violations_of
 from checker.views.picture_words import (
     LINE,
@@ -31,13 +31,16 @@ from checker.views.picture_words import (
     title_of,
     width_of,
 )
-from checker.witness.causality import Causality, causality
+from checker.witness.causality import Causality, How, causality
 from checker.witness.trace import Step, Trace
 
 __all__ = ["Picture", "picture_of"]
 
 TOP = 62.0
 """Where lanes start: above are their heads."""
+
+LEAST = 460.0
+"""The least width of a picture."""
 
 BASE, CRASH, OTHERS = 46.0, 24.0, 26.0
 """Height of a step, and what a crash inside it and marks on other lanes add to it."""
@@ -60,15 +63,20 @@ class _Plan:
         self._context = frozenset(explanation.context if explanation else ())
         most = 24 if len(trace.processes) <= 4 else 19
         self._most = most
-        self._seats = [seats_of(step, most, self._identities) for step in self._steps]
-        self._rows = rows_of(self._found, trace.loop)
+        self._homes = tuple(home_of(step, trace.processes) for step in self._steps)
+        self._seats = [
+            seats_of(step, home, most, self._identities)
+            for step, home in zip(self._steps, self._homes, strict=True)
+        ]
+        self._rows = rows_of(self._found, self._homes, trace.loop)
+        self._missing = {a.sent for a in self._found.arrows if a.how is How.MISSED}
         heights = tuple(self._height(step) for step in self._steps)
         self._tops = tops_of(self._rows, heights, TOP + 14)
         self._end = self._tops[-1] + 6
         self._place_lanes()
 
     def _height(self, step: Step) -> float:
-        if is_worlds(step):
+        if self._is_bar(step):
             return 42.0
         seats = self._seats[step.number]
         if not step.number and not seats:
@@ -77,15 +85,21 @@ class _Plan:
         lines = sum(len(seat.lines) for seat in own)
         crash = any(seat.kind == "crash" for seat in own[1:])
         others = len({seat.lane for seat in seats}) > 1
+        crash |= step.number in self._missing
         return BASE + LINE * max(0, lines - 2) + CRASH * crash + OTHERS * others
+
+    def _is_bar(self, step: Step) -> bool:
+        return is_everybodys(step, self._homes[step.number])
 
     def _place_lanes(self) -> None:
         widths = [width_of(line) for seats in self._seats for s in seats for line in s.lines]
         said = {arrow.message for arrow in self._found.arrows}
         widths += [min(columns(text), self._most) * 6.8 for text in said]
         widest = max(widths, default=60.0)
-        apart = min(max(widest + 46, 150.0), 230.0)
+        apart = min(max(widest + 56, 176.0), 236.0)
         margin = min(max(widest + 34, 80.0), apart)
+        between = apart * max(len(self._trace.processes) - 1, 0)
+        margin = max(margin, (LEAST - between) / 2)
         self._x = {p: margin + i * apart for i, p in enumerate(self._trace.processes)}
         self._apart, self._margin = apart, margin
         self._width = 2 * margin + apart * max(len(self._x) - 1, 0)
@@ -104,7 +118,7 @@ class _Plan:
         arrows, lost = routes.routed(bare, self._y, trace.loop)
         bare += lost
         if not self._seats[0]:
-            bare.insert(0, Mark(0, "", "start", 22.0, TOP + 4, "The start"))
+            bare.insert(0, Mark(0, "", "start", 12.0, TOP + 4, "The start"))
         room = Room(self._x.values(), self._width)
         for mark in bare:
             room.take(Box(mark.x - 11, mark.y - 11, mark.x + 11, mark.y + 11))
@@ -116,7 +130,7 @@ class _Plan:
         marks = tuple(self._labelled(mark, room) for mark in bare)
         arrows = routes.labelled(arrows, room, self._most)
         lanes = tuple(self._lane(p, marks) for p in trace.processes)
-        top = self._end + 74
+        top = self._end + 88
         strips = strips_of(trace, self._steps, lanes, self._identities, top, self._apart - 16)
         longest = max((len(strip.items) for strip in strips), default=0)
         return Picture(
@@ -174,13 +188,8 @@ class _Plan:
         if mark.label is None:
             return mark
         lines = mark.label.lines
-        places = beside(
-            mark.x,
-            mark.y,
-            mark.label.box.right,
-            LINE * len(lines) + 2,
-            19 if mark.kind == "detect" else 15,
-        )
+        gap = {"detect": 19, "crash": 26, "world": 17}.get(mark.kind, 15)
+        places = beside(mark.x, mark.y, mark.label.box.right, LINE * len(lines) + 2, gap)
         from_outside = any(line.sign == "request" for line in lines)
         liked = [
             (box, (1.0 if right == from_outside else 0.0) + i * 0.2)
@@ -192,7 +201,7 @@ class _Plan:
 
     def _bars(self) -> Iterator[Bar]:
         for step in self._steps:
-            if not is_worlds(step):
+            if not self._is_bar(step):
                 continue
             names = {
                 value

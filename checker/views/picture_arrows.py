@@ -35,6 +35,9 @@ class Arrows:
         self._ways = Ways(lanes)
         self._at: dict[tuple[int, str], Point] = {}
         self._lost: dict[int, Mark] = {}
+        self._together: dict[int, list[Arrow]] = defaultdict(list)
+        for arrow in found.arrows:
+            self._together[arrow.multicast].append(arrow)
 
     def routed(
         self, marks: list[Mark], row: Callable[[int], float], loop: int | None
@@ -118,12 +121,13 @@ class Arrows:
         side = 1.0 if to_x > start[0] else -1.0
         if arrow.how is How.MISSED:
             lanes = abs(to_x - start[0]) / self._apart
-            y = start[1] + 26 + 7 * lanes
+            y = start[1] + 28 + 6 * lanes
             end = (to_x, self._ways.free(arrow.receiver, y, y + 60))
             self._ways.take(arrow.receiver, end[1])
             return self._ways.between(start, end), False
         reach = self._apart * 0.42
-        stub = (start[0] + side * reach, start[1] + 22)
+        lanes = round(abs(to_x - start[0]) / self._apart)
+        stub = (start[0] + side * reach, start[1] + (34 if lanes <= 1 else 22 / lanes))
         return self._ways.between(start, stub), False
 
     def _end_of(self, arrow: Arrow) -> Point | None:
@@ -135,23 +139,30 @@ class Arrows:
         return self._at.get((arrow.ended, arrow.receiver))
 
     def _to_itself(self, arrow: Arrow, start: Point, end: Point | None) -> tuple[Point, ...]:
-        """An arc at the right of the lane: start, the two points that pull it, end."""
+        """An arc beside the lane: start, the two points that pull it, end."""
         (x, y) = start
+        side = self._emptier(arrow)
         if end is None:
             if arrow.how is How.MISSED:
                 return ()
-            return (x + 7, y + 7), (x + 28, y + 10), (x + 34, y + 16), (x + 30, y + 26)
-        if arrow.how is How.LOST:
+            way = ((7.0, 7.0), (28.0, 10.0), (34.0, 16.0), (30.0, 26.0))
+        elif arrow.how is How.LOST:
             return (x + 7, y + 7), (x + 30, y + 8), (end[0], end[1] - 30), end
-        if end[1] - y < 4:
-            return (x + 8, y - 6), (x + 40, y - 18), (x + 40, y + 18), (x + 8, y + 6)
-        bulge = min(30 + (end[1] - y) * 0.08, 54.0)
-        return (
-            (x + RADIUS * 0.8, y + 7),
-            (x + bulge, y + 14),
-            (x + bulge, end[1] - 14),
-            (x + RADIUS * 0.8 + 2, end[1] - 8),
-        )
+        elif end[1] - y < 4:
+            way = ((8.0, -6.0), (40.0, -18.0), (40.0, 18.0), (8.0, 6.0))
+        else:
+            down = end[1] - y
+            bulge = min(30 + down * 0.08, 54.0)
+            way = ((RADIUS * 0.8, 7.0), (bulge, 14.0), (bulge, down - 14), (10.0, down - 8))
+        return tuple((x + dx * side, y + dy) for dx, dy in way)
+
+    def _emptier(self, arrow: Arrow) -> float:
+        """1 where fewer of the arrows that leave with ``arrow`` go to the right, else -1."""
+        here = self._x[arrow.sender]
+        others = self._together[arrow.multicast]
+        right = sum(self._x[other.receiver] > here for other in others)
+        left = sum(self._x[other.receiver] < here for other in others)
+        return 1.0 if right <= left else -1.0
 
     def labelled(self, arrows: tuple[Drawn, ...], room: Room, most: int) -> tuple[Drawn, ...]:
         """``arrows`` with the text of each multicast once, and again where one is long."""
@@ -160,28 +171,33 @@ class Arrows:
             groups[arrow.multicast, arrow.sent, arrow.message].append(i)
         found = list(arrows)
         for members in groups.values():
-            places = [(i, at) for i in members for at in _places(arrows[i])]
             line = Line(
                 "",
                 shortened(arrows[members[0]].message, most),
                 arrows[members[0]].message,
                 arrows[members[0]].identity,
             )
-            boxes = [_around(point, line) for _, (point, _) in places]
-            liked = [(box, d) for box, (_, (_, d)) in zip(boxes, places, strict=True)]
-            best = room.best(liked)
-            chosen = places[best][0]
-            room.take(boxes[best])
-            found[chosen] = replace(found[chosen], label=Label(boxes[best], (line,)))
+            places = [(i, *at) for i in members for at in _places(arrows[i], line)]
+            chosen, box, _ = places[room.best([(box, bad) for _, box, bad in places])]
+            room.take(box)
+            found[chosen] = replace(found[chosen], label=Label(box, (line,)))
+            far = max(
+                members, key=lambda i: abs(self._x[found[i].receiver] - found[i].points[0][0])
+            )
             for i in members:
-                found[i] = self._noted(found[i], line, room)
+                found[i] = self._noted(found[i], line, room, i == far)
         return tuple(found)
 
-    def _noted(self, arrow: Drawn, line: Line, room: Room) -> Drawn:
-        """``arrow`` with a word at its end, where there is one."""
-        if arrow.how is How.MISSED:
+    def _noted(self, arrow: Drawn, line: Line, room: Room, far: bool) -> Drawn:
+        """``arrow`` with a word at its end, where there is one; ``far``: none of its multicast
+        goes further."""
+        if arrow.how is How.MISSED and far:
             word = Line("", NEVER, NEVER)
-        elif arrow.label is None and arrow.points[-1][1] - arrow.points[0][1] > FAR:
+        elif (
+            arrow.how is not How.MISSED
+            and arrow.label is None
+            and arrow.points[-1][1] - arrow.points[0][1] > FAR
+        ):
             word = line
         else:
             return arrow
@@ -191,14 +207,36 @@ class Arrows:
         return replace(arrow, note=Label(boxes[best], (word,)))
 
 
-def _places(arrow: Drawn) -> list[tuple[Point, float]]:
-    """Points at which the text of an arrow may be centred, with how little they are liked."""
+def _places(arrow: Drawn, line: Line) -> list[tuple[Box, float]]:
+    """Places for the text of an arrow, with how little they are liked."""
     worse = 0.0 if arrow.how in (How.RECEIVED, How.FORGED) else 4.0
     if arrow.curved:
-        (_, (ax, ay), (bx, by), _) = arrow.points
-        return [((max(ax, bx) * 0.8 + arrow.points[0][0] * 0.2, (ay + by) / 2), worse + 6)]
+        return [(box, worse + 6) for box in _outside(arrow, line)]
+    if arrow.how is How.UNDER_WAY:
+        x, y = arrow.points[-1]
+        side = 1.0 if x > arrow.points[0][0] else -1.0
+        half = width_of(line) / 2
+        behind = (x + side * (half + 22), y)
+        under = (x - side * max(half - 30, 0), y + 13)
+        return [(_around(behind, line), worse), (_around(under, line), worse + 1)]
     parts = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26)
-    return [(along(arrow.points, part), worse + i * 0.5) for i, part in enumerate(parts)]
+    found = [
+        (_around(along(arrow.points, part), line), worse + i * 0.5) for i, part in enumerate(parts)
+    ]
+    for i, part in enumerate((0.5, 0.36, 0.64)):
+        x, y = along(arrow.points, part)
+        found += [(_around((x, y + by), line), worse + 5 + i) for by in (-13, 13)]
+    return found
+
+
+def _outside(arrow: Drawn, line: Line) -> list[Box]:
+    """Boxes beside an arc."""
+    (x, _), (ax, ay), (bx, by), _ = arrow.points
+    side = 1.0 if ax + bx > 2 * x else -1.0
+    edge = x + side * (abs(ax + bx - 2 * x) * 0.36 - 2)
+    half = width_of(line) / 2 + 3
+    middle = (ay + by) / 2
+    return [_around((edge + side * half, middle + down), line) for down in (0, 14, -14)]
 
 
 def _around(point: Point, line: Line) -> Box:

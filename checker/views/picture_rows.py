@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+import re
+
 from checker.witness.causality import NOBODY, Causality, lane_of
 from checker.witness.trace import Step
 
+FIRST_OF_ACTION = re.compile(r"\((\w+)")
 
-def rows_of(found: Causality, loop: int | None) -> tuple[int, ...]:
+
+def home_of(step: Step, processes: tuple[str, ...]) -> str:
+    """The process in whose column ``step`` is shown; ``NOBODY`` where it concerns all of them.
+
+    That is its own, and that to which something of the world happens alone, such as the tick of its
+    clock.
+    """
+    lane = lane_of(step)
+    if lane != NOBODY or step.kind == "lose" or not step.number:
+        return lane
+    if step.kind == "world":
+        told = [value for event in step.events for name, value in event.arguments]
+        return told[0] if len(told) == 1 and told[0] in processes else NOBODY
+    named = FIRST_OF_ACTION.search(step.action)
+    return named[1] if named is not None and named[1] in processes else NOBODY
+
+
+def rows_of(found: Causality, homes: tuple[str, ...], loop: int | None) -> tuple[int, ...]:
     """For each step its row: behind all that it depends on.
 
     Steps that do not depend on one another may share a row, with two exceptions: what concerns all
@@ -14,22 +34,28 @@ def rows_of(found: Causality, loop: int | None) -> tuple[int, ...]:
     after it below; and so has the state to which a run comes back for ever (``loop``).
     """
     rows: list[int] = []
+    last: dict[str, int] = {}
     floor = deepest = 0
-    for step, causes in zip(found.steps, found.causes, strict=True):
+    for step, causes, home in zip(found.steps, found.causes, homes, strict=True):
         if loop is not None and step.number == loop + 1:
             floor = deepest + 1
         row = max(floor, 1 + max((rows[cause] for cause in causes), default=-1))
-        if is_worlds(step):
+        for lane in {home, *(event.process for event in step.events)}:
+            if lane in last:
+                row = max(row, last[lane] + 1)
+        if is_everybodys(step, home):
             row = max(row, deepest + 1)
             floor = row + 1
+        if home != NOBODY:
+            last[home] = row
         rows.append(row)
         deepest = max(deepest, row)
     return tuple(rows)
 
 
-def is_worlds(step: Step) -> bool:
-    """Whether a step is the world's: it belongs to no process, and to no message either."""
-    return step.number > 0 and lane_of(step) == NOBODY and step.kind != "lose"
+def is_everybodys(step: Step, home: str) -> bool:
+    """Whether a step concerns all: it belongs to no process, and to no message either."""
+    return step.number > 0 and home == NOBODY and step.kind != "lose"
 
 
 def tops_of(rows: tuple[int, ...], heights: tuple[float, ...], top: float) -> tuple[float, ...]:

@@ -35,7 +35,7 @@ def strips_of(
     found = []
     for lane in lanes:
         told = [*happened[lane.process], *((None, text) for text in missing[lane.process])]
-        short = [shortened(_bare(text), most) for _, text in told]
+        short = [shortened(text, most) for _, text in told]
         wide = max((columns(text) * CHARACTER + 30 for text in short), default=0.0)
         items = []
         for i, ((step, text), said) in enumerate(zip(told, short, strict=True)):
@@ -43,9 +43,7 @@ def strips_of(
             box = Box(lane.x - wide / 2, y, lane.x + wide / 2, y + HEIGHT)
             again = step is not None and trace.loop is not None and step > trace.loop
             perform = text.startswith("perform ")
-            items.append(
-                Item(step, said, _bare(text), identities.of(_bare(text)), perform, box, again)
-            )
+            items.append(Item(step, said, text, identities.of(_bare(text)), perform, box, again))
         found.append(Strip(lane.process, lane.x, tuple(items)))
     return tuple(found)
 
@@ -92,11 +90,15 @@ def _missing(
 def _concerned(trace: Trace) -> set[str]:
     """The processes that the violation is about: those that it names, and others of the same kind
     (by the letters of their names); all of them where it names none."""
-    said = " ".join((trace.sentence, *(str(value) for _, value in trace.values)))
-    words = set(re.findall(r"\w+", said))
-    kinds = {p.rstrip("0123456789") for p in trace.processes if p in words}
+    kinds = {p.rstrip("0123456789") for p in _named(trace)}
     found = {p for p in trace.processes if p.rstrip("0123456789") in kinds}
     return found or set(trace.processes)
+
+
+def _named(trace: Trace) -> set[str]:
+    """The processes that the verdict or the property's values name."""
+    said = " ".join((trace.sentence, *(str(value) for _, value in trace.values)))
+    return set(re.findall(r"\w+", said)) & set(trace.processes)
 
 
 def violations_of(
@@ -117,12 +119,16 @@ def violations_of(
             mark = last[-1]
             return (Violation(mark.step, mark.lane, mark.x, mark.y, text),)
         return (Violation(trace.length, "", lanes[0].x if lanes else 0.0, end, text),)
+    named = _named(trace)
     lacking = {s.process: [i for i in s.items if i.missing] for s in strips}
     found = [
         Violation(None, lane.process, lane.x, end, _never(lacking[lane.process]))
         for lane in lanes
         if lacking[lane.process]
     ]
+    alone = [lane for lane in lanes if lane.correct and lane.process in named]
+    if not found and len(alone) == 1:
+        found = [Violation(None, alone[0].process, alone[0].x, end, text)]
     if found:
         return tuple(found)
     middle = (lanes[0].x + lanes[-1].x) / 2 if lanes else 0.0

@@ -28,6 +28,9 @@ SAYS = {
 }
 
 
+CRASHES = Line("", "crashes", "crashes")
+
+
 @dataclass(frozen=True, slots=True)
 class Seat:
     """A mark that a step gets on a lane: what is said beside it.  ``cut``: a crash inside it."""
@@ -39,30 +42,32 @@ class Seat:
     title: str
 
 
-def seats_of(step: Step, most: int, identities: Identities) -> tuple[Seat, ...]:
-    """The marks of ``step``, its own process's first; texts have ``most`` characters at the most.
+def seats_of(step: Step, home: str, most: int, identities: Identities) -> tuple[Seat, ...]:
+    """The marks of ``step``, that on its ``home`` first; texts have ``most`` characters at most.
 
     A process that crashes inside the step has two of them, the second of kind ``crash``.
     """
-    lanes = dict.fromkeys([step.process] if step.process != NOBODY else [])
+    lanes = dict.fromkeys([home] if home != NOBODY else [])
     for event in step.events:
         if event.process and event.kind not in ("forge", "lose", "copy", "world"):
             lanes.setdefault(event.process)
     found: list[Seat] = []
     for lane in lanes:
         events = [event for event in step.events if event.process == lane]
-        kind = step.kind if lane == step.process else "also"
+        kind = step.kind if lane == home else "also"
         lines = [line for e in events for line in _line(step, e, most, identities)]
+        if kind == "world":
+            lines = [Line("", shortened(step.headline, most), step.headline)]
         crash = any(event.kind == "crash" for event in events)
         if kind == "crash":
-            crash, lines = False, [*lines, *_cut(step, lane, most, identities)]
+            crash, lines = False, [CRASHES, *_cut(step, lane, most, identities)]
         found.append(Seat(step.number, lane, kind, tuple(lines), title_of(step)))
         if crash:
             gone = _cut(step, lane, most, identities)
             said = f"Step {step.number}: {lane} crashes inside this step"
             if gone:
                 said += "; it never " + ", never ".join(line.whole for line in gone)
-            found.append(Seat(step.number, lane, "crash", tuple(gone), said))
+            found.append(Seat(step.number, lane, "crash", (CRASHES, *gone), said))
     return tuple(found)
 
 
@@ -85,7 +90,7 @@ def _line(step: Step, event: Event, most: int, identities: Identities) -> list[L
         case "indication" if is_outermost(event):
             sign, identity = "delivery", identities.of(text)
         case "perform":
-            identity = identities.of(text)
+            text, identity = f"perform {text}", identities.of(text)
         case "store":
             pass
         case "timeout":

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from checker.views.description import description_of
 from checker.views.picture_parts import Bar, Drawn, Label, Lane, Mark, Picture, Strip, Violation
-from checker.views.picture_words import CHARACTER, LINE
+from checker.views.picture_words import LINE, SIGN, columns, width_of
 from checker.views.svg_arrows import arrow, arrow_texts
 from checker.views.svg_legend import legend
 from checker.views.svg_signs import (
@@ -74,9 +74,9 @@ def svg_of(picture: Picture, *, title_id: str = "") -> str:
         *_end_rule(picture),
         *_loop(picture),
         *(_bar(bar, picture) for bar in picture.bars),
+        *(_violation(violation) for violation in picture.violations),
         *(arrow(drawn) for drawn in picture.arrows),
         *(_forged_from(drawn, prefix) for drawn in picture.arrows if drawn.how.value == "forged"),
-        *(_violation(violation) for violation in picture.violations),
         *(_mark(mark, prefix) for mark in picture.marks),
         *(arrow_texts(drawn) for drawn in picture.arrows),
         *(_strip(strip, picture, prefix) for strip in picture.strips),
@@ -129,7 +129,7 @@ def _end_rule(picture: Picture) -> list[str]:
     return [
         f'<line class="rule" x1="8" x2="{number(picture.width - 8)}" y1="{number(y)}"'
         f' y2="{number(y)}"/>',
-        text(picture.width - 8, y - 5, picture.ends, "words quiet end halo"),
+        text(12, y + 14, picture.ends, "words quiet halo"),
     ]
 
 
@@ -180,7 +180,7 @@ def _mark(mark: Mark, prefix: str) -> str:
     inside = body(mark.kind, mark.step)
     parts = [titled(mark.title), at(mark.x, mark.y, inside)]
     if mark.label is not None:
-        parts.append(_label(mark.label, prefix))
+        parts.append(_label(mark.label, prefix, mark.kind == "crash"))
     classes = _classes(mark.kind, mark.context, mark.loop)
     return (
         f'<g class="{classes}" data-step="{mark.step}" data-lane="{safe(mark.lane)}"'
@@ -188,17 +188,22 @@ def _mark(mark: Mark, prefix: str) -> str:
     )
 
 
-def _label(label: Label, prefix: str) -> str:
+def _label(label: Label, prefix: str, crash: bool) -> str:
     parts = []
     for i, line in enumerate(label.lines):
         y = label.box.top + i * LINE + LINE - 3
-        struck = " struck" if line.struck else " quiet" if line.sign == "does" else ""
-        x = label.box.left
-        if not label.left:
-            x = label.box.right - len(line.text) * CHARACTER - 17
+        plain = " words bad" if crash else " words"
+        how = " quiet" if line.struck or line.sign == "does" else "" if line.sign else plain
+        x = label.box.left if label.left else label.box.right - width_of(line)
         mark = sign(line.sign, line.identity, prefix, line.struck)
         parts.append(at(x + 6, y - 4, mark) if mark else "")
-        parts.append(text(x + 16, y, line.text, "halo" + struck))
+        x += SIGN - 1 if mark else 0
+        end = "" if label.left or mark else " end"
+        parts.append(text(label.box.right if end else x, y, line.text, "halo" + how + end))
+        if line.struck:
+            to_x = x + columns(line.text) * 6.6
+            way = f"M{number(x - 14)},{number(y - 4)} H{number(to_x)}"
+            parts.append(f'<path class="sign faulty" d="{way}"/>')
     return "".join(parts)
 
 
@@ -210,15 +215,15 @@ def _violation(violation: Violation) -> str:
         shapes = at(x, y, '<circle r="16"/><circle r="20"/>')
         said = text(x, y + 34, violation.text, "words bad halo middle")
     else:
-        shapes = at(x, y + 16, CROSS)
-        said = text(x, y + 38, violation.text, "words bad halo middle")
+        shapes = at(x, y + 30, CROSS)
+        said = text(x, y + 52, violation.text, "words bad halo middle")
     return f'<g class="violation"{step}{lane}>{titled(violation.text)}{shapes}{said}</g>'
 
 
 def _strip(strip: Strip, picture: Picture, prefix: str) -> str:
-    parts = [text(strip.x, picture.end + 64, strip.process, "words head")]
+    parts = [text(strip.x, picture.end + 78, strip.process, "words head")]
     if not strip.items:
-        parts.append(text(strip.x, picture.end + 86, "nothing", "words quiet middle"))
+        parts.append(text(strip.x, picture.end + 100, "nothing", "words quiet middle"))
     for item in strip.items:
         box = item.box
         shape = (

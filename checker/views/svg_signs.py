@@ -16,7 +16,6 @@ BODIES = {
     "recover": '<path class="body" d="M-9,9 V-4 L0,-13 L9,-4 V9 Z"/>',
     "forge": '<circle class="body" r="10"/><circle class="sign faulty" r="13"/>',
     "also": '<circle class="body" r="6"/>',
-    "start": '<rect class="body" x="-9.5" y="-9" width="19" height="18"/>',
     "world": '<rect class="body" x="-12" y="-9" width="24" height="18" rx="9"/>',
 }
 """What a step of each kind looks like around (0, 0)."""
@@ -47,6 +46,8 @@ def body(kind: str, number: int) -> str:
         return f'{CROSS}<text class="number" x="-17" y="4">{number}</text>'
     if kind == "lose":
         return f'{CROSS}<text class="number halo" x="0" y="-11">{number}</text>'
+    if kind == "start":
+        return f"{text(0, 4, 'start', 'words quiet')}"
     shape = BODIES.get(kind, BODIES["effect"])
     if kind == "also":
         return shape

@@ -71,9 +71,8 @@ RULES = """
 .spacetime .arrow .way { fill: none; }
 .spacetime .arrow .tip { stroke-width: 1.4; stroke-dasharray: none; }
 .spacetime .arrow-text rect { fill: var(--paper); opacity: .88; }
-.spacetime .arrow.missed path { stroke-width: 1.3; stroke-dasharray: 2 4; }
-.spacetime .arrow.missed .tip { fill: var(--paper); }
-.spacetime .arrow.missed > * { opacity: .75; }
+.spacetime .arrow.missed .way { stroke-width: 1.4; stroke-dasharray: 2 4; }
+.spacetime .arrow.missed .tip { fill: var(--paper); stroke-width: 1.6; }
 .spacetime .bar line { stroke: var(--ink); stroke-width: 2.5; }
 .spacetime .bar .apart { stroke: var(--fault); stroke-width: 5; }
 .spacetime .loop-box rect { fill: none; stroke: var(--ink); stroke-width: 2;
