@@ -37,6 +37,9 @@ __all__ = ["BYZANTINE", "Budget", "Copy", "Fault", "FaultKind", "Twin", "twin"]
 FORBIDDEN = "@forbidden"
 """The variable that is true where a promised step has gone beyond a budget."""
 
+BEFORE = "@before."
+"""Prefix of the locals that hold what variables were before a step."""
+
 UNLIMITED = -1
 
 _Arg = TypeVar("_Arg")
@@ -131,27 +134,31 @@ def twin(system: TransitionSystem, prop: ir.Property, budgets: tuple[Budget, ...
     of ``system`` that stay within the budgets.
     """
     whole_runs = prop.kind is ir.PropertyKind.LIVENESS
-    actions, forbids = [], False
-    for action in system.actions:
-        flags = whole_runs and action.promised != FALSE
-        body = _metered(system, action.body, budgets, flags=flags)
-        if flags and body != action.body:
-            forbids = True
-            body = (*body, ir.If(_forbidden(), _last_state(system)))
-        actions.append(replace(action, body=body))
-    monitor = _metered(system, system.monitor, budgets, flags=False)
+    metered = [_metered(system, a.body, budgets, flags=False) for a in system.actions]
+    flagged = [
+        whole_runs and action.promised != FALSE and body != action.body
+        for action, body in zip(system.actions, metered, strict=True)
+    ]
     variables = system.variables + tuple(
         ir.Variable(b.name, b.type, UNLIMITED, ir.VariableKind.WORLD) for b in budgets
     )
-    justice = system.justice
-    if forbids:
+    init = (*_metered(system, system.init, budgets, flags=False), *_paid_at_start(budgets))
+    if not any(flagged):
+        actions = [replace(a, body=b) for a, b in zip(system.actions, metered, strict=True)]
+        monitor, justice = system.monitor, system.justice
+    else:
+        goes_on = negation(_forbidden())
+        last = _last_state(system)
+        actions = []
+        for action, body, flags in zip(system.actions, metered, flagged, strict=True):
+            whole = (*body, *system.monitor)
+            if flags:
+                whole = _owed(system, action.body, budgets, last)
+            actions.append(replace(action, guard=conj(goes_on, action.guard), body=whole))
+        init, monitor = (*init, *system.monitor), ()
         flag = ir.Variable(FORBIDDEN, BOOL, False, ir.VariableKind.WORLD)
         variables = (*variables, flag)
-        goes_on = negation(_forbidden())
-        actions = [replace(a, guard=conj(goes_on, a.guard)) for a in actions]
-        monitor = (ir.If(goes_on, monitor),) if monitor else ()
-        justice = (*justice, ir.Justice(goes_on, "nothing happens that is forbidden"))
-    init = (*_metered(system, system.init, budgets, flags=False), *_paid_at_start(budgets))
+        justice = (*system.justice, ir.Justice(goes_on, "nothing happens that is forbidden"))
     restricted = replace(
         system,
         variables=variables,
@@ -162,6 +169,45 @@ def twin(system: TransitionSystem, prop: ir.Property, budgets: tuple[Budget, ...
         justice=justice,
     )
     return Twin(system, verify(restricted), budgets)
+
+
+def _owed(system: TransitionSystem, body: Block, budgets: tuple[Budget, ...], last: Block) -> Block:
+    """The body of a promised action, with the monitor; beyond a budget it leads to ``last``.
+
+    A step that leads from a state to itself is none: what it does is not counted, nor forbidden.
+    """
+    whole = (*body, *system.monitor)
+    touched = _assigned(whole)
+    kept = [v for v in system.variables if v.name in touched]
+    ours = [ir.Variable(b.name, b.type, UNLIMITED, ir.VariableKind.WORLD) for b in budgets]
+    before = [
+        ir.Declare(f"{BEFORE}{v.name}", v.type, ir.Read(v.type, v.name)) for v in (*kept, *ours)
+    ]
+    same = conj(*(equal(ir.Read(v.type, v.name), _before(v)) for v in kept))
+    back = [ir.Assign(ir.Target(v.type, v.name, True), _before(v)) for v in ours]
+    back.append(ir.Assign(ir.Target(BOOL, FORBIDDEN, True), FALSE))
+    judged = ir.If(same, tuple(back), (ir.If(_forbidden(), last),))
+    return (*before, *_metered(system, whole, budgets, flags=True), judged)
+
+
+def _before(variable: ir.Variable) -> Expr:
+    return ir.Local(variable.type, f"{BEFORE}{variable.name}")
+
+
+def _assigned(block: Block) -> frozenset[str]:
+    """The state variables that ``block`` may change."""
+    found: set[str] = set()
+    for stmt in block:
+        match stmt:
+            case ir.Assign(target) if target.is_state:
+                found.add(target.name)
+            case ir.If(_, then, otherwise):
+                found |= _assigned(then) | _assigned(otherwise)
+            case ir.For(body=body) | ir.While(body=body):
+                found |= _assigned(body)
+            case _:
+                pass
+    return frozenset(found)
 
 
 def _forbidden() -> Expr:
