@@ -8,16 +8,10 @@ from dataclasses import dataclass
 from checker.diagnostics import Span
 from checker.lang import typed
 from checker.stepping.choices import START, Choice, choices, starts
+from checker.stepping.judging import Truths, admitted, invariants, is_bad, violated_by
 from checker.stepping.matching import Unclear
 from checker.stepping.opened import Opened
-from checker.stepping.session import (
-    NotPossible,
-    Session,
-    admitted,
-    invariants,
-    is_bad,
-    violated_by,
-)
+from checker.stepping.session import NotPossible, Session
 from checker.system.evaluate import RunFault
 from checker.system.interpreter import State
 from checker.witness.answer import Path
@@ -120,7 +114,9 @@ def _false(session: Session, played: Played, claim: typed.Claim) -> str:
     if why is not None:
         owed = "; ".join(session.owed()[:3])
         return f"{claim.what} is about whole runs, and this one can't end here: {owed or why}"
-    return _told(claim, claim.what in {b.property.name for b in violated_by(system, states, end)})
+    return _told(
+        claim, claim.what in {b.property.name for b in violated_by(Truths(system), states, end)}
+    )
 
 
 def _told(claim: typed.Claim, bad: bool) -> str:

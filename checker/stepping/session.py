@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from checker.stepping.choices import Choice, Choices, choices, starts
+from checker.stepping.judging import Broken, Truths, admitted, invariants, is_bad, violated_by
 from checker.stepping.matching import Unclear, meant
 from checker.stepping.opened import Opened, Outgrown
 from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.interpreter import State, Transition
-from checker.system.ir import Property, PropertyKind, TransitionSystem, domain_item
-from checker.system.types import Value
+from checker.system.ir import Property, TransitionSystem
 from checker.witness.answer import Path
-from checker.witness.lasso import Unfair, in_words, ledger, satisfies
+from checker.witness.lasso import in_words
 from checker.witness.narrate import narrate
 from checker.witness.replay import replay
 from checker.witness.rerun import Moment, Run
-from checker.witness.show import show
 from checker.witness.trace import Trace
 
 
 class NotPossible(Exception):
     """What was asked for can't be done now; the message says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Broken:
-    """A property that the run violates, with the values of its parameters."""
-
-    property: Property
-    values: tuple[Value, ...]
-    text: str
 
 
 class Session:
@@ -188,7 +177,9 @@ class Session:
 
     def open(self) -> tuple[Broken, ...]:
         """The liveness properties that would be violated if the run stayed here for ever."""
-        return violated_by(self.system, self.states, len(self.states) - 1) if self._taken else ()
+        if not self._taken:
+            return ()
+        return violated_by(Truths(self.system), self.states, len(self.states) - 1)
 
     def faults(self) -> tuple[Transition, ...]:
         """The steps that would meet an error of the run."""
@@ -213,58 +204,9 @@ def told(opened: Opened, taken: Sequence[Choice], loop: int | None = None) -> Tr
             return replay(system, Path(states), prop, header)
     end = len(states) - 1 if loop is None else loop
     if admitted(system, states, end) is None:
-        for broken in violated_by(system, states, end):
+        for broken in violated_by(Truths(system), states, end):
             path = Path(states, False, end, broken.values)
             return replay(system, path, broken.property, header)
     moments = tuple(Moment(c.successor, c.transition, c.events) for c in taken)
     stays = loop is None and admitted(system, states, end) is None
     return narrate(system, Run(moments, stays), None, header)
-
-
-def admitted(system: TransitionSystem, states: Sequence[State], loop: int) -> str | None:
-    """Why the world does not admit that the run goes on from ``loop`` for ever; ``None``: it
-    does."""
-    try:
-        ledger(system, states, loop)
-    except Unfair as why:
-        return str(why)
-    except RunFault as fault:
-        return fault.message
-    return None
-
-
-def invariants(system: TransitionSystem) -> tuple[Property, ...]:
-    """The properties that a single state can violate."""
-    return tuple(p for p in system.properties if p.kind is PropertyKind.INVARIANT)
-
-
-def is_bad(system: TransitionSystem, prop: Property, state: State) -> bool:
-    """Whether ``state`` violates an invariant; one that can't be evaluated says nothing."""
-    try:
-        return interpreter.holds(system, prop.bad, state)
-    except RunFault:
-        return False
-
-
-def violated_by(system: TransitionSystem, states: Sequence[State], loop: int) -> tuple[Broken, ...]:
-    """The liveness properties that the run through ``states``, then again from ``loop``, violates;
-    for each the first values of its parameters that show it."""
-    found = []
-    for prop in system.properties:
-        if prop.kind is not PropertyKind.LIVENESS:
-            continue
-        for values in interpreter.assignments(prop.params):
-            try:
-                kept = satisfies(system, prop, values, states, loop)
-            except RunFault:
-                continue
-            if not kept:
-                found.append(Broken(prop, values, _shown(prop, values)))
-                break
-    return tuple(found)
-
-
-def _shown(prop: Property, values: tuple[Value, ...]) -> str:
-    pairs = zip(prop.params, values, strict=True)
-    given = ", ".join(f"{p.name} = {show(domain_item(p.domain), v)}" for p, v in pairs)
-    return f"{prop.name} with {given}" if given else prop.name

@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from checker.stepping.judging import Truths, invariants, is_bad, violated_by
 from checker.stepping.opened import Opened, Outgrown
-from checker.stepping.session import invariants, is_bad, violated_by
 from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.interpreter import State, Transition
@@ -145,10 +145,11 @@ def _one(opened: Opened, plan: Plan, number: int, walks: Walks, memo: _Memo) -> 
 
 
 class _Memo:
-    """The transitions of states, which several walks ask for, of one system."""
+    """What several walks ask for, of one system: the transitions of states, and what is true."""
 
     def __init__(self, system: TransitionSystem) -> None:
         self.system = system
+        self.truths = Truths(system)
         self._known: dict[State, tuple[Transition, ...]] = {}
 
     def of(self, state: State) -> tuple[Transition, ...]:
@@ -228,10 +229,9 @@ class _Walk:
             return None
         self._ends += 1
         last = len(self._states) - 1
-        for broken in violated_by(self._system, self._states, last):
-            if broken.property in self._liveness:
-                path = Path(tuple(self._states), False, last, broken.values)
-                return path, broken.property.name
+        for broken in violated_by(self._memo.truths, self._states, last, self._liveness):
+            path = Path(tuple(self._states), False, last, broken.values)
+            return path, broken.property.name
         return None
 
     def _note(self) -> None:

@@ -1,0 +1,93 @@
+"""What is true of a run: the invariants, and the formulas where it goes on for ever."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from checker.system import interpreter
+from checker.system.evaluate import RunFault
+from checker.system.interpreter import State
+from checker.system.ir import Property, PropertyKind, TransitionSystem, domain_item
+from checker.system.types import Value
+from checker.witness.lasso import Unfair, ledger
+from checker.witness.show import show
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A property that the run violates, with the values of its parameters."""
+
+    property: Property
+    values: tuple[Value, ...]
+    text: str
+
+
+class Truths:
+    """The propositions of a system's properties in states, each evaluated once."""
+
+    def __init__(self, system: TransitionSystem) -> None:
+        self.system = system
+        self._known: dict[tuple[str, tuple[Value, ...], State], tuple[bool, ...]] = {}
+
+    def of(self, prop: Property, values: tuple[Value, ...], state: State) -> tuple[bool, ...]:
+        """The propositions of ``prop`` in ``state``; may raise ``RunFault``."""
+        key = prop.name, values, state
+        found = self._known.get(key)
+        if found is None:
+            names = {p.name: v for p, v in zip(prop.params, values, strict=True)}
+            found = tuple(
+                interpreter.holds(self.system, proposition, state, names)
+                for proposition in prop.propositions
+            )
+            self._known[key] = found
+        return found
+
+
+def admitted(system: TransitionSystem, states: Sequence[State], loop: int) -> str | None:
+    """Why the world does not admit that the run goes on from ``loop`` for ever; ``None``: it
+    does."""
+    try:
+        ledger(system, states, loop)
+    except Unfair as why:
+        return str(why)
+    except RunFault as fault:
+        return fault.message
+    return None
+
+
+def invariants(system: TransitionSystem) -> tuple[Property, ...]:
+    """The properties that a single state can violate."""
+    return tuple(p for p in system.properties if p.kind is PropertyKind.INVARIANT)
+
+
+def is_bad(system: TransitionSystem, prop: Property, state: State) -> bool:
+    """Whether ``state`` violates an invariant; one that can't be evaluated says nothing."""
+    try:
+        return interpreter.holds(system, prop.bad, state)
+    except RunFault:
+        return False
+
+
+def violated_by(system: TransitionSystem, states: Sequence[State], loop: int) -> tuple[Broken, ...]:
+    """The liveness properties that the run through ``states``, then again from ``loop``, violates;
+    for each the first values of its parameters that show it."""
+    found = []
+    for prop in system.properties:
+        if prop.kind is not PropertyKind.LIVENESS:
+            continue
+        for values in interpreter.assignments(prop.params):
+            try:
+                kept = satisfies(system, prop, values, states, loop)
+            except RunFault:
+                continue
+            if not kept:
+                found.append(Broken(prop, values, _shown(prop, values)))
+                break
+    return tuple(found)
+
+
+def _shown(prop: Property, values: tuple[Value, ...]) -> str:
+    pairs = zip(prop.params, values, strict=True)
+    given = ", ".join(f"{p.name} = {show(domain_item(p.domain), v)}" for p, v in pairs)
+    return f"{prop.name} with {given}" if given else prop.name
