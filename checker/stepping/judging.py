@@ -69,19 +69,22 @@ def is_bad(system: TransitionSystem, prop: Property, state: State) -> bool:
         return False
 
 
-def violated_by(system: TransitionSystem, states: Sequence[State], loop: int) -> tuple[Broken, ...]:
-    """The liveness properties that the run through ``states``, then again from ``loop``, violates;
-    for each the first values of its parameters that show it."""
+def violated_by(
+    truths: Truths, states: Sequence[State], loop: int, only: Sequence[Property] | None = None
+) -> tuple[Broken, ...]:
+    """The liveness properties (``only``: of these) that the run through ``states``, then again
+    from ``loop``, violates; for each the first values of its parameters that show it."""
     found = []
-    for prop in system.properties:
-        if prop.kind is not PropertyKind.LIVENESS:
+    for prop in truths.system.properties if only is None else only:
+        if prop.kind is not PropertyKind.LIVENESS or prop.formula is None:
             continue
         for values in interpreter.assignments(prop.params):
             try:
-                kept = satisfies(system, prop, values, states, loop)
+                rows = [truths.of(prop, values, state) for state in states]
             except RunFault:
                 continue
-            if not kept:
+            columns = list(zip(*rows, strict=True))
+            if not truth(prop.formula, columns, len(states), loop)[0]:
                 found.append(Broken(prop, values, _shown(prop, values)))
                 break
     return tuple(found)
