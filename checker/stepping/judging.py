@@ -10,7 +10,7 @@ from checker.system.evaluate import RunFault
 from checker.system.interpreter import State
 from checker.system.ir import Property, PropertyKind, TransitionSystem, domain_item
 from checker.system.types import Value
-from checker.witness.lasso import Unfair, ledger
+from checker.witness.lasso import Unfair, ledger, truth
 from checker.witness.show import show
 
 
