@@ -17,6 +17,9 @@ SIGNS = {"holds": "✓", "violated": "✗", "unknown": "?"}
 FRAGMENTS = {"a": "step", "b": "other"}
 """By which name the chosen step of each side stands in the page's address."""
 
+FIRST = 6
+"""So many of the things that would be otherwise are shown at once."""
+
 NAMED = 40
 """Of the steps of a ledger's entry, so many are named one by one."""
 
@@ -44,7 +47,7 @@ def viewer(trace: Trace, side: str, name: str = "") -> dict[str, Any]:
         "definition": trace.definition,
         "defined": "" if trace.at is None else f"{called(trace.at.file)}:{trace.at.line}",
         "claims": [_claim(c.text, c.formula, c.role) for c in explained.claims],
-        "ablations": [ablation(each) for each in explained.ablations],
+        "ablations": _ablations(explained),
         "smaller": smaller(explained),
         "note": explained.note,
         "explained": trace.explanation is not None,
@@ -84,17 +87,26 @@ def _claim(text: str, formula: str, role: str) -> dict[str, str]:
     return {"text": text, "formula": formula, "role": role}
 
 
+def _ablations(explained: Explanation) -> dict[str, Any]:
+    """What would be otherwise, that which decides first; ``more``: what stands behind a fold."""
+    rank = {"holds": 0, "unknown": 2}
+    order = sorted(explained.ablations, key=lambda a: (rank.get(a.outcome, 1), a.kind != "fault"))
+    lines = [ablation(each) for each in order]
+    return {"first": lines[:FIRST], "more": lines[FIRST:]}
+
+
 def ablation(found: Ablation) -> dict[str, Any]:
     """A line on what would be without a fault or a message of the run."""
+    what = found.what if found.kind == "fault" else f"the message {found.what}"
     match found.outcome:
         case "holds":
-            text = f"Without {found.what} the property would hold."
+            text = f"Without {what} the property would hold."
         case "violated":
             took = "" if found.steps is None else f", in {count(found.steps, 'step')}"
-            text = f"Without {found.what} it would still fail{took}."
+            text = f"Without {what} it would still fail{took}."
         case _:
             why = f" ({found.why})" if found.why else ""
-            text = f"Without {found.what}: not known{why}."
+            text = f"Without {what}: not known{why}."
     sign = SIGNS.get(found.outcome, "?")
     return {"sign": sign, "outcome": found.outcome, "text": text, "step": found.step}
 

@@ -2,7 +2,7 @@
 // One Run for each run on the page; Together moves two of them along the steps that they share.
 
 const SVG_STEP = "g.step[data-step]";
-const SVG_ARROW = "g.arrow[data-sent]";
+const SVG_ARROW = "g.arrow, g.arrow-text";
 
 /** A new element with a class and a text. */
 function made(tag, name = "", text = "") {
@@ -93,14 +93,10 @@ class Picture {
       this.steps.get(step).push(mark);
     }
     for (const mark of this.box.querySelectorAll(SVG_ARROW)) {
-      const ended = mark.dataset.ended;
-      this.arrows.push({
-        mark,
-        sent: Number(mark.dataset.sent || ended || 0),
-        ended: ended === undefined || ended === "" ? Infinity : Number(ended),
-      });
+      const { sent, ended } = mark.dataset;
+      this.arrows.push({ mark, sent: Number(sent ?? ended ?? 0), ended: Number(ended ?? Infinity) });
     }
-    this.deliveries = [...this.box.querySelectorAll(".delivery[data-step]")];
+    this.deliveries = [...this.box.querySelectorAll(".delivery")];
     this.violations = [...this.box.querySelectorAll(".violation")];
     this.shown = null;
   }
@@ -122,7 +118,7 @@ class Picture {
       arrow.mark.classList.toggle("under-way", arrow.sent <= step && arrow.ended > step);
     }
     for (const mark of this.deliveries) {
-      mark.classList.toggle("later", Number(mark.dataset.step) > step);
+      mark.classList.toggle("later", Number(mark.dataset.step ?? last) > step);
     }
     for (const mark of this.violations) mark.classList.toggle("later", step < last);
     this.shown = step;

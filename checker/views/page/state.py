@@ -11,6 +11,9 @@ from checker.witness.trace import Change, Json, Step, Trace
 SHOWN = ("local", "shared")
 """Kinds of variables that are shown even where nothing changes them."""
 
+INTERNAL = "@"
+"""Begins the names of variables that the spec does not have."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -52,7 +55,7 @@ def states_of(trace: Trace) -> States:
     places: dict[tuple[str, str], int] = {}
     cells: list[Cell] = []
     for name, kind in trace.variables:
-        if kind not in SHOWN and name not in titles:
+        if name not in titles and (kind not in SHOWN or name.startswith(INTERNAL)):
             continue
         for process, value in _entries(trace.steps[0].state.get(name), trace.processes):
             first = changed.get((name, process))
