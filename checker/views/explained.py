@@ -41,7 +41,7 @@ def smaller_view(trace: Trace) -> RenderableType | None:
     if after is not None and explanation.least:
         said.append("No run that violates the property takes less. ")
     if explanation.note:
-        note = explanation.note
+        note = explanation.note[:1].upper() + explanation.note[1:]
         said.append(note if note.endswith(".") else f"{note}.")
     said.rstrip()
     return said if said.plain else None

@@ -212,7 +212,9 @@ def _closing(trace: Trace, others: tuple[Trace, ...]) -> RenderableType:
         closing.append(f"{first}\n", style="bold")
         for sentence in more:
             closing.append(f"{sentence}\n")
-    if idles(trace):
+    if trace.explanation is not None and trace.explanation.sentences:
+        pass  # they say how the run ends
+    elif idles(trace):
         closing.append("The run stays like this for ever, as the world allows.", "dim")
     elif trace.ends:
         closing.append("The run is over: nothing that the world promises is left to do.", "dim")

@@ -228,9 +228,13 @@ def test_view_and_replay(pipeline: Pipeline, capsys: Out, tmp_path: Path) -> Non
     file.write_text(json.dumps(trace_to_json(trace_of(made()))))
     assert main(["view", str(file)]) == 0
     seen = capsys.readouterr().out
-    assert "p2 receives DATA(p1, a) from p1" in seen
+    assert "►■ deliver(p1, a)" in seen
+    assert "as the document says" in seen
     assert main(["replay", str(file)]) == 1
-    assert capsys.readouterr().out == seen
+    again = capsys.readouterr().out
+    assert again == seen.replace("as the document says", "accepted by an independent replay")
+    assert main(["view", "--steps", str(file)]) == 0
+    assert "p2 receives DATA(p1, a) from p1" in capsys.readouterr().out
     file.write_text("{}")
     assert main(["view", str(file)]) == 2
     assert "E006" in capsys.readouterr().err

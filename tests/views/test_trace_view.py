@@ -14,10 +14,19 @@ import pytest
 from checker.engines.reference import explore
 from checker.views.paper import as_text, listing
 from checker.views.report import report_view
-from checker.views.text import trace_view
+from checker.views.text import same_run, source_view, trace_view
 from checker.witness.answer import Limits
 from checker.witness.narrate import narrate
-from checker.witness.trace import Event, Header, LedgerEntry, Trace
+from checker.witness.trace import (
+    Ablation,
+    Cost,
+    Event,
+    Explanation,
+    Header,
+    LedgerEntry,
+    Source,
+    Trace,
+)
 from checker.witness.vacuity import coverage
 from checker.witness.verdict import Covered, PropertyVerdict, Report, Word
 from tests.witness.pingpong import lasso, pingpong
@@ -42,6 +51,10 @@ def steady(report: Report) -> Report:
 @pytest.mark.parametrize("width", [80, 120])
 def test_trace(width: int) -> None:
     compare(f"violation-{width}", as_text(trace_view(trace_of(made())), width))
+
+
+def test_trace_step_by_step() -> None:
+    compare("violation-steps-80", as_text(trace_view(trace_of(made()), steps=True)))
 
 
 def test_trace_of_an_error() -> None:
@@ -88,6 +101,8 @@ def test_a_run_that_goes_on_for_ever(width: int) -> None:
     header = Header("0.1", "pingpong.bcast", "turns", {"n": 3})
     trace = narrate(system, lasso(system), system.properties[0], header)
     compare(f"lasso-{width}", as_text(trace_view(trace), width))
+    if width == 80:
+        compare("lasso-steps-80", as_text(trace_view(trace, steps=True), width))
 
 
 def test_a_run_that_stays_where_it_is() -> None:
@@ -129,7 +144,7 @@ def test_what_the_world_does_has_lines_of_its_own() -> None:
         replace(whole.fates[2], faulty="omitting", crashed=True),
     )
     trace = replace(whole, steps=(whole.steps[0], step), fates=faulty)
-    text = as_text(trace_view(trace))
+    text = as_text(trace_view(trace, steps=True))
     assert "performs  go\n" in text
     assert "stores    log = {a}\n" in text
     assert "starts    the timer `t`\n" in text
@@ -168,7 +183,7 @@ def test_no_line_is_wider_than_the_page() -> None:
     step = replace(long.steps[1], events=(event,), headline="h" * 300)
     trace = replace(long, steps=(long.steps[0], step))
     for width in (40, 80, 120):
-        lines = as_text(trace_view(trace), width).splitlines()
+        lines = as_text(trace_view(trace, steps=True), width).splitlines()
         assert max(map(len, lines)) <= width
         assert "".join(lines).count("h") >= 300
 
@@ -186,6 +201,56 @@ def test_a_violation_in_the_initial_state() -> None:
     text = as_text(trace_view(trace))
     assert "in the initial state" in text
     assert "whatever happens, this has happened" in text
+
+
+EXPLAINED = Explanation(
+    sentences=("Agreement fails: p2 delivered a; p3 never does.", "p1 reached only p2."),
+    context=(1,),
+    before=Cost(2, 4, 9),
+    after=Cost(1, 1, 2),
+    least=True,
+    ablations=(
+        Ablation("fault", "the crash of p1", 1, "holds"),
+        Ablation("message", "DATA(p1, a) to p2", 1, "violated", steps=3),
+        Ablation("message", "DATA(p1, a) to p3", 1, "unknown", "the time is over"),
+    ),
+    note="the budget of 5 s was reached",
+)
+
+
+def test_an_explanation() -> None:
+    trace = replace(trace_of(made()), explanation=EXPLAINED)
+    text = as_text(trace_view(trace))
+    compare("explained-80", text)
+    assert text.endswith("\np1 reached only p2.\n")
+
+
+def test_one_run_that_violates_two_properties_is_drawn_once() -> None:
+    one = trace_of(made())
+    other = replace(one, property_name="totality", sentence="totality is violated with p = p3")
+    assert same_run(one, other)
+    assert not same_run(one, replace(other, steps=other.steps[:-1]))
+    assert not same_run(one, trace_of(made(limit=1)))
+    text = as_text(trace_view(one, others=(other,)))
+    assert "totality: VIOLATED, by the same run" in text
+    assert text.count("▷ broadcast(a)") == 1
+    assert text.index("agreement is violated with p = p2, q = p3.") < text.index(
+        "totality is violated with p = p3."
+    )
+
+
+def test_a_document_that_nobody_has_replayed_is_not_said_to_be_accepted() -> None:
+    text = as_text(trace_view(trace_of(made()), replayed=False))
+    assert "in 2 steps, as the document says" in text
+    assert "independent replay" not in text
+
+
+def test_the_spec_as_it_was() -> None:
+    source = Source("a.bcast", "", "// one\n\n  two\n")
+    whole = trace_of(made())
+    text = as_text(source_view(replace(whole, header=replace(HEADER, sources=(source,)))))
+    assert text == "a.bcast\n1 // one\n2\n3   two\n"
+    assert "no text of its spec" in as_text(source_view(replace(whole, header=HEADER)))
 
 
 HEADER = Header("0.1", "a.bcast", "c", fine_steps=True)
