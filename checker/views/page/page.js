@@ -86,15 +86,16 @@ class Picture {
     this.box = root.querySelector(".diagram");
     this.svg = this.box.querySelector("svg");
     this.steps = new Map();
-    this.arrows = [];
+    this.marks = new Map();
     for (const mark of this.box.querySelectorAll(SVG_STEP)) {
       const step = Number(mark.dataset.step);
       if (!this.steps.has(step)) this.steps.set(step, []);
       this.steps.get(step).push(mark);
+      this.date(step, mark);
     }
     for (const mark of this.box.querySelectorAll(SVG_ARROW)) {
       const { sent, ended } = mark.dataset;
-      this.arrows.push({ mark, sent: Number(sent ?? ended ?? 0), ended: Number(ended ?? Infinity) });
+      this.date(Number(sent ?? ended ?? 0), mark);
     }
     this.deliveries = [...this.box.querySelectorAll(".delivery")];
     this.violations = [...this.box.querySelectorAll(".violation")];
@@ -103,19 +104,17 @@ class Picture {
 
   /** Fades what is later than `step`, marks what is now, and scrolls there. */
   show(step, last) {
-    const from = this.shown === null ? -1 : Math.min(this.shown, step);
-    const to = this.shown === null ? Infinity : Math.max(this.shown, step);
-    for (const [number, marks] of this.steps) {
-      if (number < from || number > to) continue;
-      for (const mark of marks) {
-        mark.classList.toggle("later", number > step);
-        mark.classList.toggle("now", number === step);
-        mark.setAttribute("tabindex", number === step ? "0" : "-1");
-      }
+    const was = this.shown ?? last;
+    for (const [number, mark] of this.dated(Math.min(was, step) + 1, Math.max(was, step))) {
+      mark.classList.toggle("later", number > step);
     }
-    for (const arrow of this.arrows) {
-      arrow.mark.classList.toggle("later", arrow.sent > step);
-      arrow.mark.classList.toggle("under-way", arrow.sent <= step && arrow.ended > step);
+    for (const mark of this.steps.get(this.shown) ?? []) {
+      mark.classList.remove("now");
+      mark.setAttribute("tabindex", "-1");
+    }
+    for (const mark of this.steps.get(step) ?? []) {
+      mark.classList.add("now");
+      mark.setAttribute("tabindex", "0");
     }
     for (const mark of this.deliveries) {
       mark.classList.toggle("later", Number(mark.dataset.step ?? last) > step);
@@ -123,6 +122,18 @@ class Picture {
     for (const mark of this.violations) mark.classList.toggle("later", step < last);
     this.shown = step;
     this.uncover(step);
+  }
+
+  date(step, mark) {
+    if (!this.marks.has(step)) this.marks.set(step, []);
+    this.marks.get(step).push(mark);
+  }
+
+  /** Pairs of a step, from `first` to `last`, and what the picture shows of it. */
+  *dated(first, last) {
+    for (let step = first; step <= last; step += 1) {
+      for (const mark of this.marks.get(step) ?? []) yield [step, mark];
+    }
   }
 
   uncover(step) {
@@ -279,8 +290,10 @@ class Run {
     this.showMail(step);
     this.showClaims(step);
     this.source.show(now);
-    this.rows.forEach((row, at) => row.toggleAttribute("data-now", at === step));
-    this.root.style.setProperty("--now", step);
+    this.row?.removeAttribute("data-now");
+    this.row = this.rows[step];
+    this.row?.setAttribute("data-now", "");
+    this.find(".chart")?.style.setProperty("--now", step);
     if (!told) return;
     remember({ [this.fragment]: step });
     speak(`Step ${step} of ${this.last}: ${now.h}`);
