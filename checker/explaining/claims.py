@@ -2,18 +2,205 @@
 
 from __future__ import annotations
 
-from checker.system.ir import Property, TransitionSystem
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from checker.explaining.saying import Voice
+from checker.explaining.truth import Fact, Names, Word, facts, looked_at, whole_word, word_of
+from checker.system.ir import TRUE, Property, PropertyKind, TransitionSystem
+from checker.system.reading import Atom, Join, Node, Phrase, Range, Timed
 from checker.witness.rerun import Run
 from checker.witness.trace import Claim, Obligation, Trace
 
+MOST_OBLIGATIONS = 12
+MOST_ASSIGNMENTS = 600
+"""So many assignments of a property's parameters are looked at for obligations."""
+
 
 def claims(system: TransitionSystem, prop: Property, run: Run, trace: Trace) -> tuple[Claim, ...]:
-    """The atoms of ``prop`` for the violated values, with their truth in each state of ``run``."""
-    return ()
+    """The atoms of ``prop`` for the violated values, with their truth in each state of ``run``.
+
+    Empty where the reading of ``prop`` does not tell who violates it.
+    """
+    found = facts(system, prop, run)
+    if not found:
+        return ()
+    voice, whole = Voice(word_of(system, prop, run), trace), whole_word(system, run)
+    said: dict[tuple[str, str], Claim] = {}
+    for fact in found:
+        if fact.atom.expr == TRUE or fact.atom.kind == "values":
+            continue
+        text, formula = _affirmed(voice, fact), _formula(voice, fact)
+        row = tuple(row_of(whole, fact))
+        said.setdefault((text, formula), Claim(text, formula, row, fact.role))
+    return tuple(said.values())
+
+
+def row_of(whole: Word, fact: Fact) -> list[bool]:
+    """The truth of what ``fact`` is about in each state; of anybody, where it is of nobody."""
+    if fact.range is not None:
+        return whole.truth(fact.range, fact.names)
+    return whole.atom(fact.atom, fact.names)
+
+
+def _affirmed(voice: Voice, fact: Fact) -> str:
+    """The atom of ``fact`` as a clause that is so."""
+    atom = fact.atom
+    subject = voice.filled(atom.subject, fact)
+    text = f"{subject} {atom.yes} {voice.filled(atom.objects, fact)}"
+    return _some(" ".join(text.split()), fact)
+
+
+def _some(text: str, fact: Fact) -> str:
+    for noun in fact.unknown.values():
+        only = f"{fact.only} " if fact.only and noun == "process" else ""
+        text = text.replace(f"any {noun}", f"some {only}{noun}")
+    return text
+
+
+def _formula(voice: Voice, fact: Fact) -> str:
+    return filled_in(voice, fact.atom.formula, fact)
+
+
+def filled_in(voice: Voice, phrase: Phrase, fact: Fact) -> str:
+    """``phrase`` as the spec says it; a name without a value stays a name."""
+    authors = {name: name.partition(".")[0] for name in fact.unknown}
+    parts = []
+    for piece in phrase:
+        text = piece if isinstance(piece, str) else voice.filled((piece,), fact)
+        name = getattr(piece, "name", "")
+        parts.append(authors.get(name, text) if text.startswith("any ") else text)
+    return "".join(parts)
+
+
+# ---- what is demanded -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Demand:
+    """``premise ~> goal`` (``None``: from the start) for one assignment of what stands around."""
+
+    premise: Node | None
+    goal: Node
+    names: Names
 
 
 def obligations(
     system: TransitionSystem, prop: Property, run: Run, trace: Trace
 ) -> tuple[Obligation, ...]:
-    """What ``prop`` demands in the end in ``run``: opened, and met or not."""
-    return ()
+    """What ``prop`` demands in the end in ``run``: the step that opened it, the one that met it.
+
+    That of the violation comes first, then others that the run opened: what is not met, what is.
+    ``impossible`` is left open.  Empty for what is asked of single states.
+    """
+    if prop.reading is None or prop.kind is not PropertyKind.LIVENESS or run.loop is None:
+        return ()
+    word, numbers = word_of(system, prop, run), looked_at(system, prop.reading, run)
+    voice = Voice(word, trace)
+    violated = [f.names for f in facts(system, prop, run) if not f.true or f.mode != "now"]
+    found: dict[str, tuple[int, Obligation]] = {}
+    demands = islice(_demands(word, prop.reading.root, {}), MOST_ASSIGNMENTS)
+    for demand in demands:
+        opened = _opened(word, demand)
+        if opened is None:
+            continue
+        start, met = opened
+        text = wish(voice, demand.goal, demand.names, start)
+        here = any(demand.names.items() <= names.items() for names in violated)
+        rank = 0 if here and met is None else 1 if met is None else 2
+        one = Obligation(text, numbers[start], None if met is None else numbers[met])
+        known = found.get(text)
+        if known is None or (rank, one.opened) < (known[0], known[1].opened):
+            found[text] = (rank, one)
+    ordered = sorted(found.values(), key=lambda pair: (pair[0], pair[1].opened))
+    return tuple(one for _, one in ordered[:MOST_OBLIGATIONS])
+
+
+def _demands(word: Word, node: Node, names: Names) -> Iterator[_Demand]:
+    match node:
+        case Range("forall", body=body):
+            for value in word.values(node, names):
+                if any(word.inside(node, value, names)):
+                    yield from _demands(word, body, {**names, node.name: value})
+        case Join("and", parts):
+            for part in parts:
+                yield from _demands(word, part, names)
+        case Timed("~>", (premise, goal)):
+            yield _Demand(premise, goal, names)
+        case Timed("eventually", (goal,)):
+            yield _Demand(None, goal, names)
+        case Timed("always", (Timed("eventually", (goal,)),)):
+            yield _Demand(None, goal, names)
+        case Timed("always", (Join("=>", (premise, Timed("eventually", (goal,)))),)):
+            yield _Demand(premise, goal, names)
+        case Join("=>", (given, rest)):
+            if word.truth(given, names)[0]:
+                yield from _demands(word, rest, names)
+        case _:
+            return
+
+
+def _opened(word: Word, demand: _Demand) -> tuple[int, int | None] | None:
+    """Where ``demand`` was opened, and where it was met; the one that is never met, if any is."""
+    length = len(word.states)
+    owed = [True] * length
+    if demand.premise is not None:
+        owed = word.truth(demand.premise, demand.names)
+    goal = word.truth(demand.goal, demand.names)
+    ahead = word.ahead(goal, any)
+    opened = [at for at in range(length) if owed[at]]
+    if not opened:
+        return None
+    unmet = [at for at in opened if not ahead[at]]
+    start = unmet[0] if unmet else opened[0]
+    return start, next((at for at in range(start, length) if goal[at]), None)
+
+
+def wish(voice: Voice, node: Node, names: Names, at: int) -> str:
+    """What would have to be so, in words: ``p2 delivers a from p1``."""
+    match node:
+        case Atom():
+            fact = Fact(node, names, True, "now", at)
+            subject = voice.filled(node.subject, fact)
+            said = f"{subject} {node.never.replace('never ', '', 1)}"
+            return voice.brief(" ".join(f"{said} {voice.filled(node.objects, fact)}".split()))
+        case Join("not", (Atom() as atom,)):
+            fact = Fact(atom, names, False, "now", at)
+            denied = f"{voice.filled(atom.subject, fact)} {atom.no}"
+            return " ".join(f"{denied} {voice.filled(atom.objects, fact)}".split())
+        case Join("and" | "or" as op, parts):
+            return f" {op} ".join(wish(voice, part, names, at) for part in parts)
+        case Timed("always", (part,)):
+            return f"{wish(voice, part, names, at)} for ever"
+        case Range("exists"):
+            return _somebody(voice, node, names, at)
+        case Range():
+            return filled_in(voice, node.formula, Fact(_any_atom(node), names, True, "now", at))
+        case _:
+            return " and ".join(wish(voice, part, names, at) for part in node.parts)
+
+
+def _somebody(voice: Voice, node: Range, names: Names, at: int) -> str:
+    unknown = {node.name: node.noun}
+    told = node.among if node.among is not None else node.body
+    if isinstance(told, Atom):
+        fact = Fact(told, names, True, "now", at, "", unknown)
+        subject = voice.filled(told.subject, fact)
+        objects = voice.filled(told.objects, fact)
+        text = f"{subject} {told.never.replace('never ', '', 1)}"
+        if told.op != "decide" or objects != f"any {node.noun}":
+            text = f"{text} {objects}"
+        return voice.brief(_some(" ".join(text.split()), fact))
+    return filled_in(voice, node.formula, Fact(_any_atom(node), names, True, "now", at))
+
+
+def _any_atom(node: Node) -> Atom:
+    """Some atom below ``node``: names are all that is asked of it."""
+    match node:
+        case Atom():
+            return node
+        case Range(body=body):
+            return _any_atom(body)
+        case Join(_, parts) | Timed(_, parts):
+            return _any_atom(parts[0])

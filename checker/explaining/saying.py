@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import cast
 
 from checker.explaining.truth import Fact, Word
 from checker.system import ir
@@ -18,6 +19,9 @@ from checker.witness.trace import Trace
 
 SHORT = {"never": "never does", "now": "has not"}
 """What stands for a clause that denies of one what another one did."""
+
+DONE = ("history", "order", "twice")
+"""Kinds of atoms that tell what a process did."""
 
 ACRONYMS = frozenset({"fifo", "nbac"})
 
@@ -102,7 +106,7 @@ class Voice:
         """One fact as a clause."""
         atom = fact.atom
         somebody = mentions(atom.subject, fact.unknown)
-        objects = self._objects(fact)
+        objects = self.brief(self._objects(fact))
         if somebody is not None and atom.kind in ("history", "opinion", "twice", "standing"):
             kind = f"{fact.only} " if fact.only else ""
             verb = atom.never.replace("never ", "ever ", 1) if fact.mode == "never" else atom.yes
@@ -129,8 +133,8 @@ class Voice:
         phrase = fact.atom.objects
         values = [piece for piece in phrase if not isinstance(piece, str)]
         if fact.unknown and values and all(mentions(v, fact.unknown) for v in values):
-            after = phrase[-1] if phrase[-1] == " twice" else ""
-            return ("" if fact.atom.op == "decide" else "anything") + str(after)
+            after = " twice" if fact.atom.kind == "twice" else ""
+            return ("" if fact.atom.op == "decide" else "anything") + after
         return self.filled(phrase, fact)
 
     # ---- the sentence -------------------------------------------------------------------------
@@ -157,20 +161,15 @@ class Voice:
                 parts.append(f"{who}, {relative}, {text}" if relative else f"{who} {text}")
                 seen.add(who)
             previous = clause
-        parts += self._leftover(standing, seen, parts)
+        parts = self._with_others(standing, seen, parts)
         commas = any("," in part for part in parts)
-        if len(parts) == 2 and not commas and " and " not in "".join(parts):
+        if len(parts) == 2 and not commas and " and " not in parts[-1]:
             return self.brief(" and ".join(parts))
         return self.brief("; ".join(parts))
 
     def without_what_goes_without_saying(self, facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
         """``facts`` without comparisons of values that others name, and what others imply."""
-        implied: set[tuple[str, Value, Value]] = set()
-        for fact in facts:
-            if fact.atom.kind in ("order", "twice") and fact.atom.owner is not None:
-                for item in fact.atom.about:
-                    who = self.of(fact.atom.owner, fact)
-                    implied.add((fact.atom.op, who, self.of(item, fact)))
+        implied = set(self._implied(facts))
         kept: list[Fact] = []
         for fact in facts:
             atom = fact.atom
@@ -180,8 +179,25 @@ class Voice:
                 key = (atom.op, self.of(atom.owner, fact), self.of(atom.about[0], fact))
                 if key in implied:
                     continue
+            if atom.kind == "act" and (atom.op, self.filled(atom.subject, fact)) in implied:
+                continue
+            if atom.kind == "guard" and fact.role == "premise" and len(facts) > 1:
+                continue
             kept.append(fact)
         return tuple(kept) or facts
+
+    def _implied(self, facts: tuple[Fact, ...]) -> Iterator[tuple[object, ...]]:
+        """What need not be said beside ``facts`` that say more."""
+        for fact in facts:
+            atom = fact.atom
+            if atom.kind == "twice" and atom.owner is None:
+                yield atom.op, self.filled(atom.subject, fact)
+            elif atom.kind in ("order", "twice") and atom.owner is not None:
+                for item in atom.about:
+                    yield atom.op, self.of(atom.owner, fact), self.of(item, fact)
+            elif atom.kind == "cause":
+                for pair in atom.about:
+                    yield atom.op, *cast(tuple[Value, ...], self.of(pair, fact))
 
     def _standings(self, facts: tuple[Fact, ...]) -> tuple[dict[str, str], list[Fact]]:
         """Who is correct and the like, as relative clauses; and the other facts."""
@@ -211,7 +227,7 @@ class Voice:
             return ""
         if fate.faulty:
             return "which is Byzantine" if fate.faulty == "byzantine" else "which omits messages"
-        if fate.crashed and clause.fact.true and clause.fact.atom.kind == "history":
+        if fate.crashed and clause.fact.true and clause.fact.atom.kind in DONE:
             return "which crashed later" if self._crashes_later(clause) else "which then crashed"
         return "which crashed" if fate.crashed else ""
 
@@ -223,17 +239,18 @@ class Voice:
                 if e.kind in ("indication", "request") and e.process == clause.subject]  # fmt: skip
         return bool(crash) and all(number < crash[-1] for number in told)
 
-    def _leftover(self, standing: dict[str, str], seen: set[str], parts: list[str]) -> list[str]:
-        """What is said of processes that are no clause's subject."""
-        rest: list[str] = []
+    def _with_others(self, standing: dict[str, str], seen: set[str], parts: list[str]) -> list[str]:
+        """``parts`` with what is said of processes that are no clause's subject."""
+        rest: dict[str, list[str]] = {}
         for who, relative in standing.items():
             if who in seen:
                 continue
-            if parts and re.search(rf"\b{re.escape(who)}$", parts[-1]) and len(parts) == 1:
-                parts[-1] += f", {relative}"
+            if parts and re.search(rf"(?<!\w){re.escape(who)}$", parts[-1]) and len(parts) == 1:
+                parts = [f"{parts[0]}, {relative}"]
             else:
-                rest.append(f"{who} {relative.removeprefix('which ')}")
-        return rest
+                rest.setdefault(relative.removeprefix("which "), []).append(who)
+        first = [f"{listed(who)} {_of_several(said, len(who))}" for said, who in rest.items()]
+        return [*first, *parts]
 
     def brief(self, text: str) -> str:
         """``text`` without senders that go without saying: nobody else asked for that message."""
@@ -288,6 +305,15 @@ def _together(clauses: list[Clause]) -> list[Clause]:
     """Clauses about the same subject side by side, in the order of their first ones."""
     order = {subject: i for i, subject in reversed(list(enumerate(c.subject for c in clauses)))}
     return sorted(clauses, key=lambda clause: order[clause.subject])
+
+
+def _of_several(said: str, count: int) -> str:
+    """A predicate with its verb in the number of its subject."""
+    if count == 1:
+        return said
+    first, _, rest = said.partition(" ")
+    plural = {"is": "are", "has": "have", "crashes": "crash"}
+    return f"{plural.get(first, first)} {plural.get(rest, rest)}".strip()
 
 
 def _ever(fact: Fact) -> str:

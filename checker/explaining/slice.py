@@ -2,11 +2,90 @@
 
 from __future__ import annotations
 
-from checker.system.ir import Property, TransitionSystem
+from collections.abc import Iterator
+
+from checker.explaining.claims import row_of
+from checker.explaining.saying import Voice
+from checker.explaining.truth import Fact, facts, whole_word, word_of
+from checker.system.ir import Property, PropertyKind, TransitionSystem
+from checker.witness.causality import causality, lane_of
 from checker.witness.rerun import Run
-from checker.witness.trace import Trace
+from checker.witness.trace import Event, Trace
+
+FAULTS = frozenset({"crash", "recover", "lose", "forge", "world", "detect", "timeout"})
+"""Kinds of events that others may be the consequence of without any message between them."""
 
 
 def context(system: TransitionSystem, prop: Property, run: Run, trace: Trace) -> tuple[int, ...]:
-    """The numbers of the steps of ``trace`` that are not in the causal past of the violation."""
-    return ()
+    """The numbers of the steps of ``trace`` that are not in the causal past of the violation.
+
+    The violation is: the steps at which what the property speaks of got its final value; faults,
+    and what is like them; of what goes on for ever the loop, and all that the processes do that
+    lack something.  Where that is nothing, no step is context.
+    """
+    found = facts(system, prop, run)
+    if not found:
+        return ()
+    past = causality(trace)
+    numbers = set(_targets(system, prop, run, trace, found))
+    numbers = {number for number in numbers if 0 < number < len(past.steps)}
+    if not numbers:
+        return ()
+    needed = past.past(numbers)
+    return tuple(s.number for s in past.steps if s.number and s.number not in needed)
+
+
+def _targets(
+    system: TransitionSystem, prop: Property, run: Run, trace: Trace, found: tuple[Fact, ...]
+) -> Iterator[int]:
+    whole = whole_word(system, run)
+    voice = Voice(word_of(system, prop, run), trace)
+    for fact in found:
+        yield from _changes(row_of(whole, fact), bool(fact.atom.otherwise))
+        for condition, _ in fact.atom.otherwise:
+            row = [whole.value(condition, at, fact.names) for at in range(len(whole.states))]
+            yield from _changes(row, True)
+        yield from _events(trace, fact, voice)
+    for step in trace.steps:
+        if any(event.kind in FAULTS for event in step.events):
+            yield step.number
+    if trace.closing is not None and trace.loop is not None:
+        yield from range(trace.loop + 1, trace.closing.number + 1)
+    if prop.kind is PropertyKind.LIVENESS:
+        named = {voice.filled((f.atom.owner,), f) for f in found if f.atom.owner is not None}
+        named |= set(_owners(voice, found, trace))
+        yield from (step.number for step in trace.steps if lane_of(step) in named)
+
+
+def _changes(row: list[bool], all_of_them: bool) -> Iterator[int]:
+    """Where a truth changed the last time, or each time."""
+    changed = [at for at in range(1, len(row)) if row[at] != row[at - 1]]
+    yield from changed if all_of_them else changed[-1:]
+
+
+def _owners(voice: Voice, found: tuple[Fact, ...], trace: Trace) -> Iterator[str]:
+    """The processes of which state is spoken: ``p1`` of ``p1.vote``."""
+    for fact in found:
+        text = voice.filled((*fact.atom.subject, " ", *fact.atom.objects), fact)
+        for process in trace.processes:
+            if f"{process}." in text:
+                yield process
+
+
+def _events(trace: Trace, fact: Fact, voice: Voice) -> Iterator[int]:
+    """The steps at which what should happen once, or in an order, happened."""
+    if fact.atom.kind not in ("twice", "order", "act"):
+        return
+    said = voice.filled((*fact.atom.subject, " ", *fact.atom.objects), fact)
+    for step in trace.steps:
+        for event in step.events:
+            if _told(event, fact, said):
+                yield step.number
+
+
+def _told(event: Event, fact: Fact, said: str) -> bool:
+    if event.kind == "perform":
+        return f"act {event.name} " in f"{said} "
+    if event.kind != "indication" or not event.name.startswith(f"{fact.atom.op}("):
+        return False
+    return said.startswith(event.process) and all(v in said for _, v in event.arguments)

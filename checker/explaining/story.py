@@ -92,7 +92,7 @@ def _crashes(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) -> Iter
 def _crash(trace: Trace, step: Step, who: str) -> str:
     """``p1 crashed after reaching only p3``."""
     back = any(s.number > step.number and e.process == who for s, e in _events(trace, "recover"))
-    after = " and came back later" if back else ""
+    after = ", and came back later" if back else ""
     window = _window(step, who)
     if window:
         return f"{who} crashed {window}{after}"
@@ -106,7 +106,8 @@ def _crash(trace: Trace, step: Step, who: str) -> str:
                 + after
             )
         return f"{who} crashed before its {last.message} reached {_anybody(last.missing)}{after}"
-    return f"{who} crashed at step {step.number}{after}"
+    when = f"crashed at step {step.number}" if step.number else "is down from the start"
+    return f"{who} {when}{after}"
 
 
 def _kept_from(trace: Trace, step: Step, who: str) -> bool:
@@ -185,25 +186,40 @@ def _step_of(trace: Trace, fact: Fact, voice: Voice, who: str) -> int | None:
 
 
 def _liars(trace: Trace) -> Iterator[str]:
-    made: dict[str, list[str]] = {}
+    """What Byzantine processes made others receive; those that said the same are told together."""
+    made: dict[str, dict[str, dict[str, None]]] = {}
     for _, event in _events(trace, "forge"):
-        made.setdefault(event.process, []).append(f"{event.peers[0]} {event.message}")
-    for who, told in made.items():
-        shown = dict.fromkeys(told)
-        if len(shown) > MANY:
-            yield f"{who}, which is Byzantine, made up {len(told)} messages."
-        else:
-            yield f"{who}, which is Byzantine, sent {listed(shown)}."
+        whom = made.setdefault(event.process, {}).setdefault(event.message, {})
+        whom[event.peers[0]] = None
+    liars: dict[str, list[str]] = {}
+    for liar, messages in made.items():
+        told = [f"{message} to {listed(whom)}" for message, whom in messages.items()]
+        said = listed(told) if len(told) <= MANY else f"{len(told)} messages of its own making"
+        liars.setdefault(said, []).append(liar)
+    parts = [
+        f"{listed(sorted(who))}, which {'is' if len(who) == 1 else 'are'} Byzantine, sent {said}"
+        for said, who in liars.items()
+    ]
+    if parts:
+        yield f"{'; '.join(parts)}."
 
 
 def _losses(trace: Trace) -> Iterator[str]:
-    lost = [f"{e.message} from {e.process} to {e.peers[0]}" for _, e in _events(trace, "lose")]
+    """Messages that were lost before the run went round; of the others :func:`_for_ever` tells."""
+    lost = [
+        f"{event.message} from {event.process} to {event.peers[0]}"
+        for step, event in _events(trace, "lose")
+        if trace.closing is None or trace.loop is None or step.number <= trace.loop
+    ]
     if len(lost) > MANY:
         yield f"{len(lost)} messages were lost, the last one {lost[-1]}."
     elif lost:
-        counted = {text: lost.count(text) for text in lost}
-        shown = [t + (f" ({n} times)" if n > 1 else "") for t, n in counted.items()]
+        shown = [text + _times(lost.count(text)) for text in dict.fromkeys(lost)]
         yield f"The network lost {listed(shown)}."
+
+
+def _times(count: int) -> str:
+    return "" if count == 1 else " twice" if count == 2 else f" {count} times"
 
 
 def _suspicions(trace: Trace) -> Iterator[str]:
@@ -226,9 +242,13 @@ def _suspicions(trace: Trace) -> Iterator[str]:
 
 
 def _world(trace: Trace) -> Iterator[str]:
+    """Partitions, and processes that waited no longer."""
     for step, event in _events(trace, "world"):
         if lane_of(step) == NOBODY and "split" in event.sentence:
             yield f"{event.sentence[:1].upper()}{event.sentence[1:]}."
+    waited = [f"{e.process} at step {s.number}" for s, e in _events(trace, "timeout")]
+    if 0 < len(waited) <= MANY and trace.closing is None:
+        yield f"A timer ran out for {listed(waited)}."
 
 
 # ---- runs without an end ----------------------------------------------------------------------

@@ -31,7 +31,8 @@ class Fact:
     ``mode``: ``now``; ``never`` (false from there on for ever); ``always`` (true from there on);
     ``again`` (true, or false, again and again, but not all the time).  ``role`` is ``premise`` or
     ``goal``; ``unknown``: names that may be anything, and what such a thing is called (a fact that
-    is false is so for all of them); ``only``: a kind of process of which the subject is any.
+    is false is so for all of them), in ``range``; ``only``: a kind of process of which the subject
+    is any.
     """
 
     atom: Atom
@@ -42,6 +43,7 @@ class Fact:
     role: str = ""
     unknown: Mapping[str, str] = field(default_factory=dict)
     only: str = ""
+    range: Range | None = None
 
 
 @dataclass
@@ -212,10 +214,11 @@ class Word:
 
     def nobody(self, node: Range, names: Names, wanted: bool, at: int, mode: str) -> Iterator[Fact]:
         """That no value makes the quantifier's body what it would have to be."""
-        simple = self.simple(node, names, wanted, at, mode)
-        if simple is not None:
-            yield simple
-            return
+        if not wanted:
+            simple = list(self.simple(node, node.body, names, at, mode))
+            if simple:
+                yield from simple
+                return
         told = [v for v in self.values(node, names) if self.inside(node, v, names)[at]]
         guard, rest = _guarded(node.body)
         if guard is not None:
@@ -228,30 +231,37 @@ class Word:
             if self.truth(about, inner)[at] is wanted:
                 yield from self.why(about, inner, wanted, at, mode)
 
-    def simple(self, node: Range, names: Names, wanted: bool, at: int, mode: str) -> Fact | None:
+    def simple(self, node: Range, body: Node, names: Names, at: int, mode: str) -> Iterator[Fact]:
         """``no process delivered a``, where it can be said like that."""
-        if wanted:
-            return None
         unknown = {node.name: node.noun}
-        if node.among is not None and _trivial(node.body):
-            return Fact(node.among, names, False, mode, at, "", unknown)
-        if node.among is not None or node.where is not None:
-            return None
-        guard, rest = _guarded(node.body)
+        if node.among is not None:
+            if _trivial(body):
+                yield Fact(node.among, names, False, mode, at, "", unknown, "", node)
+            return
+        if node.where is not None:
+            return
+        guard, rest = _guarded(body)
         only = ""
-        body: Node = node.body
         if guard is not None and rest is not None:
             body, only = rest, "correct"
         how = mode
-        while isinstance(body, Timed) and body.op in ("eventually", "always"):
-            how, body = ("never" if body.op == "eventually" else how), body.parts[0]
-        if isinstance(body, Range) and body.kind == "exists" and body.among is not None:
-            if _trivial(body.body) and body.where is None:
-                both = {**unknown, body.name: body.noun}
-                return Fact(body.among, names, False, how, at, "", both, only)
-        if not isinstance(body, Atom) or body.kind not in ("history", "opinion", "twice"):
-            return None
-        return Fact(body, names, False, how, at, "", unknown, only)
+        match body:
+            case Timed("eventually", (Timed("always", (part,)),)):
+                body, how = part, "lasting"
+            case Timed("eventually", (part,)):
+                body, how = part, "never"
+        match body:
+            case Join("or", parts) if not only and all(_of_somebody(part) for part in parts):
+                told, unknowns = parts, unknown
+            case Range("exists", among=Atom() as among, where=None) if _trivial(body.body):
+                told, unknowns = (among,), {**unknown, body.name: body.noun}
+            case _ if _of_somebody(body):
+                told, unknowns = (body,), unknown
+            case _:
+                return
+        for atom in told:
+            if isinstance(atom, Atom):
+                yield Fact(atom, names, False, how, at, "", unknowns, only, node)
 
 
 def _joined(op: str, rows: list[list[bool]]) -> list[bool]:
@@ -292,6 +302,14 @@ def _premised(node: Node) -> bool:
             return False
 
 
+def _of_somebody(node: Node) -> bool:
+    """Whether ``node`` is a clause that can be said of nobody."""
+    return isinstance(node, Atom) and (
+        node.kind in ("history", "opinion", "twice")
+        or (node.kind == "standing" and node.op != "correct")
+    )
+
+
 def _trivial(node: Node) -> bool:
     return isinstance(node, Atom) and node.expr == ir.TRUE
 
@@ -315,7 +333,19 @@ def word_of(system: TransitionSystem, prop: Property, run: Run) -> Word:
     if prop.kind is PropertyKind.INVARIANT or run.loop is None:
         return Word((named(system, run.last),), 0, hints)
     numbers = looked_at(system, prop.reading, run)
-    loop = next((i for i, number in enumerate(numbers) if number >= run.loop), len(numbers) - 1)
+    return _word(system, run, numbers, hints)
+
+
+def whole_word(system: TransitionSystem, run: Run) -> Word:
+    """All states of ``run``; where it ends it stays in the last one."""
+    return _word(system, run, list(range(len(run.moments))), {})
+
+
+def _word(
+    system: TransitionSystem, run: Run, numbers: list[int], hints: Mapping[str, Value]
+) -> Word:
+    start = len(run.moments) - 1 if run.loop is None else run.loop
+    loop = next((i for i, number in enumerate(numbers) if number >= start), len(numbers) - 1)
     states = tuple(named(system, run.moments[number].state) for number in numbers)
     return Word(states, loop, hints)
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from checker.lang import typed
 from checker.lang.check_history import history_name
-from checker.system.instantiate.expressions import Env
+from checker.system.instantiate.expressions import Env, lower
+from checker.system.instantiate.walk import nodes
 from checker.system.ir import Expr
 from checker.system.reading import Phrase
 
@@ -19,15 +20,27 @@ _BINDING = {
 
 _ATOMIC = 10
 
+PARAMETER = "="
+"""Stands before the names of parameters, which others may hide."""
+
+Names = dict[str, Expr]
+"""What names stand for."""
+
 
 def spelled(expr: typed.Expr, env: Env) -> Phrase:
     """``expr`` as text; names that ``env`` knows are left open, for their values."""
-    return _tidy(_spell(expr, env.names)[0])
+    return _tidy(_spell(expr, _names(expr, env))[0])
+
+
+def _names(root: object, env: Env) -> Names:
+    """What the names of ``env`` stand for, and those of parameters below ``root``."""
+    given = {n.name: lower(n, env) for n in nodes(root) if isinstance(n, typed.Param)}
+    return {**env.names, **{PARAMETER + name: value for name, value in given.items()}}
 
 
 def pattern_spelled(pattern: typed.Pattern, env: Env) -> Phrase:
     """``pattern`` as text, in the same way."""
-    return _tidy(_pattern(pattern, env.names))
+    return _tidy(_pattern(pattern, _names(pattern, env)))
 
 
 def _tidy(parts: Iterable[str | Expr]) -> Phrase:
@@ -39,9 +52,6 @@ def _tidy(parts: Iterable[str | Expr]) -> Phrase:
         elif part != "":
             result.append(part)
     return tuple(result)
-
-
-Names = dict[str, Expr]
 
 
 def _spell(expr: typed.Expr, names: Names) -> tuple[Phrase, int]:
@@ -91,7 +101,9 @@ def _primary(expr: typed.Expr, names: Names) -> Phrase:
             return (str(value).lower(),)
         case typed.Local(_, name, _):
             return (names.get(name, name),)
-        case typed.Param(_, name, _) | typed.Named(_, name, _):
+        case typed.Param(_, name, _):
+            return (names.get(PARAMETER + name, name),)
+        case typed.Named(_, name, _):
             return (name,)
         case typed.StateRef(_, name, _, owner, _):
             return (name,) if owner is None else (*_under(owner, names, _ATOMIC), f".{name}")

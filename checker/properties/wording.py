@@ -33,6 +33,8 @@ COMPARED = {
 }
 """For each comparison its verbs (is so, is not so, is never so), and what follows them."""
 
+FLIPPED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
 OPINIONS = {
     "suspected": ("suspects", "does not suspect", "never suspects"),
     "trusted": ("trusts", "does not trust", "never trusts"),
@@ -156,7 +158,7 @@ class _Words:
             case typed.Repeated(_, _, op, owner, item, _):
                 return self.repeated(expr, op, owner, item, env)
             case typed.RepeatedAct(_, kind, item, _):
-                return self.act(expr, kind, spelled(item, env), env, (" twice",))
+                return self.act(expr, kind, spelled(item, env), env, ("twice",))
             case typed.Causes(_, first, second, _):
                 return self.cause(expr, first, second, env)
             case typed.Operation(_, op, (left, right), _) if op in COMPARED:
@@ -287,35 +289,61 @@ class _Words:
         interface = self.world.instances[0].protocol.implements
         assert interface is not None
         verb = interface.requests[0].name
-        sides: list[Phrase] = []
-        for side, type_ in zip((first, second), pair.items, strict=True):
-            one = lower(side, env, type_)
-            sides.append((build.item(one, 0), f"'s {verb} of ", build.item(one, 1)))
+        pairs_of = tuple(
+            lower(side, env, type_) for side, type_ in zip((first, second), pair.items, strict=True)
+        )
+        sides: list[Phrase] = [
+            (build.item(one, 0), f"'s {verb} of ", build.item(one, 1)) for one in pairs_of
+        ]
         ways = ("may have caused", "can't have caused", "never causes")
-        return Atom(lower(expr, env), "cause", sides[0], *ways, sides[1], spelled(expr, env))
+        return Atom(
+            lower(expr, env),
+            "cause",
+            sides[0],
+            *ways,
+            sides[1],
+            spelled(expr, env),
+            verb,
+            None,
+            pairs_of,
+        )
 
     def comparison(
         self, expr: typed.Expr, op: str, left: typed.Expr, right: typed.Expr, env: Env
     ) -> Atom:
+        """Values compared; the side that the state decides comes first."""
+        now, text = lower(expr, env), spelled(expr, env)
+        sized = any(isinstance(s, typed.Operation) and s.op == "size" for s in (left, right))
+        if not _varies(left) and _varies(right) and op in FLIPPED:
+            left, right, op = right, left, FLIPPED[op]
         yes, no, never, after = COMPARED[op]
-        a, b = spelled(left, env), spelled(right, env)
-        varies = [any(typed.changes(n) for n in nodes(side)) for side in (left, right)]
-        if varies == [False, True] and op in ("==", "!="):
-            left, right, a, b, varies = right, left, b, a, [True, False]
+        a, b = measured(left, env), measured(right, env)
+        left_now, right_now = lower(left, env), lower(right, env)
+        kind = "values" if not _varies(left) and not _varies(right) else "state"
+        if sized and kind == "state" and after in ("above ", "below "):
+            kind = "guard"
+        limit: Phrase = (after, *b, ", which is ", right_now) if _varies(right) else (right_now,)
+        if after and not _varies(right):
+            limit = (after, right_now)
         otherwise: tuple[tuple[Expr, Phrase], ...] = ()
-        if varies[0]:
-            limit: Phrase = (*b, ", which is ", lower(right, env)) if varies[1] else b
-            now = lower(left, env)
-            if op == "!=":
-                otherwise = ((TRUE, ("is ", *b)),)
-            else:
-                otherwise = ((TRUE, ("is ", now, f", not {after}", *limit)),)
-        kind = "state" if any(varies) else "values"
-        objects: Phrase = (after, *b) if after else b
-        return Atom(
-            lower(expr, env), kind, a, yes, no, never, objects, spelled(expr, env),
-            otherwise=otherwise,
-        )  # fmt: skip
+        if _varies(left):
+            wrong: Phrase = ("is ", *limit) if op == "!=" else ("is ", left_now, ", not ", *limit)
+            otherwise = ((TRUE, wrong),)
+        return Atom(now, kind, a, yes, no, never, limit, text, otherwise=otherwise)
+
+
+def measured(expr: typed.Expr, env: Env) -> Phrase:
+    """``expr`` as text; how many there are of something is said in words."""
+    match expr:
+        case typed.Operation(_, "size", (of,), _):
+            return ("the size of ", *spelled(of, env))
+        case _:
+            return spelled(expr, env)
+
+
+def _varies(expr: typed.Expr) -> bool:
+    """Whether states decide what ``expr`` is."""
+    return any(typed.changes(n) for n in nodes(expr))
 
 
 def _is_said(left: typed.Expr, right: typed.Expr) -> bool:
