@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -13,6 +13,8 @@ from checker.views import marks as m
 
 LEAST = 4
 """Columns that a process gets at least: its lane, and some of a text."""
+USUAL = 8
+"""Columns that a process gets where there is room, whatever happens at it."""
 AROUND = 5
 """Columns that an arrow takes besides its label and the lanes at its ends."""
 
@@ -39,7 +41,7 @@ def columns(lanes: tuple[str, ...], needs: dict[str, int], left: int, width: int
     if not lanes or free < LEAST * len(lanes):
         return None
     wanted = {lane: max(needs.get(lane, 0), LEAST) for lane in lanes}
-    least = min(free // len(lanes), 12)
+    least = min(free // len(lanes), USUAL)
     wanted = {lane: max(wish, least) for lane, wish in wanted.items()}
     given: dict[str, int] = {}
     for rest, lane in zip(
@@ -82,8 +84,9 @@ class Row:
     def text(self, faded: bool = False) -> Text:
         """The line, ``faded`` where it is only context."""
         line = Text(no_wrap=True, overflow="crop", end="")
-        for character, style in self.cells:
-            line.append(character, f"{style} dim".strip() if faded else style)
+        for style, cells in groupby(self.cells, key=lambda cell: cell[1]):
+            text = "".join(character for character, _ in cells)
+            line.append(text, f"{style} dim".strip() if faded else style)
         line.rstrip()
         return line
 

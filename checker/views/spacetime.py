@@ -45,11 +45,17 @@ class _Diagram:
         width = options.max_width
         columns = self._columns(width, self._lanes) or self._columns(width, self._busy())
         if columns is None:
-            yield Text(f"There is no room for {len(self._lanes)} processes in {width} columns.")
+            yield from self._headlines(width)
             return
         page = _Page(self._trace, columns, self._context, self._subjects, self._margin())
         for line in page.lines(self._blocks, self._rest):
             yield Text.assemble(line, "\n", end="")
+
+    def _headlines(self, width: int) -> Iterator[Text]:
+        """The run where not even narrow lanes have room."""
+        yield Text(f"There is no room for {len(self._lanes)} processes in {width} columns.\n")
+        for block in self._blocks:
+            yield Text(f"{block.step.number:>4} {block.step.headline}", overflow="fold")
 
     def _margin(self) -> int:
         """Columns on the left: a bar where the run goes round, and the step's number."""
@@ -241,8 +247,9 @@ class _Page:
         if trace.failure is not None:
             said = f"an error of the run: {trace.failure.code}"
         elif trace.ends:
-            said = f"nothing more has to happen; {trace.property_name} is violated"
-        elif trace.closing is not None:
+            violated = f"; {trace.property_name} is violated" if trace.property_name else ""
+            said = f"nothing more has to happen{violated}"
+        elif trace.closing is not None or not trace.property_name:
             return
         else:
             said = f"{trace.property_name} is violated here"

@@ -69,7 +69,15 @@ def itf_value(data: Json) -> Json:
 
 
 def _record(data: dict[str, Json]) -> Json:
-    return {identifier(name): itf_value(value) for name, value in data.items()}
+    names = record_names(data)
+    return {name: itf_value(value) for name, value in zip(names, data.values(), strict=True)}
+
+
+def record_names(data: dict[str, Json]) -> tuple[str, ...]:
+    """The names of a record's fields in ITF; one with a tag and a value is no variant."""
+    if set(data) == {"tag", "value"}:
+        return tuple("tag_" if name == "tag" else name for name in data)
+    return tuple(identifier(name) for name in data)
 
 
 def identifier(name: str) -> str:

@@ -1,0 +1,215 @@
+"""Space-time diagrams in a terminal."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from rich.cells import cell_len
+
+from checker.views import marks
+from checker.views.paper import as_text
+from checker.views.spacetime import spacetime
+from checker.witness.trace import Change, Event, Trace
+from tests.witness.by_hand import (
+    crash,
+    deliver,
+    forge,
+    lose,
+    receive,
+    request,
+    send,
+    step,
+    suspect,
+    trace,
+    world,
+)
+
+
+def drawn(made: Trace, width: int = 80) -> list[str]:
+    return as_text(spacetime(made), width).splitlines()
+
+
+def row(made: Trace, text: str) -> str:
+    """The first line of the diagram that has ``text``."""
+    return next(line for line in drawn(made) if text in line)
+
+
+def codes(line: str) -> list[str]:
+    """The escape codes of ``line``, without their beginning."""
+    return re.findall(r"\x1b\[([0-9;]*m)", line)
+
+
+def event(kind: str, who: str, name: str = "") -> Event:
+    return Event(kind, f"{who} {name}", who, name)
+
+
+EVERYTHING = trace(
+    step(1, request("p1", "broadcast(a)"), send("p1", "DATA(a)", "p1", "p2", "p3")),
+    step(2, receive("p2", "DATA(a)", "p1"), deliver("p2", "deliver(p1, a)")),
+    step(3, lose("p1", "DATA(a)", "p3")),
+    step(4, world("the network splits into {p1} and {p2, p3}")),
+    step(
+        5,
+        event("perform", "p3", "go"),
+        crash("p3"),
+        cut=(event("store", "p3", "log = a"), send("p3", "DONE", "p1", "p2")),
+    ),
+    step(6, suspect("p2", "p3")),
+    step(7, event("recover", "p3", "comes back up")),
+    step(8, event("timeout", "p1", "t"), event("timer", "p1", "starts the timer `t`")),
+    step(9, send("p2", "LATE", "p1")),
+    step(10, forge("p4", "LIE", "p1")),
+    step(11, receive("p1", "DATA(a)", "p1")),
+    processes=("p1", "p2", "p3", "p4"),
+    context=(9,),
+    ends=True,
+)
+BYZANTINE = replace(
+    EVERYTHING,
+    fates=(*EVERYTHING.fates[:3], replace(EVERYTHING.fates[3], faulty="byzantine")),
+)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+@pytest.mark.parametrize("processes", [2, 4, 7, 9])
+def test_no_line_is_wider_than_the_page(width: int, processes: int) -> None:
+    names = tuple(f"process{i}" for i in range(1, processes + 1))
+    last = names[-1]
+    made = trace(
+        step(1, request(names[0], "broadcast(a rather long message)")),
+        step(2, send(names[0], "DATA(a rather long message)", *names)),
+        step(3, receive(last, "DATA(a rather long message)", names[0]), deliver(last, "d" * 90)),
+        step(4, world("w" * 200)),
+        step(5, receive(names[0], "日本語の長いメッセージ" * 5, last)),
+        processes=names,
+    )
+    lines = drawn(made, width)
+    assert max(map(cell_len, lines)) <= width
+    told = "".join(line.strip() for line in lines)
+    assert "d" * 90 in told
+    assert "w" * 200 in told or width > 200
+    assert "DATA(a rather long message)" in " ".join("\n".join(lines).split())
+
+
+@pytest.mark.parametrize("width", [90, 120])
+def test_each_sign_is_where_it_belongs(width: int) -> None:
+    text = "\n".join(drawn(BYZANTINE, width))
+    for sign in ("▷ broadcast(a)", "►■ deliver(p1, a)", "◆ performs go", "✕ crashes inside"):
+        assert sign in text
+    assert "▫ not done: stores" in text
+    assert "? suspects p3" in text
+    assert "↑ back up" in text
+    assert "◷ timeout t" in text
+    assert "══ the network splits into {p1} and {p2, p3} ═" in text
+    assert " (9)" in text
+    assert "● DATA(a) from itself" in text
+
+
+def test_a_message_is_an_arrow_on_the_row_of_its_receipt() -> None:
+    line = row(EVERYTHING, "►■ deliver(p1, a)")
+    assert line.startswith("   2  ├")
+    assert " DATA(a) " in line
+
+
+def test_arrows_that_do_not_arrive() -> None:
+    assert row(EVERYTHING, "✗│").startswith("   3  ├")
+    assert "┄○" in row(EVERYTHING, " DONE ").replace("○┄", "┄○")
+    late = row(EVERYTHING, "·─")
+    assert "LATE" in late
+    assert "○" not in late
+
+
+def test_a_crashed_process_has_a_dotted_lane_until_it_is_back() -> None:
+    lanes = [line for line in drawn(EVERYTHING) if line[:5].strip("( )").isdigit()]
+    at = drawn(EVERYTHING)[0].index("p3")
+    by_number = {line[:5].strip("( )"): line for line in lanes}
+    assert by_number["6"][at] == marks.DOWN
+    assert by_number["7"][at] == marks.RECOVERY
+    assert by_number["8"][at] == marks.UP
+
+
+def test_a_byzantine_process_has_a_lane_of_its_own_kind_and_double_arrows() -> None:
+    lines = drawn(BYZANTINE)
+    at = lines[0].index("p4")
+    assert lines[1][at] == marks.BYZANTINE
+    assert "═ LIE ═" in row(BYZANTINE, "LIE")
+    assert "║ is Byzantine" in "\n".join(lines)
+
+
+def test_plain_text_has_no_escape_codes_and_colour_changes_no_letter() -> None:
+    plain = as_text(spacetime(EVERYTHING))
+    coloured = as_text(spacetime(EVERYTHING), colour=True)
+    assert "\x1b" not in plain
+    assert "\x1b[" in coloured
+    stripped = re.sub(r"\x1b\[[0-9;]*m", "", coloured)
+    assert [line.rstrip() for line in stripped.splitlines()] == plain.splitlines()
+
+
+def test_every_sign_has_a_stand_in() -> None:
+    text = as_text(spacetime(BYZANTINE))
+    plain = marks.in_ascii(text)
+    assert plain.isascii()
+    assert "?" not in plain.replace("? suspects", "").replace("? a failure", "")
+    assert list(map(len, plain.splitlines())) == list(map(len, text.splitlines()))
+    signs = [value for name, value in vars(marks).items() if name.isupper() and len(value) == 1]
+    assert signs
+    assert all(cell_len(sign) == 1 for sign in signs)
+
+
+def test_what_repeats_is_boxed() -> None:
+    made = trace(
+        step(1, send("p1", "BALL", "p2")),
+        step(2, receive("p2", "BALL", "p1"), send("p2", "BALL", "p1")),
+        loop=1,
+        closing=step(3, receive("p1", "BALL", "p2"), send("p1", "BALL", "p2")),
+    )
+    lines = drawn(made)
+    boxed = [line for line in lines if line.startswith(("┏", "┃", "┗"))]
+    assert boxed[0] == "┏━━ steps 2 to 3 repeat for ever"
+    assert boxed[-1] == "┗━━ then all is as after step 1, and so on"
+    assert [line[:3] for line in boxed if line[2].isdigit()] == ["┃ 2", "┃ 3"]
+
+
+def test_context_is_faded_and_marked() -> None:
+    lines = as_text(spacetime(EVERYTHING), colour=True).splitlines()
+    faded = next(line for line in lines if "LATE" in line)
+    full = next(line for line in lines if "suspects" in line)
+    assert "\x1b[2;" in faded
+    assert all("2" in code.removesuffix("m").split(";") or code == "0m" for code in codes(faded))
+    assert any("2" not in code.removesuffix("m").split(";") for code in codes(full) if code != "0m")
+    assert "(n) a step that the violation does not depend on" in "\n".join(drawn(EVERYTHING))
+
+
+def test_state_is_shown_where_the_property_speaks_of_it() -> None:
+    from checker.witness.trace import At, Header, Source
+
+    text = "\n\nproperty one_holder :\n  always p.holding => p == q\n\nproperty other : q.seen\n"
+    header = Header("0", "a.bcast", "c", sources=(Source("a.bcast", "", text),))
+    changes = (
+        Change("holding", "holding", "p1", "false", "true", "state", False),
+        Change("seen", "seen", "p1", "0", "1", "state", False),
+    )
+    made = replace(
+        trace(step(1, request("p1", "go"), changes=changes)),
+        header=header,
+        at=At("a.bcast", 3, 1),
+    )
+    shown = "\n".join(drawn(made))
+    assert "holding = true" in shown
+    assert "seen" not in shown
+
+
+def test_more_processes_than_there_is_room_for() -> None:
+    names = tuple(f"p{i}" for i in range(1, 41))
+    made = trace(
+        step(1, send("p1", "A", "p40")), step(2, receive("p40", "A", "p1")), processes=names
+    )
+    lines = drawn(made)
+    assert lines[0].split() == ["p1", "p40"]
+    assert any("► A to p40" in line for line in lines)
+    busy = trace(*(step(i, request(f"p{i}", "x")) for i in range(1, 41)), processes=names)
+    text = " ".join(" ".join(drawn(busy)).split())
+    assert "There is no room for 40 processes in 80 columns." in text
+    assert "40 p40 is asked: x" in text
