@@ -43,6 +43,7 @@ __all__ = [
     "explain_trace",
     "load_check",
     "no_such_check",
+    "open_again",
     "open_check",
     "replay_trace",
     "run_check",
@@ -126,6 +127,11 @@ def explain_trace(
 
 def _system_of(trace: Trace, base_folder: str | None) -> TransitionSystem:
     """The system of which a trace document is a run, as its spec is now."""
+    return _made_of(trace, base_folder)[1].system
+
+
+def _made_of(trace: Trace, base_folder: str | None) -> tuple[typed.Check, Instantiated]:
+    """The check of which a trace document is a run, as its spec is now, and its system."""
     from checker.properties import ask
 
     header = trace.header
@@ -135,7 +141,17 @@ def _system_of(trace: Trace, base_folder: str | None) -> TransitionSystem:
         k.removeprefix(GROWN): int(v) for k, v in header.settings.items() if k.startswith(GROWN)
     }
     check = load_check(path, header.check, settings)
-    return instantiate(check, settings, ask, capacities=grown, fine=header.fine_steps).system
+    return check, instantiate(check, settings, ask, capacities=grown, fine=header.fine_steps)
+
+
+def open_again(trace: Trace) -> Opened:
+    """The check of a trace, made ready for stepping through; raises :class:`SpecError`."""
+    from checker.stepping.opened import Opened
+
+    header = trace.header
+    check, made = _made_of(trace, None)
+    settings = {k: v for k, v in header.settings.items() if not k.startswith(GROWN)}
+    return Opened(check, settings, lambda _: header, fine=header.fine_steps, made=made)
 
 
 def open_check(path: str, name: str | None, options: Options) -> Opened:

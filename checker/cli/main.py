@@ -18,10 +18,12 @@ from checker.cli.check import check
 from checker.cli.diagnostic import diagnostic
 from checker.cli.doctor import doctor
 from checker.cli.explain import explain
+from checker.cli.explore import explore
 from checker.cli.export import export
 from checker.cli.gallery import gallery
 from checker.cli.library import list_specs
 from checker.cli.replay import replay
+from checker.cli.scenario import scenario
 from checker.cli.show import show
 from checker.cli.simulate import simulate
 from checker.cli.sweep import sweep
@@ -80,6 +82,8 @@ for _command in (
     gallery,
     show,
     simulate,
+    explore,
+    scenario,
     list_specs,
     diagnostic,
     doctor,

@@ -1,4 +1,4 @@
-"""``bivalence replay``: a run that was written down is made again."""
+"""``bivalence replay``: a run that was written down, as a trace or a scenario, is made again."""
 
 from __future__ import annotations
 
@@ -11,15 +11,19 @@ import click
 @click.argument("trace", metavar="TRACE")
 @click.option("--steps", is_flag=True, help="Step by step as well, with all that changes.")
 def replay(trace: str, steps: bool) -> int:
-    """Make a trace's run again, and show it.
+    """Make the run of a trace or a scenario again, and show it.
 
     The spec, check and parameters are those that TRACE names. Exits 1 where the run does what the
-    trace says: it is a violation, after all.
+    trace says: it is a violation, after all. A scenario (FILE.scenario, or FILE::CHECK::SCENARIO)
+    is run as a regression: exits 0 where the run is possible and its claims are true.
     """
     from checker.cli.say import page
+    from checker.cli.scenarios import is_scenario, replay_scenario
     from checker.cli.traces import changed, loaded, replayed
     from checker.views.text import trace_view
 
+    if is_scenario(trace):
+        return replay_scenario(trace, steps)
     document = loaded(trace)
     again = replayed(document)
     if not document.edited and not changed(document.trace):

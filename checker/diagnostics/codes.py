@@ -101,6 +101,12 @@ SETTINGS = {
         "Tables are made of the states that an engine keeps. The reference engine keeps none: "
         "`native` and `spark` do.",
     ),
+    "E040": Entry(
+        "a file that is no scenario",
+        "A scenario that was saved begins with `of FILE::CHECK`, the spec seen from the folder of "
+        "the scenario. What the check was set to comes next, each on a line: `set n = 4`, `fine "
+        "steps`. Then there is one clause `scenario NAME { … }`, as a check has it.",
+    ),
 }
 
 CODES: dict[str, Entry] = {**SYNTAX, **NAMES, **CHECKS, **RUN, **SETTINGS, **FOLDERS, **CLUSTERS}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Set
 
+from checker.diagnostics import SpecError
 from checker.lang import ast_items, typed_check
+from checker.lang.parse import parse
 from checker.lang.scope import Reporter, suggestion
 
 OF_PROPERTIES = ("violated", "holds")
@@ -54,3 +56,24 @@ def _claim(
         report.add("C019", message, item.word.span, hint="leave it out")
         return None
     return typed_check.Claim(what, word, item.span)
+
+
+WRAP = "check saved of Saved {", "}"
+"""What a clause that stands alone is put into, on the lines around it."""
+
+
+def scenario_in(text: str, file: str, asked: Set[str]) -> typed_check.Scenario | None:
+    """The one clause ``scenario`` in ``text``, whose first and last lines have room for more, of a
+    check that asks for the properties ``asked``; ``None`` where there is none, or several.
+
+    Raises :class:`SpecError`.
+    """
+    report = Reporter()
+    spec = parse(WRAP[0] + text + WRAP[1], file)
+    checks = [item for item in spec.items if isinstance(item, ast_items.Check)]
+    items = [item for check in checks for item in check.items]
+    found = [item for item in items if isinstance(item, ast_items.Scenario)]
+    made = scenarios_of(found, asked, report)
+    if report.found:
+        raise SpecError(tuple(report.found))
+    return made[0] if len(made) == len(items) == 1 else None

@@ -41,7 +41,7 @@ class Opened:
         """``made``: the system to begin with, where there is one; raises :class:`SpecError`."""
         self.check = check
         self.fine = fine
-        self._settings = dict(settings)
+        self.settings = dict(settings)
         self._describe = describe
         self._made = made or self._make(scouted(check, settings, fine))
 
@@ -57,7 +57,7 @@ class Opened:
 
     def _make(self, capacities: Mapping[str, int]) -> Instantiated:
         return instantiate(
-            self.check, self._settings, ask, capacities=capacities, fine=self.fine, coverage=True
+            self.check, self.settings, ask, capacities=capacities, fine=self.fine, coverage=True
         )
 
     def fit(self, fault: RunFault) -> bool:

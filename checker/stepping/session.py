@@ -191,22 +191,30 @@ class Session:
         return told(self._opened, self.taken)
 
 
-def told(opened: Opened, taken: Sequence[Choice], loop: int | None = None) -> Trace:
+def told(
+    opened: Opened, taken: Sequence[Choice], loop: int | None = None, about: str = ""
+) -> Trace:
     """The run through ``taken``; ``loop``: it goes on for ever from there, as in
-    :class:`checker.witness.answer.Path`.
+    :class:`checker.witness.answer.Path`; ``about``: the property that it is about where it
+    violates that one (otherwise: the first that it violates).
 
     Violations are replayed; a run that violates nothing has the word ``run``.
     """
     system, header = opened.system, opened.header
     states = tuple(choice.successor for choice in taken)
-    for prop in invariants(system):
+    for prop in _first(invariants(system), about):
         if loop is None and is_bad(system, prop, states[-1]):
             return replay(system, Path(states), prop, header)
     end = len(states) - 1 if loop is None else loop
     if admitted(system, states, end) is None:
-        for broken in violated_by(Truths(system), states, end):
+        for broken in violated_by(Truths(system), states, end, _first(system.properties, about)):
             path = Path(states, False, end, broken.values)
             return replay(system, path, broken.property, header)
     moments = tuple(Moment(c.successor, c.transition, c.events) for c in taken)
     stays = loop is None and admitted(system, states, end) is None
     return narrate(system, Run(moments, stays), None, header)
+
+
+def _first(properties: Sequence[Property], name: str) -> list[Property]:
+    """``properties`` with the one called ``name`` in front."""
+    return sorted(properties, key=lambda prop: prop.name != name)

@@ -89,6 +89,8 @@ def _violated(trace: Trace) -> RenderableType:
 
 
 def _title(trace: Trace, more: str = "") -> Text:
+    if not trace.property_name:
+        return Text("A run", style="bold")
     title = Text(trace.property_name, style="bold")
     title.append(": ")
     title.append(trace.word.upper(), style="bold red")
@@ -221,6 +223,7 @@ def _closing(trace: Trace, others: tuple[Trace, ...]) -> RenderableType:
     elif trace.closing is not None:
         closing.append("The run goes round like this for ever, as the world allows.", "dim")
     elif trace.failure is None:
-        closing.append("The run may go on; whatever happens, this has happened.", "dim")
+        more = "; whatever happens, this has happened" if trace.property_name else ""
+        closing.append(f"The run may go on{more}.", "dim")
     closing.rstrip()
     return closing

@@ -50,7 +50,7 @@ def narrate(system: TransitionSystem, run: Run, prop: Property | None, header: H
         name, definition, word = ERRORS, "", "error"
         said = f"error {failure.code}: {failure.message}"
     else:
-        name, definition, word, said = "", "", "run", "a run of the system, of no property"
+        name, definition, word, said = "", "", "run", "no property that the check asks for is violated"
     whole = steps if closing is None else (*steps, closing)
     fates = fates_of(system, run, whole)
     return Trace(
