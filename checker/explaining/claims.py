@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from checker.explaining.saying import Voice
@@ -40,7 +41,9 @@ def claims(system: TransitionSystem, prop: Property, run: Run, trace: Trace) -> 
 def row_of(whole: Word, fact: Fact) -> list[bool]:
     """The truth of what ``fact`` is about in each state; of anybody, where it is of nobody."""
     if fact.range is not None:
-        return whole.truth(fact.range, fact.names)
+        one_of_several = isinstance(fact.range.body, Join) and fact.range.body.op == "or"
+        about = replace(fact.range, body=fact.atom) if one_of_several else fact.range
+        return whole.truth(about, fact.names)
     return whole.atom(fact.atom, fact.names)
 
 
@@ -48,11 +51,13 @@ def _affirmed(voice: Voice, fact: Fact) -> str:
     """The atom of ``fact`` as a clause that is so."""
     atom = fact.atom
     subject = voice.filled(atom.subject, fact)
-    text = f"{subject} {atom.yes} {voice.filled(atom.objects, fact)}"
+    text = f"{subject} {atom.yes} {voice.objects(fact)}"
     return _some(" ".join(text.split()), fact)
 
 
 def _some(text: str, fact: Fact) -> str:
+    """``text`` with somebody for anybody."""
+    text = text.replace("anything", "something") if fact.unknown else text
     for noun in fact.unknown.values():
         only = f"{fact.only} " if fact.only and noun == "process" else ""
         text = text.replace(f"any {noun}", f"some {only}{noun}")
@@ -163,8 +168,8 @@ def wish(voice: Voice, node: Node, names: Names, at: int) -> str:
         case Atom():
             fact = Fact(node, names, True, "now", at)
             subject = voice.filled(node.subject, fact)
-            said = f"{subject} {node.never.replace('never ', '', 1)}"
-            return voice.brief(" ".join(f"{said} {voice.filled(node.objects, fact)}".split()))
+            said = f"{subject} {_present(node)} {voice.filled(node.objects, fact)}"
+            return voice.brief(" ".join(said.split()))
         case Join("not", (Atom() as atom,)):
             fact = Fact(atom, names, False, "now", at)
             denied = f"{voice.filled(atom.subject, fact)} {atom.no}"
@@ -172,7 +177,7 @@ def wish(voice: Voice, node: Node, names: Names, at: int) -> str:
         case Join("and" | "or" as op, parts):
             return f" {op} ".join(wish(voice, part, names, at) for part in parts)
         case Timed("always", (part,)):
-            return f"{wish(voice, part, names, at)} for ever"
+            return f"from some time on {wish(voice, part, names, at)}"
         case Range("exists"):
             return _somebody(voice, node, names, at)
         case Range():
@@ -187,12 +192,14 @@ def _somebody(voice: Voice, node: Range, names: Names, at: int) -> str:
     if isinstance(told, Atom):
         fact = Fact(told, names, True, "now", at, "", unknown)
         subject = voice.filled(told.subject, fact)
-        objects = voice.filled(told.objects, fact)
-        text = f"{subject} {told.never.replace('never ', '', 1)}"
-        if told.op != "decide" or objects != f"any {node.noun}":
-            text = f"{text} {objects}"
+        text = f"{subject} {_present(told)} {voice.objects(fact)}"
         return voice.brief(_some(" ".join(text.split()), fact))
     return filled_in(voice, node.formula, Fact(_any_atom(node), names, True, "now", at))
+
+
+def _present(atom: Atom) -> str:
+    """The verb for what is so, or is done, at some time to come."""
+    return re.sub(r"\bnever ?", "", atom.never)
 
 
 def _any_atom(node: Node) -> Atom:

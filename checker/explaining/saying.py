@@ -106,7 +106,7 @@ class Voice:
         """One fact as a clause."""
         atom = fact.atom
         somebody = mentions(atom.subject, fact.unknown)
-        objects = self.brief(self._objects(fact))
+        objects = self.brief(self.objects(fact))
         if somebody is not None and atom.kind in ("history", "opinion", "twice", "standing"):
             kind = f"{fact.only} " if fact.only else ""
             verb = atom.never.replace("never ", "ever ", 1) if fact.mode == "never" else atom.yes
@@ -129,7 +129,8 @@ class Voice:
             return atom.never.replace("never ", "never again ", 1)
         return atom.never
 
-    def _objects(self, fact: Fact) -> str:
+    def objects(self, fact: Fact) -> str:
+        """What follows the verb; ``anything`` where nothing of it is known."""
         phrase = fact.atom.objects
         values = [piece for piece in phrase if not isinstance(piece, str)]
         if fact.unknown and values and all(mentions(v, fact.unknown) for v in values):
@@ -152,7 +153,8 @@ class Voice:
             if previous is not None and previous.subject == clause.subject:
                 if clause.objects and clause.objects == previous.objects:
                     text = f"{clause.verb} it"
-                parts[-1] += f" and {text}"
+                nobody = clause.fact.unknown and clause.subject.startswith("no ")
+                parts[-1] += f" or {text}" if nobody else f" and {text}"
             else:
                 if _denies(previous, clause):
                     text = SHORT[clause.fact.mode]

@@ -19,9 +19,10 @@ FAULTS = frozenset({"crash", "recover", "lose", "forge", "world", "detect", "tim
 def context(system: TransitionSystem, prop: Property, run: Run, trace: Trace) -> tuple[int, ...]:
     """The numbers of the steps of ``trace`` that are not in the causal past of the violation.
 
-    The violation is: the steps at which what the property speaks of got its final value; faults,
-    and what is like them; of what goes on for ever the loop, and all that the processes do that
-    lack something.  Where that is nothing, no step is context.
+    To the violation belong the steps at which what the property speaks of got its final value, and
+    faults.  What never happens has no past of its own: where that is what is violated, all belongs
+    to it that the named processes do, that comes of this, and a loop.  Where nothing is found to
+    belong to it, no step is context.
     """
     found = facts(system, prop, run)
     if not found:
@@ -54,7 +55,18 @@ def _targets(
     if prop.kind is PropertyKind.LIVENESS:
         named = {voice.filled((f.atom.owner,), f) for f in found if f.atom.owner is not None}
         named |= set(_owners(voice, found, trace))
-        yield from (step.number for step in trace.steps if lane_of(step) in named)
+        theirs = {step.number for step in trace.steps if lane_of(step) in named}
+        yield from _after(trace, theirs)
+
+
+def _after(trace: Trace, numbers: set[int]) -> set[int]:
+    """``numbers`` and all steps that depend on one of them: what could have come of these."""
+    causes = causality(trace).causes
+    found = set(numbers)
+    for number, direct in enumerate(causes):
+        if number and direct & found:
+            found.add(number)
+    return found
 
 
 def _changes(row: list[bool], all_of_them: bool) -> Iterator[int]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from checker.explaining.saying import Voice, listed
 from checker.explaining.truth import Fact
 from checker.witness.causality import NOBODY, causality, lane_of
 from checker.witness.trace import Event, Step, Trace
+
+SHORT = 6
+"""Clauses with fewer words are joined by `and`."""
 
 MANY = 3
 """More of a kind than this are counted, not named."""
@@ -83,7 +87,8 @@ def _crashes(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) -> Iter
         parts = [f"{listed(sorted({e.process for _, e in _events(trace, 'crash')}))} crashed"]
     helpless = _helpless(trace, facts, voice)
     if parts:
-        said = "; ".join(parts) if any(" and " in p for p in parts) else listed(parts)
+        short = all(len(part.split()) < SHORT for part in parts)
+        said = listed(parts) if short else "; ".join(parts)
         yield f"{said}{', and ' + helpless if helpless else ''}."
     elif helpless:
         yield f"{helpless}."
@@ -234,11 +239,14 @@ def _suspicions(trace: Trace) -> Iterator[str]:
             elif event.kind == "recover":
                 down.discard(event.process)
             elif event.kind == "detect" and "suspects" in event.sentence:
-                whom = [v for _, v in event.arguments if v in trace.processes and v not in down]
-                if "no longer" not in event.sentence and whom:
-                    wrong.setdefault(whom[0], []).append(event.process)
-    for whom, by in wrong.items():
-        yield f"{listed(dict.fromkeys(by))} suspected {whom}, which had not crashed."
+                named = [v for _, v in event.arguments if v in trace.processes and v not in down]
+                if "no longer" not in event.sentence and named:
+                    wrong.setdefault(named[0], []).append(event.process)
+    parts = [f"{listed(dict.fromkeys(by))} suspected {whom}" for whom, by in wrong.items()]
+    if len(parts) == 1:
+        yield f"{parts[0]}, which had not crashed."
+    elif parts:
+        yield f"{listed(parts)}; {'neither' if len(parts) == 2 else 'none of them'} had crashed."
 
 
 def _world(trace: Trace) -> Iterator[str]:
@@ -246,9 +254,15 @@ def _world(trace: Trace) -> Iterator[str]:
     for step, event in _events(trace, "world"):
         if lane_of(step) == NOBODY and "split" in event.sentence:
             yield f"{event.sentence[:1].upper()}{event.sentence[1:]}."
-    waited = [f"{e.process} at step {s.number}" for s, e in _events(trace, "timeout")]
+    waited: dict[str, list[str]] = defaultdict(list)
+    for step, event in _events(trace, "timeout"):
+        waited[event.process].append(str(step.number))
     if 0 < len(waited) <= MANY and trace.closing is None:
-        yield f"A timer ran out for {listed(waited)}."
+        times = [
+            f"{who} at step{'s' if len(steps) > 1 else ''} {listed(steps)}"
+            for who, steps in waited.items()
+        ]
+        yield f"A timer ran out for {listed(times)}."
 
 
 # ---- runs without an end ----------------------------------------------------------------------
@@ -261,15 +275,33 @@ def _for_ever(trace: Trace) -> Iterator[str]:
     last = trace.steps[-1].number
     if trace.closing is None:
         where = f"After step {last}" if last else "From the start"
-        yield f"{where} nothing is left that has to happen."
+        yield f"{where} nothing more has to happen."
         return
     first, until = trace.loop + 1, trace.closing.number
-    round_ = [s for s in (*trace.steps, trace.closing) if s.number >= first]
-    active = [p for p in trace.processes if any(lane_of(s) == p for s in round_)]
+    again = [s for s in (*trace.steps, trace.closing) if s.number >= first]
+    active = [p for p in trace.processes if any(lane_of(s) == p for s in again)]
+    doing = []
+    if active:
+        doing.append(f"{listed(active)} {'keeps' if len(active) == 1 else 'keep'} going")
+    lost = dict.fromkeys(e.message for s in again for e in s.events if e.kind == "lose")
+    if lost:
+        texts = listed(lost) if len(lost) <= MANY else "messages"
+        doing.append(f"{texts} {'gets' if len(lost) == 1 else 'get'} lost again and again")
+    elif _all_received(again):
+        doing.append("every message that is sent is received")
+    doing.append("nothing that has to happen is put off for ever")
     steps = f"Step {first} repeats" if first == until else f"Steps {first} to {until} repeat"
-    who = (
-        f"{listed(active)} keep{'s' if len(active) == 1 else ''} going"
-        if active
-        else "nobody moves"
-    )
-    yield f"{steps} for ever: {who}, and nothing that has to happen is put off for ever."
+    yield f"{steps} for ever: {', '.join(doing[:-1])}, and {doing[-1]}."
+
+
+def _all_received(steps: list[Step]) -> bool:
+    """Whether in each round just what is sent is received, and that is something."""
+    sent: Counter[tuple[str, str, str]] = Counter()
+    received: Counter[tuple[str, str, str]] = Counter()
+    for step in steps:
+        for event in step.events:
+            if event.kind == "send":
+                sent.update((event.process, to, event.message) for to in event.peers)
+            elif event.kind == "receive":
+                received[event.peers[0], event.process, event.message] += 1
+    return bool(sent) and sent == received

@@ -296,8 +296,8 @@ def _premised(node: Node) -> bool:
             return True
         case Timed(_, (part,)):
             return _premised(part)
-        case Range():
-            return True
+        case Range(kind):
+            return kind == "forall"
         case _:
             return False
 

@@ -161,6 +161,13 @@ class _Words:
                 return self.act(expr, kind, spelled(item, env), env, ("twice",))
             case typed.Causes(_, first, second, _):
                 return self.cause(expr, first, second, env)
+            case typed.Operation(
+                _, "==", (typed.Opinion(_, kind, owner, _), typed.Display(_, (one,), _)), _
+            ):
+                who, text = lower(owner, env), spelled(expr, env)
+                whom: Phrase = (*spelled(one, env), " alone")
+                now = lower(expr, env)
+                return Atom(now, "opinion", (who,), *OPINIONS[kind], whom, text, kind, who)
             case typed.Operation(_, op, (left, right), _) if op in COMPARED:
                 return self.comparison(expr, op, left, right, env)
             case typed.StateRef() | typed.Entry() | typed.Part():
