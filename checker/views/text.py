@@ -223,7 +223,7 @@ def _closing(trace: Trace, others: tuple[Trace, ...]) -> RenderableType:
     elif trace.closing is not None:
         closing.append("The run goes round like this for ever, as the world allows.", "dim")
     elif trace.failure is None:
-        more = "; whatever happens, this has happened" if trace.property_name else ""
-        closing.append(f"The run may go on{more}.", "dim")
+        whatever = "; whatever happens, this has happened" if trace.property_name else ""
+        closing.append(f"The run may go on{whatever}.", "dim")
     closing.rstrip()
     return closing
