@@ -19,7 +19,7 @@ from checker.views.picture_identity import Identities
 from checker.views.picture_parts import Bar, Box, Label, Lane, LoopBox, Mark, Picture, Span
 from checker.views.picture_places import Room, beside
 from checker.views.picture_rows import home_of, is_everybodys, rows_of, tops_of
-from checker.views.picture_strips import GAP, HEIGHT, strips_of, violations_of
+from checker.views.picture_strips import GAP, HEIGHT, strips_of, violating_step, violations_of
 from checker.views.picture_words import (
     LINE,
     Seat,
@@ -146,7 +146,7 @@ class _Plan:
             arrows=arrows,
             strips=strips,
             loop=self._loop_box(),
-            violations=violations_of(trace, lanes, marks, strips, self._end),
+            violations=violations_of(trace, lanes, marks, strips, room, self._end),
             identities=self._identities.names,
             ends=ends_of(trace),
         )
@@ -188,7 +188,9 @@ class _Plan:
         if mark.label is None:
             return mark
         lines = mark.label.lines
-        gap = {"detect": 19, "crash": 26, "world": 17}.get(mark.kind, 15)
+        gap = {"detect": 19, "crash": 30, "world": 17}.get(mark.kind, 15)
+        if mark.step == violating_step(self._trace):
+            gap = max(gap, 22)
         places = beside(mark.x, mark.y, mark.label.box.right, LINE * len(lines) + 2, gap)
         from_outside = any(line.sign == "request" for line in lines)
         liked = [

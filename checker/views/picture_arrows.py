@@ -117,7 +117,7 @@ class Arrows:
         if arrow.sender == arrow.receiver:
             return self._to_itself(arrow, start, end), True
         if end is not None:
-            return self._ways.between(start, end), False
+            return self._ways.between(start, end, arrow.how is not How.LOST), False
         side = 1.0 if to_x > start[0] else -1.0
         if arrow.how is How.MISSED:
             lanes = abs(to_x - start[0]) / self._apart
@@ -128,7 +128,7 @@ class Arrows:
         reach = self._apart * 0.42
         lanes = round(abs(to_x - start[0]) / self._apart)
         stub = (start[0] + side * reach, start[1] + (34 if lanes <= 1 else 22 / lanes))
-        return self._ways.between(start, stub), False
+        return self._ways.between(start, stub, to_mark=False), False
 
     def _end_of(self, arrow: Arrow) -> Point | None:
         if arrow.ended is None:

@@ -177,13 +177,17 @@ class LoopBox:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """Where it shows; ``step`` is ``None`` where something never happens; ``lane`` may be empty."""
+    """Where it shows; ``step`` is ``None`` where something never happens; ``lane`` may be empty.
+
+    ``box``: where its text is.
+    """
 
     step: int | None
     lane: str
     x: float
     y: float
     text: str
+    box: Box
 
 
 @dataclass(frozen=True, slots=True)

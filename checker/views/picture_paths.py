@@ -41,8 +41,11 @@ class Ways:
             here = mark + CLEAR
         return here if here <= least else y
 
-    def between(self, start: Point, end: Point) -> tuple[Point, ...]:
-        """From ``start`` to ``end``, with bends where the straight line is too near to marks."""
+    def between(self, start: Point, end: Point, to_mark: bool = True) -> tuple[Point, ...]:
+        """From ``start`` to ``end``, with bends where the straight line is too near to marks.
+
+        It begins at the edge of a mark, and ends at one where it goes ``to_mark``.
+        """
         (x, y), (to_x, to_y) = start, end
         side = 1.0 if to_x > x else -1.0
         points = [start]
@@ -52,7 +55,7 @@ class Ways:
         crossed = [(lane, at) for lane, at in self._x.items() if min(x, to_x) < at < max(x, to_x)]
         for lane, at in sorted(crossed, key=lambda pair: pair[1] * side):
             points = self._past(points, lane, at)
-        return self._shortened(points)
+        return self._shortened(points, to_mark)
 
     def _past(self, points: list[Point], lane: str, at: float) -> list[Point]:
         """``points`` with a bend where they cross ``lane`` at one of its marks."""
@@ -71,10 +74,9 @@ class Ways:
             return [*points[: i + 1], (at, better), *points[i + 1 :]]
         return points
 
-    def _shortened(self, points: list[Point]) -> tuple[Point, ...]:
-        """From the edge of the first mark to that of the last one."""
+    def _shortened(self, points: list[Point], to_mark: bool) -> tuple[Point, ...]:
         first = _towards(points[0], points[1], RADIUS + 1)
-        last = _towards(points[-1], points[-2], RADIUS + 3)
+        last = _towards(points[-1], points[-2], RADIUS + 3 if to_mark else 0)
         return (first, *points[1:-1], last)
 
 

@@ -9,8 +9,12 @@ from itertools import pairwise
 
 from checker.views.picture_parts import Box, Point
 
-BAND = 64.0
-"""Height of the bands by which things are found again."""
+WIDE, HIGH = 56.0, 20.0
+"""Size of the cells by which things are found again."""
+
+CROWD, NEAR = 6, 60
+"""In a cell no more arrows than ``CROWD`` are counted; of a piece of an arrow, no more cells than
+``NEAR`` rows at either end."""
 
 ON_A_BOX, ON_AN_ARROW, ON_A_LANE, OUTSIDE = 100.0, 12.0, 60.0, 500.0
 """How bad it is to put a label there."""
@@ -22,19 +26,31 @@ class Room:
     def __init__(self, lanes: Iterable[float], width: float) -> None:
         self._lanes = sorted(lanes)
         self._width = width
-        self._boxes: dict[int, list[Box]] = defaultdict(list)
-        self._pieces: dict[int, list[tuple[Point, Point]]] = defaultdict(list)
+        self._boxes: dict[tuple[int, int], list[Box]] = defaultdict(list)
+        self._pieces: dict[tuple[int, int], list[tuple[Point, Point]]] = defaultdict(list)
 
     def take(self, box: Box) -> None:
         """Nothing else should be where ``box`` is."""
-        for band in _bands(box.top, box.bottom):
-            self._boxes[band].append(box)
+        for cell in _cells(box):
+            self._boxes[cell].append(box)
 
     def take_path(self, points: tuple[Point, ...]) -> None:
         """An arrow goes along ``points``."""
         for a, b in pairwise(points):
-            for band in _bands(min(a[1], b[1]), max(a[1], b[1])):
-                self._pieces[band].append((a, b))
+            (x, y), (to_x, to_y) = (a, b) if a[1] <= b[1] else (b, a)
+            slope = (to_x - x) / (to_y - y) if to_y - y > 0.01 else 0.0
+            first, last = int(y // HIGH), int(to_y // HIGH)
+            for row in range(first, last + 1):
+                if first + NEAR < row < last - NEAR:
+                    continue
+                if slope:
+                    ends = [x + slope * (min(max(at * HIGH, y), to_y) - y) for at in (row, row + 1)]
+                else:
+                    ends = [x, to_x]
+                for column in range(int(min(ends) // WIDE), int(max(ends) // WIDE) + 1):
+                    held = self._pieces[column, row]
+                    if len(held) < CROWD:
+                        held.append((a, b))
 
     def cost(self, box: Box) -> float:
         """How bad it is to put a label at ``box``; 0 is best."""
@@ -43,11 +59,14 @@ class Room:
         if at < len(self._lanes) and self._lanes[at] < box.right:
             found += ON_A_LANE
         boxes: set[int] = set()
-        pieces: set[int] = set()
-        for band in _bands(box.top, box.bottom):
-            boxes |= {id(other) for other in self._boxes[band] if box.meets(other)}
-            pieces |= {id(piece) for piece in self._pieces[band] if crosses(box, *piece)}
-        return found + ON_A_BOX * len(boxes) + ON_AN_ARROW * len(pieces)
+        pieces: set[tuple[Point, Point]] = set()
+        for cell in _cells(box):
+            if cell in self._boxes:
+                boxes.update(id(other) for other in self._boxes[cell] if box.meets(other))
+            if cell in self._pieces:
+                pieces.update(self._pieces[cell])
+        crossed = sum(crosses(box, a, b) for a, b in pieces)
+        return found + ON_A_BOX * len(boxes) + ON_AN_ARROW * crossed
 
     def best(self, candidates: Iterable[tuple[Box, float]]) -> int:
         """The index of the candidate (a box and how little it is liked anyway) that costs least."""
@@ -61,8 +80,10 @@ class Room:
         return found
 
 
-def _bands(top: float, bottom: float) -> Iterator[int]:
-    yield from range(int(top // BAND), int(bottom // BAND) + 1)
+def _cells(box: Box) -> Iterator[tuple[int, int]]:
+    for row in range(int(box.top // HIGH), int(box.bottom // HIGH) + 1):
+        for column in range(int(box.left // WIDE), int(box.right // WIDE) + 1):
+            yield column, row
 
 
 def crosses(box: Box, a: Point, b: Point) -> bool:

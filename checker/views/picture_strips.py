@@ -8,8 +8,12 @@ from collections.abc import Sequence
 
 from checker.views.picture_identity import Identities, is_outermost
 from checker.views.picture_parts import Box, Item, Lane, Mark, Strip, Violation
+from checker.views.picture_places import ON_A_LANE, Room, beside
 from checker.views.picture_words import CHARACTER, columns, shortened
 from checker.witness.trace import Step, Trace
+
+WORDS = 7.2
+"""Width of a bold character of 12 pixels in a font for words."""
 
 HEIGHT, GAP = 20.0, 5.0
 """Of a box in a strip."""
@@ -101,38 +105,54 @@ def _named(trace: Trace) -> set[str]:
     return set(re.findall(r"\w+", said)) & set(trace.processes)
 
 
+def violating_step(trace: Trace) -> int | None:
+    """The step that violates the property; ``None`` where what violates it never happens."""
+    safety = not trace.ends and trace.loop is None and trace.failure is None
+    return trace.length if safety else None
+
+
 def violations_of(
     trace: Trace,
     lanes: Sequence[Lane],
     marks: Sequence[Mark],
     strips: Sequence[Strip],
+    room: Room,
     end: float,
 ) -> tuple[Violation, ...]:
     """Where the violation shows: at the last step, or at the ends of lanes that never get there."""
+    text = f"{trace.property_name} is violated"
     if trace.word == "error" or trace.failure is not None:
         text = "here the run breaks off"
-    else:
-        text = f"{trace.property_name} is violated"
-    if not trace.ends and trace.loop is None:
-        last = [mark for mark in marks if mark.step == trace.length and mark.first]
-        if last:
-            mark = last[-1]
-            return (Violation(mark.step, mark.lane, mark.x, mark.y, text),)
-        return (Violation(trace.length, "", lanes[0].x if lanes else 0.0, end, text),)
-    named = _named(trace)
+    at = next((m for m in marks if m.step == violating_step(trace) and m.first and m.lane), None)
+    if at is not None:
+        wide = columns(text) * WORDS + 8
+        places = [
+            Box(at.x - wide / 2, at.y + 22, at.x + wide / 2, at.y + 38),
+            *(box for box, _ in beside(at.x, at.y + 26, wide, 16, 12)),
+            *(box for box, _ in beside(at.x, at.y - 26, wide, 16, 12)),
+            *(box for box, _ in beside(at.x, at.y, wide, 16, 24)),
+        ]
+        liked = [(box, ON_A_LANE * -(i == 0) + 10 * (i == 0)) for i, box in enumerate(places)]
+        box = places[room.best(liked)]
+        room.take(box)
+        return (Violation(at.step, at.lane, at.x, at.y, text, box),)
     lacking = {s.process: [i for i in s.items if i.missing] for s in strips}
     found = [
-        Violation(None, lane.process, lane.x, end, _never(lacking[lane.process]))
+        (lane.process, lane.x, _never(lacking[lane.process]))
         for lane in lanes
         if lacking[lane.process]
     ]
+    named = _named(trace)
     alone = [lane for lane in lanes if lane.correct and lane.process in named]
     if not found and len(alone) == 1:
-        found = [Violation(None, alone[0].process, alone[0].x, end, text)]
-    if found:
-        return tuple(found)
-    middle = (lanes[0].x + lanes[-1].x) / 2 if lanes else 0.0
-    return (Violation(None, "", middle, end, text),)
+        found = [(alone[0].process, alone[0].x, text)]
+    if not found:
+        found = [("", (lanes[0].x + lanes[-1].x) / 2 if lanes else 0.0, text)]
+    step = trace.length if trace.failure is not None else None
+    return tuple(
+        Violation(step, p, x, end + 30, said, Box(x - 90, end + 42, x + 90, end + 58))
+        for p, x, said in found
+    )
 
 
 def _never(items: list[Item]) -> str:

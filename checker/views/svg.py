@@ -210,13 +210,11 @@ def _label(label: Label, prefix: str, crash: bool) -> str:
 def _violation(violation: Violation) -> str:
     step = "" if violation.step is None else f' data-step="{violation.step}"'
     lane = f' data-lane="{safe(violation.lane)}"' if violation.lane else ""
-    x, y = violation.x, violation.y
-    if violation.step is not None and violation.lane:
-        shapes = at(x, y, '<circle r="16"/><circle r="20"/>')
-        said = text(x, y + 34, violation.text, "words bad halo middle")
-    else:
-        shapes = at(x, y + 30, CROSS)
-        said = text(x, y + 52, violation.text, "words bad halo middle")
+    at_a_mark = violation.step is not None and violation.lane
+    shapes = '<circle r="14.5"/><circle r="18"/>' if at_a_mark else CROSS
+    box = violation.box
+    said = text((box.left + box.right) / 2, box.bottom - 4, violation.text, "words bad halo middle")
+    shapes = at(violation.x, violation.y, shapes)
     return f'<g class="violation"{step}{lane}>{titled(violation.text)}{shapes}{said}</g>'
 
 

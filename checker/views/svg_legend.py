@@ -70,7 +70,6 @@ def _entries(picture: Picture, prefix: str) -> Iterator[tuple[str, str]]:
         if how in hows:
             yield _sample(how), said
     used = {drawn.identity for drawn in picture.arrows}
-    used |= {item.identity for strip in picture.strips for item in strip.items}
     for identity, name in enumerate(picture.identities):
         if identity in used:
             line = (
