@@ -25,7 +25,8 @@ UNPROTOCOLLED = ("interfaces",)
     default=10.0,
     show_default=True,
     metavar="SECONDS",
-    help="A check that takes longer is left out, and named.",
+    help="For each check; one that takes longer is left out, and named. As much again goes into"
+    " explaining what is found.",
 )
 @click.option("--open", "opened", is_flag=True, help="Open the index in a browser.")
 def gallery(folder: str, files: tuple[str, ...], budget: float, opened: bool) -> int:
@@ -103,7 +104,7 @@ def _options(budget: float) -> Options:
     from checker.options import Options
     from checker.witness.answer import Limits
 
-    return Options(limits=Limits(None, None, budget, None))
+    return Options(limits=Limits(None, None, budget, None), explain=budget)
 
 
 def _expects_violation(file: str, name: str) -> bool:

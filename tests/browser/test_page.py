@@ -175,13 +175,14 @@ def test_context_is_hidden_and_stepped_over(open_page: Open) -> None:
 def test_the_explanation_is_told(open_page: Open) -> None:
     page = open_page(runs.explained(broken())).page
     assert page.locator(".lead").inner_text() == "Agreement fails: <p3> never delivers a."
-    lines = page.locator(".ablations li").all_inner_texts()
-    assert "Without the crash of p1 the property would hold." in lines[0]
-    assert "it would still fail, in 4 steps" in lines[1]
-    assert page.locator(".claims li.true").count() == 1
-    assert page.locator(".claims li.false").count() == 1
+    saving = page.locator(".verdict .ablations li").all_inner_texts()
+    assert len(saving) == 1 and "Without the crash of p1" in saving[0]
+    lines = page.locator(".takes .ablations li").all_inner_texts()
+    assert len(lines) == 1 and "it would still fail, in 4 steps" in lines[0]
+    assert page.locator(".row.true").count() == 1
+    assert page.locator(".row.false").count() == 1
     page.keyboard.press("Home")
-    assert page.locator(".claims li.true").count() == 0
+    assert page.locator(".row.true").count() == 0
     page.locator(".chart .end.met").click()
     assert page.locator(".headline").inner_text().startswith("2. ")
     page.locator(".timeline summary").click()

@@ -34,6 +34,7 @@ def viewer(trace: Trace, side: str, name: str = "") -> dict[str, Any]:
     """All that the template of a run takes; ``side`` is the prefix of its elements' ids."""
     explained = trace.explanation or Explanation()
     steps = trace.steps if trace.closing is None else (*trace.steps, trace.closing)
+    picture = picture_of(trace)
     sentences = explained.sentences or (trace.sentence.removesuffix(f": {trace.definition}"),)
     return {
         "side": side,
@@ -46,12 +47,12 @@ def viewer(trace: Trace, side: str, name: str = "") -> dict[str, Any]:
         "more": sentences[1:],
         "definition": trace.definition,
         "defined": "" if trace.at is None else f"{called(trace.at.file)}:{trace.at.line}",
-        "claims": [_claim(c.text, c.formula, c.role) for c in explained.claims],
         "ablations": _ablations(explained),
         "smaller": smaller(explained),
         "note": explained.note,
         "explained": trace.explanation is not None,
-        "svg": Markup(svg_of(picture_of(trace), title_id=f"{side}-picture")),
+        "svg": Markup(svg_of(picture, title_id=f"{side}-picture")),
+        "width": round(picture.width),
         "caption": _caption(trace),
         "steps": [_step(step, trace, explained) for step in steps],
         "last": steps[-1].number,
@@ -83,16 +84,21 @@ def _where(trace: Trace) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _claim(text: str, formula: str, role: str) -> dict[str, str]:
-    return {"text": text, "formula": formula, "role": role}
-
-
 def _ablations(explained: Explanation) -> dict[str, Any]:
-    """What would be otherwise, that which decides first; ``more``: what stands behind a fold."""
+    """What would be otherwise, that which decides first.
+
+    ``saving``: the faults but for which the property would hold; ``more``: what stands behind a
+    fold.
+    """
     rank = {"holds": 0, "unknown": 2}
     order = sorted(explained.ablations, key=lambda a: (rank.get(a.outcome, 1), a.kind != "fault"))
-    lines = [ablation(each) for each in order]
-    return {"first": lines[:FIRST], "more": lines[FIRST:]}
+    saving = [a for a in order if a.outcome == "holds" and a.kind == "fault"]
+    others = [ablation(a) for a in order if a not in saving]
+    return {
+        "saving": [ablation(a) for a in saving],
+        "first": others[:FIRST],
+        "more": others[FIRST:],
+    }
 
 
 def ablation(found: Ablation) -> dict[str, Any]:

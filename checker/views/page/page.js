@@ -162,7 +162,10 @@ class Source {
     this.buttons.forEach((button, number) => {
       button.addEventListener("click", () => this.open(number));
     });
-    if (this.files.length) this.open(0);
+    if (!this.files.length) return;
+    this.open(0);
+    const begins = this.lines[0].findIndex((line) => /^protocol\b/.test(line.textContent.trim()));
+    if (begins >= 0) this.uncover(0, begins + 6);
   }
 
   open(number) {
@@ -215,6 +218,7 @@ class Source {
   uncover(file, number) {
     if (file !== this.chosen) this.open(file);
     const line = this.lines[file][number - 1];
+    if (!line) return;
     const box = line.closest(".code");
     const top = line.offsetTop - box.clientHeight / 2 + line.offsetHeight / 2;
     box.scrollTop = Math.max(top, 0);
@@ -410,7 +414,7 @@ class Run {
       item.classList.toggle("true", bit === "1");
       item.classList.toggle("false", bit !== "1");
       item.querySelector(".truth").textContent = bit === "1" ? "✓" : "✗";
-      item.querySelector(".spell").textContent = bit === "1" ? "is true now" : "is false now";
+      item.querySelector(".spell").textContent = bit === "1" ? " (true now)" : " (false now)";
     }
   }
 
