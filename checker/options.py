@@ -27,7 +27,8 @@ class Options:
     kept so that it can be resumed, every ``checkpoint_every`` seconds; ``resume``: one to go on
     from; ``keep``: even when it is over.  ``states_out``: a folder for tables of what was explored.
     ``explain``: seconds at most for exploring why violations happen; ``None``: they are shown as
-    they were found.
+    they were found.  ``kinds``: so many counterexamples at most for each property, each of another
+    kind.
     """
 
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -44,6 +45,7 @@ class Options:
     checkpoint_every: float = CHECKPOINT_EVERY
     states_out: str | None = None
     explain: float | None = None
+    kinds: int = 1
 
 
 def version() -> str:

@@ -85,6 +85,7 @@ def run_loaded(
         if run is not None and run.temporary and not report.interrupted:
             run.unfinished = False
         report = _explained(report, made.system, options, listener)
+        report = _with_others(report, made.system, options, listener)
         report = exported(report, made.system, options, run, listener)
     return report if run is None or not run.staying else replace(report, kept=run.location)
 
@@ -383,6 +384,24 @@ def _explained(
         report,
         system,
         options.explain,
+        threads=options.threads,
+        memory=options.limits.memory,
+        listener=listener,
+    )
+
+
+def _with_others(
+    report: Report, system: TransitionSystem, options: Options, listener: Listener | None
+) -> Report:
+    """``report`` with counterexamples of other kinds, where they are wanted."""
+    if options.kinds < 2 or report.interrupted:
+        return report
+    from checker.explaining.reports import with_others
+
+    return with_others(
+        report,
+        system,
+        options.kinds,
         threads=options.threads,
         memory=options.limits.memory,
         listener=listener,

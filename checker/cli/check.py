@@ -43,6 +43,14 @@ EXPLAIN = 5.0
     help="How long to look, for each check, for the smallest runs that violate its properties and"
     " for what would have saved them.",
 )
+@click.option(
+    "--all",
+    "kinds",
+    type=click.IntRange(min=1),
+    default=1,
+    metavar="K",
+    help="Show up to K runs for each violated property, each different in kind from the others.",
+)
 @click.option("--no-explain", is_flag=True, help="Show the runs that were found first.")
 @click.option("--coverage", is_flag=True, help="Say which handlers and branches were reached.")
 @click.option("--steps", is_flag=True, help="Show runs step by step, with all that changes.")
@@ -55,6 +63,7 @@ def check(
     itf_out: str | None,
     states_out: str | None,
     explaining: float,
+    kinds: int,
     no_explain: bool,
     coverage: bool,
     steps: bool,
@@ -73,7 +82,7 @@ def check(
 
     outputs = [output for output in (json_out, trace_out, itf_out) if output is not None]
     _require(outputs)
-    options = options_of(settings, engine, coverage=coverage)
+    options = replace(options_of(settings, engine, coverage=coverage), kinds=kinds)
     asked = targets(names)
     options = with_keeping(options, engine, len(asked))
     options = _with_tables(options, states_out, len(asked))
@@ -126,6 +135,10 @@ def _print(report: Report, *, with_traces: bool, steps: bool, first: bool) -> No
         for trace, *others in _runs(traces_of(report)):
             click.echo()
             page(trace_view(trace, steps, others=tuple(others)))
+        for verdict in report.verdicts:
+            for number, trace in enumerate(verdict.others, start=2):
+                click.echo(f"\n{verdict.property}, another kind of run ({number})\n")
+                page(trace_view(trace, steps))
 
 
 def _runs(traces: list[Trace]) -> list[list[Trace]]:

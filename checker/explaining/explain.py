@@ -21,7 +21,7 @@ from checker.witness.answer import Listener
 from checker.witness.narrate import narrate
 from checker.witness.replay import path_of
 from checker.witness.rerun import Run, rerun
-from checker.witness.trace import Ablation, Explanation, Obligation, Trace
+from checker.witness.trace import Ablation, Explanation, Header, Obligation, Trace
 
 FOR_SMALLER, FOR_ABLATION = 0.5, 0.8
 """Shares of what is left of the time: for a smaller run, and then for ablation."""
@@ -55,6 +55,15 @@ def explain(
     if prop is None or trace.failure is not None:
         return replace(trace, explanation=Explanation(note=ERROR))
     return telling.tried(lambda: telling.explained(trace, prop), trace, "")
+
+
+def told(system: TransitionSystem, prop: Property, run: Run, header: Header) -> Trace:
+    """``run``, which violates ``prop``, as it is, in words; nothing is explored for it."""
+    trace = narrate(system, run, prop, header)
+    telling = _Telling(system, Clock(0.0), strict=False)
+    took = cost_of(system, run)
+    said = replace(telling.said(prop, run, trace), before=took, after=took)
+    return replace(trace, explanation=replace(said, note="; ".join(telling.notes)))
 
 
 class _Telling:

@@ -10,19 +10,20 @@ found.
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from checker.explaining.asking import Clock, Inquiry
+from checker.explaining.explain import told
 from checker.explaining.kinds import Kind, kind_of
 from checker.system import ir
 from checker.system.build import conj, equal
-from checker.system.evaluate import RunFault, misfit
+from checker.system.evaluate import misfit
 from checker.system.interpreter import Event
 from checker.system.ir import FALSE, Expr, MarkInfo, MarkKind, Property, TransitionSystem
-from checker.system.passes.restrict import Budget, Twin, twin
-from checker.witness.answer import Answer, Limits, Path, Unsupported
+from checker.system.passes.restrict import Budget
+from checker.witness.replay import path_of
 from checker.witness.rerun import Moment, Run, rerun
 from checker.witness.trace import Trace
 
@@ -44,67 +45,56 @@ LEADING = frozenset(
 MOST_EVENTS = 60
 """So many different events are taken out, those of the runs that were found first."""
 
-Explore = Callable[[TransitionSystem, Limits], Answer]
-"""An engine; may raise :class:`Unsupported` and ``RunFault``."""
-
-Tell = Callable[[Path, Run], Trace]
-"""A run, made again, as a trace; its context has to be known."""
+ALL = "every other run that violates it has all the events of one of these"
 
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """Runs of different kinds, the first one included; ``note``: whether there may be more."""
+    """Runs of other kinds than a known one; ``note``: whether there may be more."""
 
     traces: tuple[Trace, ...]
     note: str
 
 
 def several(
-    system: TransitionSystem,
-    prop: Property,
-    first: Path,
-    most: int,
-    seconds: float,
-    explore: Explore,
-    tell: Tell,
+    system: TransitionSystem, prop: Property, known: Trace, most: int, clock: Clock
 ) -> Several:
-    """At most ``most`` runs that violate ``prop``, each of another kind; ``first`` is one of them.
+    """At most ``most`` runs that violate ``prop``, each of another kind and none of that of
+    ``known``, which violates it.
 
-    It ends after ``seconds`` with those that were found by then.
+    It ends when ``clock`` does, with those that were found by then.
     """
-    search = _Tree(system, prop, most, time.monotonic() + seconds, explore, tell)
-    search.take(first, frozenset())
-    while search.waiting and len(search.found) < most:
-        if time.monotonic() > search.deadline:
-            left = f"{len(search.waiting):,} sets of events were not tried"
-            return search.ended(f"the budget of {seconds:g} s is used up; {left}")
+    search = _Tree(system, prop, known, clock)
+    search.take(rerun(system, path_of(system, known), prop), known, frozenset())
+    while search.waiting and len(search.found) <= most:
+        if not clock.left:
+            untried = f"{len(search.waiting):,} of {len(search.tried):,} sets of events"
+            return search.ended(f"the time is over, and {untried} were not tried")
         search.step()
-    if search.gaps:
-        return search.ended(search.gaps)
-    if len(search.found) >= most:
+    if len(search.found) > most:
         return search.ended("there may be more")
-    return search.ended("every other run that violates it has all the events of one of these")
+    return search.ended(search.gaps or ALL)
 
 
 @dataclass
 class _Tree:
+    """``found``: by kind, the known one first; ``events``: those that may be taken out;
+    ``waiting``: sets of their numbers; ``inquiry``: about the first ``asked`` of them."""
+
     system: TransitionSystem
     prop: Property
-    most: int
-    deadline: float
-    explore: Explore
-    tell: Tell
+    known: Trace
+    clock: Clock
     found: dict[Kind, Trace] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     waiting: deque[frozenset[int]] = field(default_factory=deque)
     tried: set[frozenset[int]] = field(default_factory=set)
     gaps: str = ""
-    made: tuple[int, Twin] | None = None
+    inquiry: Inquiry | None = None
+    asked: int = 0
 
-    def take(self, path: Path, without: frozenset[int]) -> None:
-        """Notes a run that was found ``without`` these events, and what to take out next."""
-        run = rerun(self.system, path, self.prop)
-        trace = self.tell(path, run)
+    def take(self, run: Run, trace: Trace, without: frozenset[int]) -> None:
+        """Notes a run that lacks the events ``without``, and what to take out next."""
         self.found.setdefault(kind_of(trace), trace)
         context = set(trace.explanation.context) if trace.explanation is not None else set()
         moments = [m for number, m in enumerate(run.moments) if number not in context]
@@ -112,17 +102,17 @@ class _Tree:
             moments.append(run.closing)
         for event in _leading(self.system, moments):
             number = self._number(event)
-            more = without | {number} if number is not None else without
-            if more not in self.tried and number is not None:
-                self.tried.add(more)
-                self.waiting.append(more)
+            if number is None:
+                self.gaps = f"only {MOST_EVENTS} different events were taken out; there may be more"
+            elif without | {number} not in self.tried:
+                self.tried.add(without | {number})
+                self.waiting.append(without | {number})
 
     def _number(self, event: Event) -> int | None:
-        same = [i for i, known in enumerate(self.events) if _alike(self.system, known, event)]
-        if same:
-            return same[0]
+        for number, known in enumerate(self.events):
+            if _alike(self.system, known, event):
+                return number
         if len(self.events) == MOST_EVENTS:
-            self.gaps = f"only {MOST_EVENTS} different events were taken out; there may be more"
             return None
         self.events.append(event)
         return len(self.events) - 1
@@ -130,33 +120,27 @@ class _Tree:
     def step(self) -> None:
         """Explores the world without the next set of events."""
         without = self.waiting.popleft()
-        here = self._twin()
-        asked = here.asking({_name(number): 0 for number in without})
-        left = max(self.deadline - time.monotonic(), 0.001)
-        try:
-            answer = self.explore(asked, Limits(timeout=left, until_decided=True))
-        except (Unsupported, RunFault) as why:
-            self.gaps = f"not every set of events could be tried: {why}"
-            return
-        path = answer.violations.get(self.prop.name)
-        if path is not None:
-            states = here.projected(path.states)
-            self.take(Path(states, path.then_fault, path.loop, path.values), without)
-        elif not answer.exhaustive or answer.undecided:
-            self.gaps = answer.stopped or "not every set of events could be decided"
+        reply = self._inquiry().ask({_name(number): 0 for number in without})
+        if reply.run is not None:
+            trace = told(self.system, self.prop, reply.run, self.known.header)
+            self.take(reply.run, trace, without)
+        elif not reply.settled:
+            self.gaps = f"not every set of events could be tried: {reply.why}"
 
-    def _twin(self) -> Twin:
-        """The system in which any of the events known by now can be forbidden."""
-        if self.made is None or self.made[0] != len(self.events):
+    def _inquiry(self) -> Inquiry:
+        """About the system in which any of the events known by now can be forbidden."""
+        if self.inquiry is None or self.asked != len(self.events):
             budgets = tuple(
                 Budget(_name(number), 0, _this(self.system, event))
                 for number, event in enumerate(self.events)
             )
-            self.made = (len(self.events), twin(self.system, self.prop, budgets))
-        return self.made[1]
+            self.inquiry = Inquiry.about(self.system, self.prop, budgets, self.clock)
+            self.asked = len(self.events)
+        return self.inquiry
 
     def ended(self, note: str) -> Several:
-        return Several(tuple(self.found.values())[: self.most], note)
+        _, *others = self.found.values()
+        return Several(tuple(others), note)
 
 
 def _name(number: int) -> str:

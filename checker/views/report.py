@@ -81,6 +81,7 @@ def _facts(report: Report) -> RenderableType:
         *(("asked", said) for said in _asked(report)),
         *(("expected", said) for said in _expectations(report)),
         *(("scenario", said) for said in _scenarios(report)),
+        *(("kinds", said) for said in _kinds(report)),
         *(("assumed", assumption) for assumption in assumptions(report)),
         *(("never", never) for never in report.never),
         *(("note", note) for note in report.notes),
@@ -115,6 +116,15 @@ def _scenarios(report: Report) -> Iterator[str]:
         yield f"{told.name}: NOT as told, line {told.line}: {told.reason}"
         if told.possible:
             yield f"{told.name}: what can happen there: {'; '.join(told.possible)}"
+
+
+def _kinds(report: Report) -> Iterator[str]:
+    """How many kinds of runs violate each property, where that was asked."""
+    for verdict in report.verdicts:
+        if verdict.of_others:
+            found = 1 + len(verdict.others)
+            shown = "1 kind of run violates" if found == 1 else f"{found} kinds of runs violate"
+            yield f"{shown} {verdict.property}; {verdict.of_others}"
 
 
 def _searched(report: Report) -> str:
