@@ -29,6 +29,7 @@ from checker.views.picture_words import (
     seats_of,
     sentences_of,
     title_of,
+    title_of_run,
     width_of,
 )
 from checker.witness.causality import Causality, How, causality
@@ -134,7 +135,7 @@ class _Plan:
         strips = strips_of(trace, self._steps, lanes, self._identities, top, self._apart - 16)
         longest = max((len(strip.items) for strip in strips), default=0)
         return Picture(
-            title=f"{trace.property_name}: {trace.word}",
+            title=title_of_run(trace),
             sentences=sentences_of(trace),
             width=self._width,
             height=top + max(longest, 1) * (HEIGHT + GAP) + 14,

@@ -225,7 +225,7 @@ def _places(arrow: Drawn, line: Line) -> list[tuple[Box, float]]:
     ]
     for i, part in enumerate((0.5, 0.36, 0.64)):
         x, y = along(arrow.points, part)
-        found += [(_around((x, y + by), line), worse + 5 + i) for by in (-13, 13)]
+        found += [(_around((x, y + by), line), worse + 15 + i) for by in (-13, 13)]
     return found
 
 

@@ -21,11 +21,11 @@ ON_A_BOX, ON_AN_ARROW, ON_A_LANE, OUTSIDE = 100.0, 12.0, 60.0, 500.0
 
 
 class Room:
-    """What is taken up already: boxes (marks, labels), arrows, lanes."""
+    """What is taken up already: boxes (marks, labels), arrows, lanes; ``width``: of all of it."""
 
     def __init__(self, lanes: Iterable[float], width: float) -> None:
         self._lanes = sorted(lanes)
-        self._width = width
+        self.width = width
         self._boxes: dict[tuple[int, int], list[Box]] = defaultdict(list)
         self._pieces: dict[tuple[int, int], list[tuple[Point, Point]]] = defaultdict(list)
 
@@ -54,7 +54,7 @@ class Room:
 
     def cost(self, box: Box) -> float:
         """How bad it is to put a label at ``box``; 0 is best."""
-        found = OUTSIDE if box.left < 0 or box.right > self._width else 0.0
+        found = OUTSIDE if box.left < 0 or box.right > self.width else 0.0
         at = bisect_left(self._lanes, box.left)
         if at < len(self._lanes) and self._lanes[at] < box.right:
             found += ON_A_LANE

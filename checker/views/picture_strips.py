@@ -77,7 +77,8 @@ def _missing(
     indication of somebody; else, for properties that speak of every process, what others have.
     """
     found: dict[str, list[str]] = {p: [] for p in happened}
-    if not (trace.ends or trace.loop is not None) or trace.failure is not None:
+    whole = trace.ends or trace.loop is not None
+    if not whole or trace.word != "violated":
         return found
     if not EVERYBODY.search(trace.definition):
         return found
@@ -107,7 +108,7 @@ def _named(trace: Trace) -> set[str]:
 
 def violating_step(trace: Trace) -> int | None:
     """The step that violates the property; ``None`` where what violates it never happens."""
-    safety = not trace.ends and trace.loop is None and trace.failure is None
+    safety = trace.word == "violated" and trace.loop is None and trace.failure is None
     return trace.length if safety else None
 
 
@@ -120,6 +121,8 @@ def violations_of(
     end: float,
 ) -> tuple[Violation, ...]:
     """Where the violation shows: at the last step, or at the ends of lanes that never get there."""
+    if trace.word not in ("violated", "error"):
+        return ()
     text = f"{trace.property_name} is violated"
     if trace.word == "error" or trace.failure is not None:
         text = "here the run breaks off"
@@ -150,9 +153,16 @@ def violations_of(
         found = [("", (lanes[0].x + lanes[-1].x) / 2 if lanes else 0.0, text)]
     step = trace.length if trace.failure is not None else None
     return tuple(
-        Violation(step, p, x, end + 30, said, Box(x - 90, end + 42, x + 90, end + 58))
+        Violation(step, p, x, end + 30, said, _centred(x, said, end + 42, room.width))
         for p, x, said in found
     )
+
+
+def _centred(x: float, said: str, top: float, width: float) -> Box:
+    """A box for ``said`` around ``x``, inside a picture of that width."""
+    half = columns(said) * WORDS / 2
+    x = min(max(x, half + 6), max(width - half - 6, half))
+    return Box(x - half, top, x + half, top + 16)
 
 
 def _never(items: list[Item]) -> str:

@@ -167,6 +167,14 @@ def fate_of(trace: Trace, process: str) -> str:
     return ""
 
 
+def title_of_run(trace: Trace) -> str:
+    """What a run is a run of."""
+    if trace.property_name:
+        return f"{trace.property_name}: {trace.word}"
+    header = trace.header
+    return f"a run of {header.file}::{header.check}" if header.check else f"a run of {header.file}"
+
+
 def sentences_of(trace: Trace) -> tuple[str, ...]:
     """What is violated and why, as far as somebody has said it."""
     if trace.explanation is not None and trace.explanation.sentences:

@@ -141,7 +141,7 @@ def _loop(picture: Picture) -> list[str]:
         '<g class="loop-box">'
         f'<rect x="{number(box.left)}" y="{number(box.top)}" rx="8"'
         f' width="{number(box.right - box.left)}" height="{number(box.bottom - box.top)}"/>'
-        + text(box.left + 10, box.top + 5, "↻ " + picture.loop.text, "words halo")
+        + text(box.right - 10, box.top + 5, "↻ " + picture.loop.text, "words halo end")
         + "</g>"
     ]
 

@@ -83,7 +83,7 @@ RULES = """
 .spacetime .delivery.missing rect { stroke: var(--fault); stroke-dasharray: 4 3; }
 .spacetime .delivery.missing text { fill: var(--fault); }
 .spacetime .rule { stroke: var(--faded); stroke-width: 1; }
-.spacetime .context { opacity: .35; }
+.spacetime .context { opacity: .4; }
 .spacetime .step:focus { outline: none; }
 .spacetime .step:focus-visible .body { stroke-width: 4; }
 @media print { .spacetime { background: none; } }

@@ -1,0 +1,143 @@
+"""A trace as a Mermaid sequence diagram, for pages that draw such diagrams themselves.
+
+A message is drawn where it is received or lost, since Mermaid's arrows are level: the number of the
+step that sent it stands in front of it where another step was in between.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from checker.views.picture_identity import is_outermost
+from checker.views.picture_words import ends_of, sentences_of
+from checker.witness.causality import Arrow, How, causality
+from checker.witness.trace import Event, Step, Trace
+
+SPECIAL = {
+    "#": "#35;",
+    ";": "#59;",
+    ":": "#58;",
+    "<": "#lt;",
+    ">": "#gt;",
+    "&": "#amp;",
+    '"': "#quot;",
+    "%": "#37;",
+    "{": "#123;",
+    "}": "#125;",
+    "\\": "#92;",
+}
+"""What Mermaid takes for its own; it shows the entity as the character."""
+
+RESERVED = "end"
+"""A word that ends a block wherever it stands alone."""
+
+
+def mermaid_of(trace: Trace) -> str:
+    """``trace`` as the text of a ``sequenceDiagram``, with a newline at its end."""
+    return "\n".join(_Diagram(trace).lines()) + "\n"
+
+
+def escaped(text: str) -> str:
+    """``text`` so that Mermaid shows it as it is."""
+    shown = "".join(SPECIAL.get(c, c) for c in " ".join(text.split()))
+    words = ("e#110;d" if word.lower() == RESERVED else word for word in shown.split(" "))
+    return " ".join(words)
+
+
+class _Diagram:
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._found = causality(trace)
+        self._names = {p: f"P{i}" for i, p in enumerate(trace.processes)}
+        self._ending: dict[int, list[Arrow]] = defaultdict(list)
+        self._missing: dict[int, list[Arrow]] = defaultdict(list)
+        for arrow in self._found.arrows:
+            if arrow.ended is not None:
+                self._ending[arrow.ended].append(arrow)
+            elif arrow.how is How.MISSED and arrow.sent is not None:
+                self._missing[arrow.sent].append(arrow)
+
+    def lines(self) -> Iterator[str]:
+        trace = self._trace
+        yield "sequenceDiagram"
+        for process, name in self._names.items():
+            yield f"    participant {name} as {escaped(process)}"
+        loop = trace.length if trace.loop is None else trace.loop
+        for step in self._found.steps[: loop + 1]:
+            yield from self._step(step, "    ")
+        again = self._found.steps[loop + 1 :]
+        if again:
+            yield "    loop repeats for ever"
+            body = [line for step in again for line in self._step(step, "        ")]
+            yield from body or [self._over_all("nothing can be seen of it", "        ")]
+            yield "    end"
+        for arrow in self._found.arrows:
+            if arrow.how is How.UNDER_WAY:
+                said = f"{arrow.message} (still under way)"
+                yield self._arrow(arrow, "--)", said, "    ")
+        yield self._over_all(f"{' '.join(sentences_of(trace)[:1])} ({ends_of(trace)})", "    ")
+
+    def _step(self, step: Step, indent: str) -> Iterator[str]:
+        for arrow in self._ending[step.number]:
+            yield self._ended(arrow, step, indent)
+        for event in step.events:
+            said = _note(event)
+            if said and event.process in self._names:
+                yield self._note(event.process, said, indent)
+            elif said and event.kind == "world":
+                yield self._over_all(said, indent)
+        gone = [f"{e.message} to {', '.join(e.peers)}" if e.message else e.name for e in step.cut]
+        if gone and step.process in self._names:
+            yield self._note(step.process, f"cut off: {', '.join(gone)}", indent)
+        groups: dict[tuple[int, str, str], list[str]] = defaultdict(list)
+        for arrow in self._missing[step.number]:
+            if arrow.receiver != arrow.sender:
+                groups[arrow.multicast, arrow.sender, arrow.message].append(arrow.receiver)
+        for (_, sender, message), receivers in groups.items():
+            said = f"{message} never reaches {', '.join(receivers)}"
+            yield self._note(sender, said, indent)
+
+    def _ended(self, arrow: Arrow, step: Step, indent: str) -> str:
+        late = arrow.sent not in (None, step.number, step.number - 1)
+        said = f"{arrow.message} (sent in step {arrow.sent})" if late else arrow.message
+        match arrow.how:
+            case How.LOST:
+                return self._arrow(arrow, "-x", f"{said}, lost", indent)
+            case How.FORGED:
+                return self._arrow(arrow, "--)", f"{said}, forged", indent)
+            case _:
+                return self._arrow(arrow, "-)", said, indent)
+
+    def _arrow(self, arrow: Arrow, line: str, said: str, indent: str) -> str:
+        ends = self._names[arrow.sender], self._names[arrow.receiver]
+        return f"{indent}{ends[0]}{line}{ends[1]}: {escaped(said)}"
+
+    def _note(self, process: str, said: str, indent: str) -> str:
+        return f"{indent}Note over {self._names[process]}: {escaped(said)}"
+
+    def _over_all(self, said: str, indent: str) -> str:
+        names = list(self._names.values())
+        ends = names[0] if len(names) == 1 else f"{names[0]},{names[-1]}"
+        return f"{indent}Note over {ends}: {escaped(said)}"
+
+
+def _note(event: Event) -> str:
+    """What a note says of an event; empty where it is told by an arrow, or not at all."""
+    match event.kind:
+        case "request" | "indication" if is_outermost(event):
+            return event.name
+        case "crash":
+            return "crashes"
+        case "recover":
+            return "comes back up"
+        case "perform":
+            return f"performs {event.name}"
+        case "store":
+            return f"stores {event.name}"
+        case "timeout":
+            return f"timeout {event.name}".strip()
+        case "detect" | "world":
+            return event.sentence
+        case _:
+            return ""
