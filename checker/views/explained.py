@@ -8,11 +8,7 @@ from rich.text import Text
 from checker.views.paper import count, listing, pairs
 from checker.witness.trace import Ablation, Cost, Trace
 
-OUTCOMES = {
-    "holds": ("+", "bold green"),
-    "violated": ("-", "red"),
-    "unknown": ("?", "yellow"),
-}
+OUTCOMES = {"holds": ("+", "bold green"), "violated": ("-", "red")}
 """The sign in front of an ablation, and its style."""
 
 
@@ -22,9 +18,18 @@ def ablations_view(trace: Trace) -> RenderableType | None:
     if explanation is None or not explanation.ablations:
         return None
     rows = []
-    for ablation in explanation.ablations:
-        sign, style = OUTCOMES.get(ablation.outcome, OUTCOMES["unknown"])
+    known = [a for a in explanation.ablations if a.outcome in ("holds", "violated")]
+    for ablation in known:
+        sign, style = OUTCOMES[ablation.outcome]
         rows.append((Text(sign, style=style), Text(_would(ablation))))
+    unknown: dict[str, list[Ablation]] = {}
+    for ablation in explanation.ablations:
+        if ablation not in known:
+            unknown.setdefault(ablation.why, []).append(ablation)
+    for why, some in unknown.items():
+        because = f" ({why})" if why else ""
+        said = f"{listing([_what(ablation) for ablation in some])}: not known{because}"
+        rows.append((Text("?", style="yellow"), Text(said)))
     return Group(Text("What would be without", style="bold"), pairs(rows, 2, 1))
 
 
@@ -48,16 +53,15 @@ def smaller_view(trace: Trace) -> RenderableType | None:
 
 
 def _would(ablation: Ablation) -> str:
-    at = f" (step {ablation.step})"
-    match ablation.outcome:
-        case "holds":
-            return f"{ablation.what}{at}: the property would hold"
-        case "violated":
-            took = "" if ablation.steps is None else f", in {count(ablation.steps, 'step')}"
-            return f"{ablation.what}{at}: it would still fail{took}"
-        case _:
-            why = f": {ablation.why}" if ablation.why else ""
-            return f"{ablation.what}{at}: not known{why}"
+    if ablation.outcome == "holds":
+        return f"{_what(ablation)}: the property would hold"
+    took = "" if ablation.steps is None else f", in {count(ablation.steps, 'step')}"
+    return f"{_what(ablation)}: it would still fail{took}"
+
+
+def _what(ablation: Ablation) -> str:
+    """What is left out; a fault that a process has from the start is at no step."""
+    return f"{ablation.what} (step {ablation.step})" if ablation.step else ablation.what
 
 
 def _cost(cost: Cost) -> str:

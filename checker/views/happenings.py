@@ -71,7 +71,20 @@ def left_over(trace: Trace, order: Causality) -> tuple[Arrow, ...]:
             continue
         if arrow.sender != arrow.receiver:
             found.setdefault(ends, arrow)
+    if trace.header.fine_steps:
+        for arrow in _never_left(trace, down):
+            found.setdefault((arrow.sender, arrow.receiver, arrow.message), arrow)
     return tuple(found.values())
+
+
+def _never_left(trace: Trace, down: set[str]) -> list[Arrow]:
+    """In fine steps: the copies of a multicast that its sender's crash has kept from leaving."""
+    return [
+        Arrow(copies.sender, to, copies.message, How.MISSED, copies.step, None, 0)
+        for copies in trace.copies
+        for to in copies.missing
+        if to not in down and to != copies.sender
+    ]
 
 
 def _block(trace: Trace, order: Causality, step: Step, spoken: frozenset[str]) -> Block:
