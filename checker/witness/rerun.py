@@ -8,6 +8,7 @@ from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.interpreter import Event, State, Transition
 from checker.system.ir import Property, PropertyKind, TransitionSystem
+from checker.system.passes.restrict import faults_of_event, is_message
 from checker.system.types import Value
 from checker.witness.answer import Path
 from checker.witness.lasso import Unfair, ledger, satisfies
@@ -51,7 +52,8 @@ class Run:
 
 
 def rerun(system: TransitionSystem, path: Path, prop: Property | None) -> Run:
-    """The run along ``path``, each step by the first transition in canonical order that fits."""
+    """The run along ``path``: of the transitions that fit a step, the one with the fewest faults,
+    then the fewest messages, then the first one in canonical order."""
     if not path.states:
         raise ReplayMismatch("the run has no states")
     moments = [_start(system, path.states[0])]
@@ -91,17 +93,24 @@ def _for_ever(
 
 
 def _start(system: TransitionSystem, state: State) -> Moment:
-    for found, events in interpreter.initial_events(system):
-        if found == state:
-            return Moment(found, None, events)
-    raise ReplayMismatch("the run does not start in an initial state")
+    ways = [events for found, events in interpreter.initial_events(system) if found == state]
+    if not ways:
+        raise ReplayMismatch("the run does not start in an initial state")
+    return Moment(state, None, min(ways, key=lambda events: _taken(system, events)))
 
 
 def _step(system: TransitionSystem, before: State, after: State, number: int) -> Moment:
-    for transition in interpreter.successors(system, before):
-        if transition.successor is not None and transition.successor == after:
-            return Moment(transition.successor, transition, transition.events)
-    raise ReplayMismatch(f"no transition leads to the state of step {number}")
+    ways = [t for t in interpreter.successors(system, before) if t.successor == after]
+    if not ways:
+        raise ReplayMismatch(f"no transition leads to the state of step {number}")
+    least = min(ways, key=lambda transition: _taken(system, transition.events))
+    return Moment(after, least, least.events)
+
+
+def _taken(system: TransitionSystem, events: tuple[Event, ...]) -> tuple[int, int]:
+    """How many faults and messages there are among ``events``."""
+    faults = sum(len(faults_of_event(system, event)) for event in events)
+    return faults, sum(is_message(system, event) for event in events)
 
 
 def _failing(system: TransitionSystem, state: State) -> Transition:

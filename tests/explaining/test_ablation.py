@@ -1,0 +1,79 @@
+"""What would be without a fault or a message: by the book on random systems, and in the library."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from checker.explaining.ablation import ALWAYS_THERE, ablations
+from checker.explaining.asking import Clock
+from checker.resources import specs
+from checker.witness.rerun import rerun
+from checker.witness.trace import Ablation
+from tests.explaining.budgeted import Happening, happenings, shortest_within
+from tests.explaining.violations import violation
+from tests.explaining.test_restrict import violated
+
+
+def test_by_the_book() -> None:
+    outcomes: Counter[tuple[str, str]] = Counter()
+    for seed, system, path in violated(range(45)):
+        (prop,) = system.properties
+        run = rerun(system, path, prop)
+        faults: Counter[Happening] = Counter()
+        copies: dict[Happening, None] = {}
+        for moment in run.moments:
+            for happening in happenings(system, moment.events):
+                if happening[0] == "got":
+                    copies[happening] = None
+                else:
+                    faults[happening] += 1
+        expected = [
+            shortest_within(system, prop.bad, faults - Counter([fault]), None) for fault in faults
+        ]
+        expected += [shortest_within(system, prop.bad, faults, copy) for copy in copies]
+        found = ablations(system, prop, run, Clock(60))
+        assert [one.steps for one in found] == expected, seed
+        for one in found:
+            assert one.outcome == ("holds" if one.steps is None else "violated"), seed
+        assert [one.kind for one in found] == ["fault"] * len(faults) + ["message"] * len(copies)
+        outcomes.update((one.kind, one.outcome) for one in found)
+    assert min(outcomes[k, o] for k in ("fault", "message") for o in ("holds", "violated")) > 3
+
+
+def test_without_time_nothing_is_known() -> None:
+    for _, system, path in violated(range(20)):
+        (prop,) = system.properties
+        for one in ablations(system, prop, rerun(system, path, prop), Clock(0)):
+            assert one == Ablation(
+                one.kind, one.what, one.step, "unknown", "the time for explaining is over"
+            )
+
+
+@pytest.mark.parametrize(
+    ("check", "name"),
+    [
+        ("broadcast/eager_reliable.bcast::crash_one", "uniform_agreement"),
+        ("broadcast/eager_reliable_without_relay.bcast::crash_one", "agreement"),
+        ("total_order/sequencer_takeover.bcast::crash_one", "total_order"),
+        ("consensus/wait_for_all.bcast::crash_one", "termination"),
+    ],
+)
+def test_without_the_crash_it_would_hold(check: str, name: str) -> None:
+    path, _, called = check.partition("::")
+    found = violation(specs() / path, called, name)
+    (crash,) = (
+        one
+        for one in ablations(found.system, found.prop, found.run, Clock(60))
+        if one.kind == "fault"
+    )
+    assert (crash.what[:12], crash.outcome) == ("the crash of", "holds")
+
+
+def test_without_a_message_that_comes_again() -> None:
+    found = violation(specs() / "consensus/paxos.bcast", "duel", "proposers_decide")
+    without = {one.what: one for one in ablations(found.system, found.prop, found.run, Clock(60))}
+    assert without["PREPARE from p1 to a1"].outcome == "unknown"
+    assert without["PREPARE from p1 to a1"].why == ALWAYS_THERE
+    assert without["OUTVOTED from a1 to p1"].outcome == "holds"
