@@ -15,6 +15,9 @@ from functools import cached_property
 
 from checker.witness.trace import Event, Step, Trace
 
+RECORD = "@received."
+"""Stands in the names of variables that hold from whom a process has received what."""
+
 NOBODY = ""
 """The lane of steps that are no process's: partitions, rounds, detectors that settle."""
 
@@ -187,6 +190,7 @@ class _Post:
         for step in steps:
             for event in step.events:
                 self._follow(step.number, event)
+            self._count(step, steps)
             for event in step.cut:
                 if event.kind == "send":
                     self._leave(step.number, event, How.MISSED)
@@ -215,6 +219,25 @@ class _Post:
                 self._open[event.process, to, event.message].append(len(self._found))
             arrow = Arrow(event.process, to, event.message, how, step, None, self._multicasts)
             self._found.append(arrow)
+
+    def _count(self, step: Step, steps: tuple[Step, ...]) -> None:
+        """Messages that are only counted are noted at their receivers as soon as they are sent; to
+        these they matter from their next step on, where the arrow ends."""
+        for change in step.changes:
+            if RECORD not in change.variable or change.process == lane_of(step):
+                continue
+            message = change.variable.replace(RECORD, "")
+            after = (s.number for s in steps[step.number + 1 :] if lane_of(s) == change.process)
+            ended = next(after, None)
+            if ended is None:
+                continue
+            for (_, to, text), waiting in self._open.items():
+                if to == change.process and waiting and text.partition("(")[0] == message:
+                    index = waiting[-1]
+                    if self._found[index].sent == step.number:
+                        waiting.pop()
+                        arrow = replace(self._found[index], how=How.RECEIVED, ended=ended)
+                        self._found[index] = arrow
 
     def _arrive(self, step: int, event: Event) -> None:
         if event.kind == "receive":
