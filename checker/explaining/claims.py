@@ -99,12 +99,19 @@ def obligations(
     That of the violation comes first, then others that the run opened: what is not met, what is.
     ``impossible`` is left open.  Empty for what is asked of single states.
     """
+    return tuple(one for one, _, _ in owed(system, prop, run, trace))
+
+
+def owed(
+    system: TransitionSystem, prop: Property, run: Run, trace: Trace
+) -> tuple[tuple[Obligation, Node, Names], ...]:
+    """The obligations, each with what would meet it, and the values of the names in that."""
     if prop.reading is None or prop.kind is not PropertyKind.LIVENESS or run.loop is None:
         return ()
     word, numbers = word_of(system, prop, run), looked_at(system, prop.reading, run)
     voice = Voice(word, trace)
     violated = [f.names for f in facts(system, prop, run) if not f.true or f.mode != "now"]
-    found: dict[str, tuple[int, Obligation]] = {}
+    found: dict[str, tuple[int, Obligation, _Demand]] = {}
     demands = islice(_demands(word, prop.reading.root, {}), MOST_ASSIGNMENTS)
     for demand in demands:
         opened = _opened(word, demand)
@@ -117,9 +124,9 @@ def obligations(
         one = Obligation(text, numbers[start], None if met is None else numbers[met])
         known = found.get(text)
         if known is None or (rank, one.opened) < (known[0], known[1].opened):
-            found[text] = (rank, one)
-    ordered = sorted(found.values(), key=lambda pair: (pair[0], pair[1].opened))
-    return tuple(one for _, one in ordered[:MOST_OBLIGATIONS])
+            found[text] = (rank, one, demand)
+    ordered = sorted(found.values(), key=lambda each: (each[0], each[1].opened))
+    return tuple((one, d.goal, d.names) for _, one, d in ordered[:MOST_OBLIGATIONS])
 
 
 def _demands(word: Word, node: Node, names: Names) -> Iterator[_Demand]:

@@ -54,7 +54,10 @@ def explain(
     prop = next((p for p in system.properties if p.name == trace.property_name), None)
     if prop is None or trace.failure is not None:
         return replace(trace, explanation=Explanation(note=ERROR))
-    return telling.tried(lambda: telling.explained(trace, prop), trace, "")
+    found = telling.tried(lambda: telling.explained(trace, prop), None, "why it fails")
+    if found is None:
+        return replace(trace, explanation=Explanation(note="; ".join(telling.notes)))
+    return found
 
 
 def told(system: TransitionSystem, prop: Property, run: Run, header: Header) -> Trace:
@@ -83,7 +86,7 @@ class _Telling:
         except Exception as problem:
             if self.strict:
                 raise
-            self.note(f"{what or 'it'} can't be told: {problem or type(problem).__name__}")
+            self.note(f"{what} can't be told: {problem or type(problem).__name__}")
         return otherwise
 
     def note(self, text: str) -> None:
@@ -113,7 +116,10 @@ class _Telling:
             after=cost_of(system, found.run),
             ablations=self.without(prop, found.run),
         )
-        said = replace(said, obligations=self.lost(prop, found.run, said.obligations))
+        owed = self.tried(
+            lambda: self.owed(prop, found.run, trace), said.obligations, "when it became too late"
+        )
+        said = replace(said, obligations=owed)
         least = found.fewest and self.tried(
             lambda: shortest(system, prop, found, self.clock), False, "whether it is the shortest"
         )
@@ -139,17 +145,13 @@ class _Telling:
         what = "what would be without its faults and messages"
         return self.tried(lambda: ablations(self.system, prop, run, part), (), what)
 
-    def lost(
-        self, prop: Property, run: Run, obligations: tuple[Obligation, ...]
-    ) -> tuple[Obligation, ...]:
-        """The obligations, the one that is not met with the step that made it impossible."""
-        unmet = [i for i, one in enumerate(obligations) if one.met is None]
-        wanted = goal(prop, run)
-        if len(unmet) != 1 or wanted is None:
-            return obligations
-        what = "from where on it could not be met"
-        step = self.tried(lambda: impossible(self.system, run, wanted, self.clock), None, what)
-        return tuple(
-            replace(one, impossible=step) if i == unmet[0] else one
-            for i, one in enumerate(obligations)
-        )
+    def owed(self, prop: Property, run: Run, trace: Trace) -> tuple[Obligation, ...]:
+        """The obligations; each unmet one with the step after which nothing could meet it."""
+        found = []
+        for one, node, names in claims.owed(self.system, prop, run, trace):
+            wanted = None if one.met is not None else goal(node, names)
+            if wanted is not None:
+                step = impossible(self.system, run, wanted, self.clock)
+                one = replace(one, impossible=step)
+            found.append(one)
+        return tuple(found)

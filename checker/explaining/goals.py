@@ -1,67 +1,77 @@
-"""What a property demands in the end, as an expression over single states."""
+"""What would meet an obligation, as an expression over single states."""
 
 from __future__ import annotations
 
-from typing import assert_never
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, assert_never
 
 from checker.system import build, ir
-from checker.system.ir import Expr, Formula, Property
-from checker.witness.rerun import Run
+from checker.system.ir import Expr
+from checker.system.reading import Atom, Join, Node, Range, Timed
+from checker.system.types import BOOL, Value
 
 
-def goal(prop: Property, run: Run) -> Expr | None:
-    """What has to become true in ``run`` and doesn't; ``None`` where that is not one thing.
-
-    It is what stands under the only ``eventually`` of the formula that is to hold, with the values
-    that the run is about.
-    """
-    if prop.formula is None:
-        return None
-    found = _wanted(prop.formula, True)
-    if len(found) != 1:
-        return None
-    expr = _expr(found[0], prop)
-    if expr is None:
-        return None
-    for param, value in reversed(list(zip(prop.params, run.values, strict=True))):
-        type_ = ir.domain_item(param.domain)
-        expr = ir.Let(expr.type, param.name, ir.Const(type_, value), expr)
-    return expr
+def goal(node: Node, names: Mapping[str, Value]) -> Expr | None:
+    """``node`` with the values of ``names``; ``None`` where it is about more than one state."""
+    expr = _expr(node)
+    return None if expr is None else _closed(expr, names)
 
 
-def _wanted(formula: Formula, holds: bool) -> list[Formula]:
-    """The parts that have to be true at some time for ``formula`` to be as ``holds`` says."""
-    match formula:
-        case ir.Holds():
-            return []
-        case ir.Connective("not", (part,)):
-            return _wanted(part, not holds)
-        case ir.Connective(parts=parts):
-            return [found for part in parts for found in _wanted(part, holds)]
-        case ir.Modal("eventually", part) if holds:
-            return [part, *_wanted(part, holds)]
-        case ir.Modal("always", part) if not holds:
-            return [ir.Connective("not", (part,)), *_wanted(part, holds)]
-        case ir.Modal(part=part):
-            return _wanted(part, holds)
-        case _:
-            assert_never(formula)
-
-
-def _expr(formula: Formula, prop: Property) -> Expr | None:
-    """``formula`` as an expression, if it is about one state."""
-    match formula:
-        case ir.Holds(index):
-            return prop.propositions[index]
-        case ir.Modal():
-            return None
-        case ir.Connective(op, parts):
-            found = [_expr(part, prop) for part in parts]
+def _expr(node: Node) -> Expr | None:
+    match node:
+        case Atom(expr):
+            return expr
+        case Join(op, parts):
+            found = [_expr(part) for part in parts]
             known = [part for part in found if part is not None]
-            if len(known) < len(found):
-                return None
-            if op == "not":
-                return build.negation(known[0])
-            return build.conj(*known) if op == "and" else build.disj(*known)
+            return _joined(op, known) if len(known) == len(found) else None
+        case Range():
+            return _quantified(node)
+        case Timed():
+            return None
         case _:
-            assert_never(formula)
+            assert_never(node)
+
+
+def _joined(op: str, parts: list[Expr]) -> Expr:
+    match op:
+        case "not":
+            return build.negation(parts[0])
+        case "and":
+            return build.conj(*parts)
+        case "or":
+            return build.disj(*parts)
+        case "=>":
+            return build.disj(build.negation(parts[0]), parts[1])
+        case _:
+            return build.equal(parts[0], parts[1])
+
+
+def _quantified(node: Range) -> Expr | None:
+    body, where = _expr(node.body), ir.TRUE if node.where is None else _expr(node.where)
+    if body is None or where is None:
+        return None
+    among = build.conj(node.condition, where)
+    kind = ir.Quantifier(node.kind)
+    if kind is ir.Quantifier.FORALL:
+        held = build.disj(build.negation(among), body)
+    else:
+        held = build.conj(among, body)
+    return ir.Quant(kind, node.name, node.domain, held, BOOL)
+
+
+def _closed(node: Any, names: Mapping[str, Value]) -> Any:
+    """``node`` with constants for ``names``, none of which is bound inside."""
+    match node:
+        case ir.Local(type_, name) if name in names:
+            return ir.Const(type_, names[name])
+        case ir.Const():
+            return node
+        case tuple():
+            return tuple(_closed(part, names) for part in node)
+        case _ if is_dataclass(node) and not isinstance(node, type | ir.Place):
+            parts = {f.name: _closed(getattr(node, f.name), names) for f in fields(node)}
+            return replace(node, **parts)
+        case _:
+            return node

@@ -12,8 +12,8 @@ from checker.resources import specs
 from checker.witness.rerun import rerun
 from checker.witness.trace import Ablation
 from tests.explaining.budgeted import Happening, happenings, shortest_within
-from tests.explaining.violations import violation
 from tests.explaining.test_restrict import violated
+from tests.explaining.violations import violation
 
 
 def test_by_the_book() -> None:

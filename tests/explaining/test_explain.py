@@ -1,0 +1,178 @@
+"""The whole explanation: what is in it, and what remains of it when things go wrong."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from checker import pipeline
+from checker.cli.main import main
+from checker.engines import native
+from checker.explaining import asking, words
+from checker.explaining.explain import ERROR, NO_TIME_GIVEN, explain
+from checker.options import Options
+from checker.resources import specs
+from checker.witness.answer import INTERRUPTED, Answer, Unsupported
+from checker.witness.json_format import trace_from_text, trace_to_json
+from checker.witness.replay import ReplayMismatch, replay_document
+from checker.witness.trace import Ablation, Cost, Explanation, Failure, Trace
+from tests.explaining.violations import Violation, violation
+
+EAGER = specs() / "broadcast/eager_reliable.bcast"
+
+
+@pytest.fixture(scope="module")
+def found() -> Violation:
+    return violation(EAGER, "crash_one", "uniform_agreement")
+
+
+def explained(trace: Trace) -> Explanation:
+    assert trace.explanation is not None
+    return trace.explanation
+
+
+def test_all_of_it(found: Violation) -> None:
+    trace = explain(found.system, found.trace, 60, strict=True)
+    said = explained(trace)
+    assert said.before == said.after == Cost(1, 2, 3)
+    assert said.least
+    assert said.note == ""
+    assert said.ablations == (
+        Ablation("fault", "the crash of p1", 3, "holds"),
+        Ablation("message", "COPY(DATA(p1, a)) from p1 to p1", 2, "holds"),
+    )
+    assert said.sentences[0].startswith("Uniform agreement fails: p1")
+    again = replay_document(found.system, trace)
+    assert replace(again, explanation=said) == trace
+
+
+def test_from_where_on_it_is_too_late(found: Violation) -> None:
+    all_ = violation(specs() / "consensus/wait_for_all.bcast", "crash_one", "termination")
+    trace = explain(all_.system, all_.trace, 60, strict=True)
+    (crash,) = (step for step in trace.steps if step.kind == "crash")
+    owed = explained(trace).obligations
+    assert [(one.text, one.impossible) for one in owed] == [
+        ("p1 decides", crash.number),
+        ("p3 decides", crash.number),
+    ]
+    # What a crashed process has sent may still arrive.
+    owed = explained(explain(found.system, found.trace, 60, strict=True)).obligations
+    assert [(one.text, one.impossible) for one in owed] == [
+        ("p2 delivers a", None),
+        ("p3 delivers a", None),
+    ]
+
+
+def test_what_goes_round_may_still_be_met() -> None:
+    duel = violation(specs() / "consensus/paxos.bcast", "duel", "proposers_decide")
+    said = explained(explain(duel.system, duel.trace, 60, strict=True))
+    assert said.obligations[0].impossible is None
+    assert said.note == "its messages are not counted: they go on for ever"
+    assert not said.least
+
+
+def test_no_time(found: Violation) -> None:
+    trace = explain(found.system, found.trace, 0, strict=True)
+    said = explained(trace)
+    assert replace(trace, explanation=None) == replace(found.trace, explanation=None)
+    assert said.note == NO_TIME_GIVEN
+    assert said.sentences
+    assert said.ablations == ()
+    assert said.before == said.after == Cost(1, 2, 3)
+    assert not said.least
+
+
+def test_errors_of_the_run_are_left_as_they_are(found: Violation) -> None:
+    failed = replace(found.trace, failure=Failure("R001", "5 is outside 0..4"))
+    trace = explain(found.system, failed, 60, strict=True)
+    assert trace == replace(failed, explanation=Explanation(note=ERROR))
+
+
+def test_a_system_that_the_engine_cannot_take(
+    found: Violation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any, **__: Any) -> Answer:
+        raise Unsupported("it is too wide")
+
+    monkeypatch.setattr(native, "explore", refuse)
+    trace = explain(found.system, found.trace, 60, strict=True)
+    said = explained(trace)
+    assert trace.steps == found.trace.steps
+    assert not said.least
+    assert "it is too wide" in said.note
+    assert {(one.outcome, one.why) for one in said.ablations} == {("unknown", "it is too wide")}
+
+
+def test_a_wrong_run_is_a_fault_of_the_tool(
+    found: Violation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def mismatch(*_: Any) -> None:
+        raise ReplayMismatch("no transition leads to the state of step 2")
+
+    monkeypatch.setattr(asking, "rerun", mismatch)
+    crashed = replace(found.trace, header=found.trace.header)
+    trace = explain(found.system, crashed, 60)
+    assert trace.steps == found.trace.steps
+    eager = violation(specs() / "broadcast/fifo.bcast", "not_causal", "causal_order")
+    with pytest.raises(ReplayMismatch):
+        explain(eager.system, eager.trace, 60, strict=True)
+    said = explained(explain(eager.system, eager.trace, 60))
+    assert "no transition leads to the state of step 2" in said.note
+    assert said.ablations == ()
+
+
+def test_interrupted(found: Violation, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def interrupted(*_: Any, **__: Any) -> Answer:
+        asked.append(1)
+        return Answer("native", 1, 0, False, 0.0, stopped=INTERRUPTED)
+
+    monkeypatch.setattr(native, "explore", interrupted)
+    said = explained(explain(found.system, found.trace, 60, strict=True))
+    assert len(asked) == 1
+    assert said.ablations == ()
+    assert INTERRUPTED in said.note
+
+
+@pytest.mark.parametrize("problem", [KeyboardInterrupt(), ValueError("what a word")])
+def test_a_part_that_fails_is_left_out(
+    found: Violation, monkeypatch: pytest.MonkeyPatch, problem: BaseException
+) -> None:
+    def fail(*_: Any) -> tuple[str, ...]:
+        raise problem
+
+    monkeypatch.setattr(words, "sentences", fail)
+    trace = explain(found.system, found.trace, 60)
+    said = explained(trace)
+    assert trace.steps == found.trace.steps
+    assert said.sentences == ()
+    assert said.after == Cost(1, 2, 3)
+    assert (str(problem) or "interrupted") in said.note
+
+
+def test_a_check_explains_what_it_shows() -> None:
+    plain = pipeline.run_check(str(EAGER), "crash_one", Options())
+    said = pipeline.run_check(str(EAGER), "crash_one", Options(explain=60.0))
+    without = [replace(v, trace=None) for v in said.verdicts]
+    assert without == [replace(v, trace=None) for v in plain.verdicts]
+    assert said.expectations == plain.expectations
+    (trace,) = (v.trace for v in said.verdicts if v.trace is not None)
+    assert explained(trace).least
+    assert all(v.trace is None or v.trace.explanation is None for v in plain.verdicts)
+
+
+def test_the_command(found: Violation, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, out = tmp_path / "trace.json", tmp_path / "explained.json"
+    file.write_text(json.dumps(trace_to_json(found.trace)))
+    assert main(["explain", str(file), "--budget", "60", "--trace-out", str(out)]) == 1
+    shown = capsys.readouterr().out
+    assert "the crash of p1 (step 3): the property would hold" in shown
+    written = trace_from_text(out.read_text(), str(out))
+    assert explained(written).least
+    assert main(["explain", str(file), "--budget", "0", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["explanation"]["note"] == NO_TIME_GIVEN
