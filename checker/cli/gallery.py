@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from checker.options import Options
     from checker.views.page.gallery import Exhibit, Skipped
     from checker.witness.trace import Trace
+    from checker.witness.verdict import PropertyVerdict
 
 UNPROTOCOLLED = ("interfaces",)
 """Folders of the library that hold no protocols."""
@@ -28,8 +30,13 @@ UNPROTOCOLLED = ("interfaces",)
     help="For each check; one that takes longer is left out, and named. As much again goes into"
     " explaining what is found.",
 )
+@click.option(
+    "--every",
+    is_flag=True,
+    help="Every check; otherwise of each protocol and property the first one that violates it.",
+)
 @click.option("--open", "opened", is_flag=True, help="Open the index in a browser.")
-def gallery(folder: str, files: tuple[str, ...], budget: float, opened: bool) -> int:
+def gallery(folder: str, files: tuple[str, ...], budget: float, every: bool, opened: bool) -> int:
     """Write pages of HTML for runs that violate what they should, and an index, to DIR.
 
     FILEs are specs, or folders with specs in them; without any, the library that comes with the
@@ -38,21 +45,23 @@ def gallery(folder: str, files: tuple[str, ...], budget: float, opened: bool) ->
     from checker.cli.pages import open_in_browser
     from checker.cli.say import note, write
     from checker.views.page.gallery import index_of
+    from checker.views.paper import count
 
     target = Path(folder)
     if target.exists() and not target.is_dir():
         raise click.UsageError(f"{folder} is a file")
     target.mkdir(parents=True, exist_ok=True)
+    specs = _specs(files)
     exhibits: list[Exhibit] = []
     skipped: list[Skipped] = []
-    specs = _specs(files)
     for file in specs:
-        _visit(file, target, budget, exhibits, skipped)
+        for trace in _visit(file, budget, every, skipped):
+            exhibits.append(_hang(trace, file, target))
     index = target / "index.html"
     write(str(index), index_of(exhibits, skipped))
     for each in skipped:
         note(f"left out: {each.check}: {each.why}")
-    click.echo(f"{index}: {len(exhibits)} runs, {len(skipped)} checks left out")
+    click.echo(f"{index}: {count(len(exhibits), 'run')}, {count(len(skipped), 'check')} left out")
     if opened:
         open_in_browser(str(index))
     return 0
@@ -68,36 +77,36 @@ def _specs(files: tuple[str, ...]) -> list[Path]:
     return [file for file in found if file.parent.name not in UNPROTOCOLLED]
 
 
-def _visit(
-    file: Path,
-    target: Path,
-    budget: float,
-    exhibits: list[Exhibit],
-    skipped: list[Skipped],
-) -> None:
-    """Runs the checks of ``file`` that expect a violation, and writes a page for each."""
+def _visit(file: Path, budget: float, every: bool, skipped: list[Skipped]) -> Iterator[Trace]:
+    """Runs of ``file`` that violate, as expected, what no check before theirs has violated; checks
+    that can't be used, or find none, are added to ``skipped``."""
     from checker import pipeline
     from checker.diagnostics import SpecError
     from checker.views.page.gallery import Skipped
 
-    options = _options(budget)
+    shown: set[tuple[str, str]] = set()
+    name = ""
     try:
-        names = pipeline.checks_in(str(file))
-    except SpecError as problem:
-        skipped.append(Skipped(str(file), problem.diagnostics[0].message))
-        return
-    for name in names:
-        said = f"{file.name}::{name}"
-        try:
-            if not _expects_violation(str(file), name):
+        for name in pipeline.checks_in(str(file)):
+            check = pipeline.load_check(str(file), name, {})
+            expected = [e.what for e in check.expect if e.value == "violated"]
+            wanted = [
+                what for what in expected if every or (check.protocol.name, what) not in shown
+            ]
+            if not wanted:
                 continue
-            traces = _traces(str(file), name, options)
-        except SpecError as problem:
-            skipped.append(Skipped(said, problem.diagnostics[0].message))
-            continue
-        if not traces:
-            skipped.append(Skipped(said, f"nothing was found in {budget:g} seconds"))
-        exhibits += [_hang(trace, file, target) for trace in traces]
+            for verdict in _verdicts(str(file), name, _options(budget)):
+                if verdict.property not in wanted:
+                    continue
+                if verdict.trace is None:
+                    said = f"{file.name}::{name}"
+                    skipped.append(Skipped(said, f"{verdict.property}: {verdict.reason}"))
+                    continue
+                shown.add((check.protocol.name, verdict.property))
+                yield verdict.trace
+    except SpecError as problem:
+        said = f"{file.name}::{name}" if name else file.name
+        skipped.append(Skipped(said, problem.diagnostics[0].message))
 
 
 def _options(budget: float) -> Options:
@@ -107,15 +116,7 @@ def _options(budget: float) -> Options:
     return Options(limits=Limits(None, None, budget, None), explain=budget)
 
 
-def _expects_violation(file: str, name: str) -> bool:
-    from checker import pipeline
-
-    expected = pipeline.load_check(file, name, {}).expect
-    return any(each.value == "violated" for each in expected)
-
-
-def _traces(file: str, name: str, options: Options) -> list[Trace]:
-    """The traces of the violations that the check expects."""
+def _verdicts(file: str, name: str, options: Options) -> tuple[PropertyVerdict, ...]:
     from checker import pipeline
     from checker.cli.progress import Meter
 
@@ -123,7 +124,7 @@ def _traces(file: str, name: str, options: Options) -> list[Trace]:
         report = pipeline.run_check(file, name, options, meter)
     if report.interrupted:
         raise KeyboardInterrupt
-    return [v.trace for v in report.verdicts if v.trace is not None and v.expected == "violated"]
+    return report.verdicts
 
 
 def _hang(trace: Trace, file: Path, target: Path) -> Exhibit:

@@ -16,7 +16,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 """What the browser is called on a machine that has it."""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """The machine's own Chromium, without a window."""
     found = next((path for name in NAMES if (path := shutil.which(name))), None)

@@ -38,9 +38,12 @@ class Skipped:
 
 def page_name(trace: Trace) -> str:
     """The name of a run's page: its file, check and property, safe on every disk."""
-    stem = trace.header.file.replace("\\", "/").rpartition("/")[2].removesuffix(".bcast")
-    words = (stem, trace.header.check, trace.property_name)
+    words = (_name(trace).removesuffix(".bcast"), trace.header.check, trace.property_name)
     return "-".join(re.sub(r"\W+", "_", word).strip("_") for word in words) + ".html"
+
+
+def _name(trace: Trace) -> str:
+    return trace.header.file.replace("\\", "/").rpartition("/")[2]
 
 
 def index_of(exhibits: Sequence[Exhibit], skipped: Sequence[Skipped] = ()) -> str:
@@ -62,11 +65,12 @@ def _shown(exhibit: Exhibit) -> dict[str, object]:
     explained = trace.explanation
     sentences = () if explained is None else explained.sentences
     sentence = sentences[0] if sentences else trace.sentence
-    drawn = svg_of(picture_of(trace)).encode()
+    drawn = svg_of(picture_of(trace), title_id="thumb").encode()
     return {
         "page": exhibit.page,
         "spec": exhibit.spec,
-        "file": trace.header.file.replace("\\", "/").rpartition("/")[2],
+        "file": _name(trace),
+        "title": _name(trace).removesuffix(".bcast").replace("_", " "),
         "check": trace.header.check,
         "property": trace.property_name,
         "sentence": sentence.removesuffix(f": {trace.definition}"),

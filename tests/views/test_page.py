@@ -1,0 +1,181 @@
+"""What a page says, without a browser."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from checker.views.page import page_of
+from checker.views.page.beside import beside
+from checker.views.page.content import ablation, smaller
+from checker.views.page.gallery import Exhibit, Skipped, index_of, page_name
+from checker.views.page.script_data import as_script
+from checker.views.page.state import states_of
+from checker.views.page.timeline import timeline
+from checker.views.page.values import written
+from checker.witness.trace import Ablation, Cost, Explanation, Json, Trace
+from tests.browser import runs
+
+VOID = {"meta", "input", "br", "img", "link"}
+
+
+class Balance(HTMLParser):
+    """Whether every element that begins ends, in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def balanced(text: str) -> Balance:
+    found = Balance()
+    found.feed(text)
+    found.close()
+    assert found.open == []
+    assert len(set(found.ids)) == len(found.ids)
+    return found
+
+
+@pytest.fixture(scope="module")
+def broken() -> Trace:
+    return runs.found(runs.BROKEN, "crash_one")
+
+
+def test_a_page_is_well_formed_and_needs_nothing(broken: Trace) -> None:
+    lasso = runs.found("consensus/paxos.bcast", "duel")
+    pages = (
+        page_of(broken),
+        page_of(runs.explained(broken, (1,))),
+        page_of(lasso),
+        page_of(broken, lasso),
+        page_of(broken, index="../index.html"),
+        index_of([Exhibit("a", broken, "a/b.html")], [Skipped("x::y", "no time")]),
+    )
+    for page in pages:
+        balanced(page)
+        assert not re.search(r"""(?:src|href)=["']?(?:https?:)?//""", page)
+        assert not re.search(r"""\son\w+=["']""", page)
+        assert "url(http" not in page
+
+
+def test_only_the_script_whose_hash_is_named_may_run(broken: Trace) -> None:
+    page = page_of(broken)
+    script = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    assert len(script) == 1
+    digest = base64.b64encode(hashlib.sha256(script[0].encode()).digest()).decode()
+    assert f"script-src &#39;sha256-{digest}&#39;" in page or f"'sha256-{digest}'" in page
+
+
+def test_data_can_not_leave_its_element() -> None:
+    said = as_script({"a": "</script><!--\u2028"})
+    assert "<" not in said and "\u2028" not in said
+    assert json.loads(said) == {"a": "</script><!--\u2028"}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"#set": ["a", {"#tup": ["p1", 2]}]}, "{a, (p1, 2)}"),
+        ({"#map": [["p1", True], ["p2", False]]}, "{p1: true, p2: false}"),
+        ({"#bigint": "9007199254740993"}, "9007199254740993"),
+        ({"tag": "DATA", "value": {"origin": "p1", "m": "a"}}, "DATA(p1, a)"),
+        ({"tag": "STOP", "value": {}}, "STOP"),
+        ({"tag": "None", "value": {"tag": "UNIT", "value": None}}, "none"),
+        ({"tag": "Some", "value": 3}, "3"),
+        ({"tag": "top", "value": {"m": {"tag": "X", "value": {}}}}, "X"),
+        ({"tag": "rb.", "value": {"m": {"tag": "X", "value": {}}}}, "rb.X"),
+        ({"from": "p1", "to": "p2"}, "(from: p1, to: p2)"),
+        ([1, "a", None], "[1, a, none]"),
+    ],
+)
+def test_values_are_written_as_a_person_does(value: Json, text: str) -> None:
+    assert written(value) == text
+
+
+def test_states_follow_from_what_each_step_changes(broken: Trace) -> None:
+    found = states_of(broken)
+    texts = {(cell.title, cell.process): cell.text for cell in found.cells}
+    assert texts["seen", "p2"] == "{}"
+    for deltas in found.deltas:
+        for delta in deltas:
+            cell = found.cells[delta.cell]
+            assert texts[cell.title, cell.process] == delta.before
+            texts[cell.title, cell.process] = delta.after
+    last = broken.steps[-1].state["seen"]
+    assert isinstance(last, dict) and isinstance(last["#map"], list)
+    for entry in last["#map"]:
+        assert isinstance(entry, list)
+        assert texts["seen", str(entry[0])] == written(entry[1])
+
+
+def test_two_runs_are_aligned_by_what_they_share(broken: Trace) -> None:
+    right = runs.found(runs.RIGHT, "crash_one")
+    found = beside(broken, right)
+    assert found.common == 1
+    assert found.words[-1].startswith("Then, on the left: ")
+    assert beside(broken, broken).common == len(broken.steps) - 1
+    assert beside(broken, broken).words == ("Both runs take the same steps.",)
+    shorter = replace(broken, steps=broken.steps[:2])
+    assert "On the right: the run ends here." in beside(broken, shorter).words[-1]
+    lasso = runs.found("consensus/paxos.bcast", "duel")
+    other = beside(broken, lasso)
+    assert other.common == 0
+    assert "other processes" in other.words[0]
+
+
+def test_what_would_be_otherwise_is_said_by_its_outcome() -> None:
+    holds = ablation(Ablation("fault", "the crash of p1", 3, "holds"))
+    assert (holds["sign"], holds["text"]) == (
+        "✓",
+        "Without the crash of p1 the property would hold.",
+    )
+    fails = ablation(Ablation("message", "A from p1 to p2", 3, "violated", steps=1))
+    assert fails["text"] == "Without the message A from p1 to p2 it would still fail, in 1 step."
+    unknown = ablation(Ablation("fault", "the crash of p1", 3, "unknown", "no time"))
+    assert unknown["text"] == "Without the crash of p1: not known (no time)."
+
+
+def test_what_was_made_smaller_is_said_where_it_was() -> None:
+    less, more = Cost(1, 1, 3), Cost(2, 5, 9)
+    assert smaller(Explanation()) == ""
+    assert smaller(Explanation(before=less, after=less)) == (
+        "The run takes 1 fault, 1 message and 3 steps."
+    )
+    assert smaller(Explanation(before=more, after=less, least=True)) == (
+        "Made smaller: the run as it was found took 2 faults, 5 messages and 9 steps; this one"
+        " takes 1 fault, 1 message and 3 steps. No run that violates the property takes less."
+    )
+
+
+def test_the_timeline_has_stretches_and_ends(broken: Trace) -> None:
+    assert timeline(broken) is None
+    found = timeline(runs.explained(broken))
+    assert found is not None
+    delivered = found["claims"][0]
+    assert [(s["true"], s["first"], s["width"]) for s in delivered["stretches"]] == [
+        (False, 0, 2),
+        (True, 2, 2),
+    ]
+    assert [each["text"] for each in delivered["true"]] == ["2 to 3"]
+    assert [claim["role"] for claim in found["claims"]] == ["if", "then"]
+    assert [each["outcome"] for each in found["obligations"]] == ["impossible", "met"]
+
+
+def test_pages_have_names_that_every_disk_takes(broken: Trace) -> None:
+    named = replace(broken, property_name='at most/once: "x"\\y')
+    assert re.fullmatch(r"[\w.-]+\.html", page_name(named))
