@@ -126,7 +126,7 @@ class Voice:
         """``never``, or ``never again`` where it was so once."""
         atom = fact.atom
         if atom.kind in ("state", "opinion") and any(self.word.atom(atom, fact.names)):
-            return atom.never.replace("never ", "never again ", 1)
+            return re.sub(r"\bnever\b", "never again", atom.never)
         return atom.never
 
     def objects(self, fact: Fact) -> str:

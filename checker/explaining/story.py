@@ -98,7 +98,7 @@ def _crash(trace: Trace, step: Step, who: str) -> str:
     """``p1 crashed after reaching only p3``."""
     back = any(s.number > step.number and e.process == who for s, e in _events(trace, "recover"))
     after = ", and came back later" if back else ""
-    window = _window(step, who)
+    window = _window(step, who) or _last_effect(trace, step, who)
     if window:
         return f"{who} crashed {window}{after}"
     partial = [c for c in trace.copies if c.sender == who and c.missing and c.step <= step.number]
@@ -131,6 +131,15 @@ def _window(step: Step, who: str) -> str:
         return ""
     before = f"before {_doing(cut[0])}"
     return f"after {_doing(done[-1])} and {before}" if done else before
+
+
+def _last_effect(trace: Trace, step: Step, who: str) -> str:
+    """What the handler did last, in which a crash fell, where each effect is a step."""
+    theirs = [s for s in trace.steps[: step.number] if lane_of(s) == who]
+    if step.number == 0 or not theirs or theirs[-1].kind != "effect":
+        return ""
+    done = [e for e in theirs[-1].events if e.process == who and e.kind in _DOING]
+    return f"right after {_doing(done[-1])}" if done else ""
 
 
 _DOING = ("perform", "store", "indication")
@@ -246,7 +255,7 @@ def _suspicions(trace: Trace) -> Iterator[str]:
     if len(parts) == 1:
         yield f"{parts[0]}, which had not crashed."
     elif parts:
-        yield f"{listed(parts)}; {'neither' if len(parts) == 2 else 'none of them'} had crashed."
+        yield f"{'; '.join(parts)}; none of these had crashed then."
 
 
 def _world(trace: Trace) -> Iterator[str]:

@@ -225,11 +225,15 @@ class Word:
             standing = [v for v in told if self.truth(guard, {**names, node.name: v})[at]]
             if standing:
                 told = standing
-        for value in told[:FEW]:
+        found: list[Fact] = []
+        for value in told if len(told) <= FEW else ():
             inner = {**names, node.name: value}
             about = rest if guard is not None and rest is not None else node.body
             if self.truth(about, inner)[at] is wanted:
-                yield from self.why(about, inner, wanted, at, mode)
+                found += self.why(about, inner, wanted, at, mode)
+        if all(fact.atom.kind == "values" or _trivial(fact.atom) for fact in found):
+            found = [Fact(_whole(node), names, wanted, mode, at, range=node)]
+        yield from found
 
     def simple(self, node: Range, body: Node, names: Names, at: int, mode: str) -> Iterator[Fact]:
         """``no process delivered a``, where it can be said like that."""
@@ -308,6 +312,12 @@ def _of_somebody(node: Node) -> bool:
         node.kind in ("history", "opinion", "twice")
         or (node.kind == "standing" and node.op != "correct")
     )
+
+
+def _whole(node: Range) -> Atom:
+    """A quantifier that can be said as the spec writes it only."""
+    ways = ("holds", "does not hold", "never holds")
+    return Atom(ir.FALSE, "state", ("`", *node.formula, "`"), *ways, (), node.formula)
 
 
 def _trivial(node: Node) -> bool:

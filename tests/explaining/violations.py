@@ -1,0 +1,42 @@
+"""Specs that are violated, with all that explaining them needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from checker.pipeline import Options, load_check, run_check
+from checker.properties import ask
+from checker.system.instantiate.assemble import instantiate
+from checker.system.ir import Property, TransitionSystem
+from checker.witness.replay import path_of
+from checker.witness.rerun import Run, rerun
+from checker.witness.trace import Trace
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A run that violates ``prop`` of ``system``, and the trace that tells it."""
+
+    system: TransitionSystem
+    prop: Property
+    run: Run
+    trace: Trace
+
+
+def violation(path: Path | str, check: str | None, name: str, *, fine: bool = False) -> Violation:
+    """The shortest run of ``check`` in ``path`` that violates the property ``name``."""
+    report = run_check(str(path), check, Options(fine_steps=fine))
+    (trace,) = (v.trace for v in report.verdicts if v.property == name)
+    assert trace is not None
+    prefix = "capacity of "
+    settings = {k: v for k, v in trace.header.settings.items() if not k.startswith(prefix)}
+    grown = {
+        k.removeprefix(prefix): int(v)
+        for k, v in trace.header.settings.items()
+        if k.startswith(prefix)
+    }
+    loaded = load_check(str(path), check, settings)
+    system = instantiate(loaded, settings, ask, capacities=grown, fine=fine).system
+    (prop,) = (p for p in system.properties if p.name == name)
+    return Violation(system, prop, rerun(system, path_of(system, trace), prop), trace)
