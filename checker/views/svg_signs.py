@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from xml.sax.saxutils import escape
 
 from checker.views.svg_style import colour, dash
+
+NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What is no character of XML 1.0."""
 
 BODIES = {
     "receive": '<circle class="body" r="10"/>',
@@ -91,7 +95,7 @@ def text(x: float, y: float, said: str, classes: str = "") -> str:
 
 def safe(said: str) -> str:
     """``said`` for XML: escaped, and without characters that XML can't hold."""
-    kept = "".join(c if c >= " " or c in "\t\n" else "\N{REPLACEMENT CHARACTER}" for c in said)
+    kept = NO_XML.sub("\N{REPLACEMENT CHARACTER}", said)
     return escape(kept, {'"': "&quot;"})
 
 

@@ -1,0 +1,298 @@
+"""The layout of space-time diagrams."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+from checker.views.description import description_of
+from checker.views.picture import picture_of
+from checker.views.picture_identity import Identities
+from checker.views.picture_parts import Box, Picture
+from checker.views.picture_places import Room, crosses
+from checker.views.picture_words import shortened
+from checker.witness.causality import How, causality
+from checker.witness.narrate import narrate
+from checker.witness.trace import Explanation, Trace
+from tests.views.runs import (
+    HEADER,
+    busy,
+    everything,
+    half_heard,
+    request,
+    round_and_round,
+    step,
+    trace,
+)
+from tests.witness.pingpong import lasso, pingpong
+from tests.witness.test_documents import made, trace_of
+
+
+def bounced() -> Trace:
+    system = pingpong()
+    return narrate(system, lasso(system), system.properties[0], HEADER)
+
+
+RUNS = {
+    "half heard": half_heard(),
+    "everything": everything(),
+    "round and round": round_and_round(),
+    "busy": busy(300),
+    "busy with three": busy(80, 3, seed=7),
+    "violation": trace_of(made()),
+    "lasso": bounced(),
+}
+
+every_run = pytest.mark.parametrize("run", RUNS.values(), ids=RUNS)
+
+
+def shown(picture: Picture) -> set[int]:
+    return {mark.step for mark in picture.marks} | {bar.step for bar in picture.bars}
+
+
+@every_run
+def test_every_step_is_there(run: Trace) -> None:
+    assert shown(picture_of(run)) == set(range(run.length + 1))
+
+
+@every_run
+def test_every_arrow_is_there(run: Trace) -> None:
+    wanted = [
+        (a.sender, a.receiver, a.message, a.how, a.sent, a.ended)
+        for a in causality(run).arrows
+        if not (a.how is How.MISSED and a.sender == a.receiver)
+    ]
+    drawn = [
+        (a.sender, a.receiver, a.message, a.how, a.sent, a.ended) for a in picture_of(run).arrows
+    ]
+    assert drawn == wanted
+
+
+@every_run
+def test_arrows_go_forward_in_time(run: Trace) -> None:
+    picture = picture_of(run)
+    for arrow in picture.arrows:
+        assert arrow.points[-1][1] > arrow.points[0][1] or arrow.sent == arrow.ended, arrow
+
+
+@every_run
+def test_causes_are_above(run: Trace) -> None:
+    picture = picture_of(run)
+    at = {mark.step: mark.y for mark in picture.marks if mark.first}
+    at |= {bar.step: bar.y for bar in picture.bars}
+    for number, causes in enumerate(causality(run).causes):
+        assert all(at[cause] < at[number] for cause in causes if cause), number
+
+
+@every_run
+def test_marks_are_apart(run: Trace) -> None:
+    picture = picture_of(run)
+    lanes = defaultdict(list)
+    for mark in picture.marks:
+        lanes[mark.x].append(mark.y)
+    for ys in lanes.values():
+        assert all(below - above >= 20 for above, below in pairwise(sorted(ys)))
+    marks = [(mark.x, mark.y) for mark in picture.marks]
+    assert len(set(marks)) == len(marks)
+
+
+@every_run
+def test_labels_of_marks_hide_no_mark_and_no_lane(run: Trace) -> None:
+    picture = picture_of(run)
+    boxes = [Box(m.x - 9, m.y - 9, m.x + 9, m.y + 9) for m in picture.marks if m.lane]
+    for mark in picture.marks:
+        if mark.label is not None:
+            assert not any(mark.label.box.meets(box) for box in boxes), mark
+            inside = [x for x in (lane.x for lane in picture.lanes)
+                      if mark.label.box.left < x < mark.label.box.right]  # fmt: skip
+            assert not inside, mark
+
+
+@every_run
+def test_everything_is_inside(run: Trace) -> None:
+    picture = picture_of(run)
+    for mark in picture.marks:
+        assert 0 < mark.x < picture.width
+        assert 0 < mark.y < picture.end
+    for arrow in picture.arrows:
+        for x, y in arrow.points:
+            assert 0 < x < picture.width
+            assert 0 < y <= picture.end + 4
+    for strip in picture.strips:
+        for item in strip.items:
+            assert 0 < item.box.left < item.box.right < picture.width
+            assert picture.end < item.box.top < item.box.bottom < picture.height
+
+
+@every_run
+def test_each_multicast_says_what_it_is_once(run: Trace) -> None:
+    labels = defaultdict(int)
+    for arrow in picture_of(run).arrows:
+        labels[arrow.multicast, arrow.sent, arrow.message] += arrow.label is not None
+    assert set(labels.values()) <= {1}
+
+
+@every_run
+def test_the_same_trace_has_the_same_picture(run: Trace) -> None:
+    assert picture_of(run) == picture_of(run)
+
+
+def test_steps_that_do_not_depend_on_one_another_stand_side_by_side() -> None:
+    run = trace(
+        [step(1, "request", "p1", request("p1", "go(a)")),
+         step(2, "request", "p2", request("p2", "go(b)"))]
+    )  # fmt: skip
+    one, two = [mark for mark in picture_of(run).marks if mark.step]
+    assert one.y == two.y
+    assert one.x != two.x
+
+
+def test_what_concerns_everybody_has_the_past_above_and_the_future_below() -> None:
+    picture = picture_of(everything())
+    (bar,) = picture.bars
+    assert (bar.step, bar.apart) == (6, ("p2",))
+    for mark in picture.marks:
+        if mark.step:
+            assert (mark.y < bar.y) == (mark.step < bar.step), mark
+
+
+def test_a_tick_of_one_clock_stands_on_its_lane() -> None:
+    (tick,) = [mark for mark in picture_of(everything()).marks if mark.step == 11]
+    assert (tick.lane, tick.kind) == ("p1", "world")
+
+
+def test_a_message_keeps_its_identity_through_relays_and_deliveries() -> None:
+    run = half_heard()
+    picture = picture_of(run)
+    numbers = {arrow.identity for arrow in picture.arrows}
+    numbers |= {item.identity for strip in picture.strips for item in strip.items}
+    assert len(numbers) == 1
+    assert picture.identities[numbers.pop()] == "about a"
+
+
+def test_messages_without_a_value_go_by_their_type() -> None:
+    identities = Identities(run := half_heard(), run.steps)
+    assert identities.of("ACK(a)", True) == identities.of("DATA(p1, a)", True)
+    assert identities.of("READY(p1)", True) == identities.of("READY(p2)", True)
+    assert identities.of("READY(p1)", True) != identities.of("ACK(a)", True)
+
+
+def test_a_number_in_a_message_is_no_value() -> None:
+    run = trace([step(1, "request", "p1", request("p1", "propose(1)"))])
+    identities = Identities(run, run.steps)
+    assert identities.of("PREPARE(1)", True) != identities.of("decide(1)")
+
+
+def test_a_crash_inside_a_step_has_its_own_mark_and_what_it_cut_off() -> None:
+    picture = picture_of(half_heard())
+    request_, crash = [mark for mark in picture.marks if mark.step == 1]
+    assert (request_.kind, crash.kind) == ("request", "crash")
+    assert crash.y > request_.y
+    assert crash.label is not None
+    struck = [line.whole for line in crash.label.lines if line.struck]
+    assert struck == ["sends DATA(a) to p3", "indicates deliver(p1, a)"]
+    lane = picture.lanes[0]
+    assert [(span.down, span.top == crash.y) for span in lane.spans] == [
+        (False, False), (True, True)
+    ]  # fmt: skip
+
+
+def test_a_lane_is_down_between_crash_and_recovery() -> None:
+    lane = picture_of(everything()).lanes[0]
+    assert [span.down for span in lane.spans] == [False, True, False]
+
+
+def test_a_correct_process_that_never_delivers_has_an_empty_box() -> None:
+    picture = picture_of(half_heard())
+    lacks = {s.process: [i.text for i in s.items if i.missing] for s in picture.strips}
+    assert lacks == {"p1": [], "p2": [], "p3": ["deliver(p1, a)"]}
+    (violation,) = picture.violations
+    assert (violation.lane, violation.step) == ("p3", None)
+
+
+def test_where_the_property_is_not_about_everybody_nothing_is_missing() -> None:
+    run = replace(half_heard(), definition="A delivered message was broadcast.")
+    assert not any(item.missing for strip in picture_of(run).strips for item in strip.items)
+
+
+def test_an_acceptor_does_not_lack_what_proposers_decide() -> None:
+    run = replace(half_heard(), processes=("p1", "p2", "a1"), sentence="violated with p = p2")
+    fates = tuple(replace(f, process=p) for f, p in zip(run.fates, run.processes, strict=True))
+    cut = replace(run.steps[1], cut=())
+    run = replace(run, fates=fates, steps=(run.steps[0], cut, *run.steps[2:]))
+    assert not any(item.missing for strip in picture_of(run).strips for item in strip.items)
+
+
+def test_a_violation_of_safety_is_at_the_last_step() -> None:
+    (violation,) = picture_of(everything()).violations
+    assert violation.step == 12
+
+
+def test_a_run_that_violates_nothing_says_so() -> None:
+    assert picture_of(replace(half_heard(), word="run")).violations == ()
+
+
+def test_the_loop_holds_its_steps_and_no_others() -> None:
+    picture = picture_of(round_and_round())
+    assert picture.loop is not None
+    for mark in picture.marks:
+        inside = picture.loop.box.top < mark.y < picture.loop.box.bottom
+        assert inside == mark.loop == (mark.step > 1), mark
+
+
+def test_context_is_told_apart() -> None:
+    run = replace(half_heard(), explanation=Explanation(sentences=("So it is.",), context=(2,)))
+    picture = picture_of(run)
+    assert {mark.step for mark in picture.marks if mark.context} == {2}
+    assert picture.sentences == ("So it is.",)
+
+
+def test_the_description_tells_everything() -> None:
+    said = description_of(picture_of(half_heard()))
+    assert "Step 2: p2 receives DATA(a) from p1; p2 indicates deliver(p1, a)." in said
+    assert "DATA(a) that p1 sent in step 1 never arrives at p3." in said
+    assert "p3 indicated, in order: nothing; it never gets deliver(p1, a)" in said
+    assert "p1 (crashed), p2 (correct) and p3 (correct)" in said
+    assert "steps repeat for ever" in description_of(picture_of(round_and_round()))
+
+
+def test_the_description_of_a_long_run_is_no_list_of_all_steps() -> None:
+    said = description_of(picture_of(busy(300)))
+    assert "180 steps are left out here." in said
+
+
+def test_a_long_run_is_laid_out_quickly() -> None:
+    started = time.process_time()
+    picture_of(busy(2_000))
+    assert time.process_time() - started < 6  # a tenth of that where nothing else runs
+
+
+def test_texts_are_shortened_by_columns() -> None:
+    assert shortened("abcdef", 6) == "abcdef"
+    assert shortened("abcdefg", 6) == "abcde…"
+    assert shortened("\u6d88\u606f\u6d88\u606f", 6) == "\u6d88\u606f…"
+
+
+def test_a_label_goes_where_it_hides_least() -> None:
+    room = Room([100.0], 300.0)
+    room.take(Box(0, 0, 50, 50))
+    room.take_path(((120.0, 0.0), (180.0, 60.0)))
+    taken, lane, arrow, free, outside = (
+        Box(10, 10, 40, 25), Box(80, 10, 115, 25), Box(125, 10, 170, 25), Box(200, 10, 240, 25),
+        Box(290, 10, 320, 25),
+    )  # fmt: skip
+    costs = [room.cost(box) for box in (free, arrow, lane, taken, outside)]
+    assert costs == sorted(costs)
+    assert len(set(costs)) == 5
+    assert room.best([(taken, 0.0), (arrow, 0.0), (free, 1.0)]) == 2
+
+
+@pytest.mark.parametrize(
+    ("to", "expected"), [((10.0, 10.0), True), ((10.0, 0.0), False), ((0.0, 10.0), False)]
+)
+def test_lines_through_boxes(to: tuple[float, float], expected: bool) -> None:
+    assert crosses(Box(4, 4, 6, 6), (0.0, 0.0), to) is expected
