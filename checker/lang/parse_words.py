@@ -159,6 +159,7 @@ _WORDS = {
     "NAT": "`Nat`",
     "HAPPENING": "a step in words, on a line of its own",
     "FOR_EVER": "`for ever`",
+    "_THEN": "`then`",
 }
 _KEYWORDS = (
     "allow always atomic cancel check choose clients condition detector either else enum "
