@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from checker.views import marks as m
 from checker.views.paper import listing
 from checker.witness.causality import Arrow, Causality, How
-from checker.witness.trace import Change, Event, Source, Step, Trace
+from checker.witness.trace import Event, Source, Step, Trace
 
 FAULT, DELIVERED, ACTED, ASKED, TOLD, QUIET = (
     "bold red",
@@ -58,8 +58,9 @@ def blocks_of(trace: Trace, order: Causality) -> tuple[Block, ...]:
 
 def left_over(trace: Trace, order: Causality) -> tuple[Arrow, ...]:
     """Copies that are under way when the run ends, or whose sender's crash keeps them from ever
-    arriving; once for each sender, receiver and message, and none to a process that is down."""
-    down = {fate.process for fate in trace.fates if fate.crashed}
+    arriving; once for each sender, receiver and message.  None to processes that are down or
+    Byzantine: nothing is promised to them."""
+    down = {f.process for f in trace.fates if f.crashed or f.faulty == "byzantine"}
     cut = {step.number for step in order.steps if step.cut}
     received = {(a.sender, a.receiver, a.message) for a in order.arrows if a.how is How.RECEIVED}
     found: dict[tuple[str, str, str], Arrow] = {}
@@ -98,8 +99,9 @@ def _block(trace: Trace, order: Causality, step: Step, spoken: frozenset[str]) -
     items = list(_items(trace, step, arrows, {a.message for a in ghosts}))
     known = set(trace.processes)
     for change in step.changes:
-        if change.title in spoken and not change.quiet and change.process in known:
-            items.append(_changed(change))
+        lane = change.process or step.process
+        if change.title in spoken and not change.quiet and lane in known:
+            items.append(Item(lane, "", f"{change.title} = {change.after}", TOLD))
     at = [item for item in items if item.lane in known]
     if not at and not arrows and not ghosts and step.process in known:
         at = [Item(step.process, m.RECEIVE, step.headline.removeprefix(f"{step.process}: "))]
@@ -118,7 +120,8 @@ def _items(trace: Trace, step: Step, arrows: tuple[Arrow, ...], ghosts: set[str]
     if handlers and step.kind in ("step", "timeout") and step.kind != "effect":
         first = handlers[0]
         if not any(item.mark == m.TIMER and item.lane == first.process for item in found):
-            found.insert(0, Item(first.process, m.RECEIVE, first.name, QUIET))
+            when = first.name.replace("upon condition ", "when ")
+            found.insert(0, Item(first.process, m.RECEIVE, when, QUIET))
     crashes = [item for item in found if item.mark == m.CRASH]
     if step.cut and crashes:
         crashes = [replace(item, text="crashes inside the handler") for item in crashes]
@@ -210,10 +213,6 @@ def _not_done(event: Event, ghosts: set[str]) -> list[Item]:
     if event.kind == "send" and event.message not in ghosts:
         return [Item(event.process, m.DOWN, f"not sent: {event.message}", FAULT)]
     return []
-
-
-def _changed(change: Change) -> Item:
-    return Item(change.process, "", f"{change.title} = {change.after}", TOLD)
 
 
 def _spoken_of(trace: Trace) -> frozenset[str]:

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.padding import Padding
 from rich.text import Text
 
 from checker.views import marks as m
 from checker.views.columns import AROUND, Columns, Row, columns, shortened, widest_gap
-from checker.views.happenings import Block, Item, blocks_of, left_over
+from checker.views.happenings import QUIET, Block, Item, blocks_of, left_over
 from checker.views.loop import repeating
 from checker.views.subjects import Subjects
 from checker.witness.causality import Arrow, How, causality
 from checker.witness.trace import Trace
 
 FAULT, STEM = "bold red", "dim"
+WIDEST = 28
+"""Columns that the conditions of handlers ask for, at most; they are of less interest."""
 ENDING = (m.DELIVERY, m.PERFORM, "")
 """Marks that stand where an arrow ends: what it brings about."""
 ENDS = {How.LOST: m.LOST, How.MISSED: m.MISSED, How.UNDER_WAY: m.UNDER_WAY}
@@ -41,7 +44,7 @@ class _Diagram:
         self._context = frozenset(explanation.context if explanation else ())
         self._lanes = tuple(trace.processes)
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width
         columns = self._columns(width, self._lanes) or self._columns(width, self._busy())
         if columns is None:
@@ -49,7 +52,7 @@ class _Diagram:
             return
         page = _Page(self._trace, columns, self._context, self._subjects, self._margin())
         for line in page.lines(self._blocks, self._rest):
-            yield Text.assemble(line, "\n", end="")
+            yield Text.assemble(line, "\n", end="") if isinstance(line, Text) else line
 
     def _headlines(self, width: int) -> Iterator[Text]:
         """The run where not even narrow lanes have room."""
@@ -73,7 +76,8 @@ class _Diagram:
         needs = {lane: len(lane) + 2 for lane in lanes}
         for item in (item for block in self._blocks for item in block.items):
             if item.lane in needs:
-                needs[item.lane] = max(needs[item.lane], len(item.text) + 3)
+                most = WIDEST if item.style == QUIET else len(item.text)
+                needs[item.lane] = max(needs[item.lane], min(len(item.text), most) + 3)
         for arrow in (*(a for b in self._blocks for a in (*b.arrows, *b.ghosts)), *self._rest):
             if arrow.sender not in needs or arrow.receiver not in needs:
                 continue
@@ -107,7 +111,7 @@ class _Page:
         self._now = {lane: m.BYZANTINE if lane in byzantine else m.UP for lane in columns.at}
         self._usual = dict(self._now)
 
-    def lines(self, blocks: tuple[Block, ...], rest: tuple[Arrow, ...]) -> Iterator[Text]:
+    def lines(self, blocks: tuple[Block, ...], rest: tuple[Arrow, ...]) -> Iterator[Text | Padding]:
         """All lines, with what the signs mean, and texts that were cut."""
         yield from self._heads()
         loop = self._trace.loop if self._trace.closing is not None else None
@@ -118,10 +122,7 @@ class _Page:
         if loop is not None:
             then = "at the start" if loop == 0 else f"after step {loop}"
             yield self._loop_line(m.LOOP_FOOT, f"then all is as {then}, and so on")
-        for arrow in rest:
-            row = self._row()
-            self._draw(row, arrow)
-            yield row.text()
+        yield from (row.text() for row in self._multicasts(rest))
         yield self._row().text()
         yield from self._end()
         yield from self._below()
@@ -177,9 +178,26 @@ class _Page:
             row = self._row()
             self._item(row, item)
             yield row
-        for arrow in block.ghosts:
+        yield from self._multicasts(block.ghosts)
+
+    def _multicasts(self, arrows: tuple[Arrow, ...]) -> Iterator[Row]:
+        """Arrows that end nowhere, on one row for each message of a sender."""
+        at = self._columns.at
+        together: dict[tuple[str, str, How], list[Arrow]] = {}
+        for arrow in arrows:
+            if arrow.sender in at and arrow.receiver in at:
+                key = arrow.sender, arrow.message, arrow.how
+                together.setdefault(key, []).append(arrow)
+        for (sender, _, how), some in together.items():
             row = self._row()
-            self._draw(row, arrow)
+            for left in (True, False):
+                side = [a for a in some if (at[a.receiver] < at[sender]) is left]
+                side.sort(key=lambda a: abs(at[a.receiver] - at[sender]), reverse=True)
+                for arrow in side[:1]:
+                    self._draw(row, arrow)
+                for arrow in side[1:]:
+                    end = at[arrow.receiver]
+                    row.put(end + 1 if left else end - 1, ENDS[how], self._style(arrow))
             yield row
 
     def _item(self, row: Row, item: Item) -> None:
@@ -204,9 +222,7 @@ class _Page:
             return
         start, end = at[arrow.sender], at[arrow.receiver]
         low, high = sorted((start, end))
-        style = self._subjects.style(arrow.message)
-        if arrow.how is not How.RECEIVED:
-            style = FAULT if arrow.how is not How.UNDER_WAY else "dim"
+        style = self._style(arrow)
         line = {How.MISSED: m.BROKEN, How.FORGED: m.DOUBLE}
         stroke = line.get(arrow.how, m.SOLID)
         for x in range(low + 1, high):
@@ -225,6 +241,15 @@ class _Page:
         if arrow.how in (How.RECEIVED, How.FORGED):
             row.put(end, m.RECEIVE, style)
             self._used.add(m.RECEIVE)
+
+    def _style(self, arrow: Arrow) -> str:
+        match arrow.how:
+            case How.RECEIVED:
+                return self._subjects.style(arrow.message)
+            case How.UNDER_WAY:
+                return "dim"
+            case _:
+                return FAULT
 
     def _bar(self, said: str, sign: str) -> Row:
         """A bar across all lanes with a text in it, which may go on to the edge of the page."""
@@ -261,7 +286,7 @@ class _Page:
             self._cut[text.removeprefix(f"{m.RIGHT} ")] = None
         return cut
 
-    def _below(self) -> Iterator[Text]:
+    def _below(self) -> Iterator[Text | Padding]:
         """What signs mean, and in full what was cut."""
         signs = [f"{sign} {said}" for sign, said in m.MEANINGS if sign in self._used]
         if self._context:
@@ -274,7 +299,7 @@ class _Page:
             yield Text("Cut short above:", style="dim")
             whole = [t for t in self._cut if not any(t != u and t in u for u in self._cut)]
             for text in whole:
-                yield Text(f"  {text}", style="dim", overflow="fold")
+                yield Padding(Text(text, style="dim", overflow="fold"), (0, 0, 0, 2))
 
 
 def _filled(parts: list[str], width: int) -> Iterator[str]:

@@ -11,8 +11,9 @@ from rich.cells import cell_len
 from checker.views import marks
 from checker.views.paper import as_text
 from checker.views.spacetime import spacetime
-from checker.witness.trace import Change, Event, Trace
+from checker.witness.trace import Change, Copies, Event, Trace
 from tests.witness.by_hand import (
+    copy,
     crash,
     deliver,
     forge,
@@ -213,3 +214,36 @@ def test_more_processes_than_there_is_room_for() -> None:
     text = " ".join(" ".join(drawn(busy)).split())
     assert "There is no room for 40 processes in 80 columns." in text
     assert "40 p40 is asked: x" in text
+
+
+def test_copies_that_end_nowhere_share_a_row_for_each_message() -> None:
+    made = trace(
+        step(1, send("p2", "A", "p1", "p2", "p3", "p4")),
+        step(2, receive("p4", "A", "p2")),
+        step(3, crash("p2")),
+        processes=("p1", "p2", "p3", "p4"),
+        crashed=("p2",),
+        ends=True,
+    )
+    missed = [line for line in drawn(made) if "○" in line and "never" not in line]
+    assert len(missed) == 1
+    names, (line,) = drawn(made)[0], missed
+    assert line[names.index("p1") + 1] == "○"
+    assert line[names.index("p3") - 1] == "○"
+    assert line[names.index("p4") - 1] != "○"
+
+
+def test_in_fine_steps_copies_that_never_left_are_drawn() -> None:
+    made = trace(
+        step(1, request("p1", "a"), send("p1", "A", "p2", "p3")),
+        step(2, copy("p1", "A", "p2")),
+        step(3, crash("p1")),
+        step(4, receive("p2", "A", "p1")),
+        crashed=("p1",),
+        fine=True,
+        ends=True,
+    )
+    assert "○" not in "".join(drawn(made))
+    made = replace(made, copies=(Copies(1, "p1", "A", ("p2",), ("p3",)),))
+    assert row(made, "○│").count("┄") > 3
+    assert "will send A to all others" in "\n".join(drawn(made))
