@@ -23,10 +23,13 @@ from checker.witness.replay import path_of
 from checker.witness.rerun import Run, rerun
 from checker.witness.trace import Ablation, Explanation, Header, Obligation, Trace
 
-FOR_SMALLER, FOR_ABLATION = 0.5, 0.8
-"""Shares of what is left of the time: for a smaller run, and then for ablation."""
+FOR_SMALLER, FOR_ABLATION, FOR_SHORTEST = 0.5, 0.8, 0.5
+"""Shares of what is left of the time: for a smaller run, then for ablation, and at the end for
+whether there is no shorter run."""
 
 NO_TIME_GIVEN = "no time was given to look for a smaller run"
+ROUND = "whether one that goes round for ever takes fewer steps is not known"
+NEAREST = "its loop is a short one, but not known to be the shortest"
 ERROR = "the run ends with an error, and is shown as it was found"
 
 _T = TypeVar("_T")
@@ -120,10 +123,18 @@ class _Telling:
             lambda: self.owed(prop, found.run, trace), said.obligations, "when it became too late"
         )
         said = replace(said, obligations=owed)
-        least = found.fewest and self.tried(
-            lambda: shortest(system, prop, found, self.clock), False, "whether it is the shortest"
-        )
+        least = found.fewest and self.shortest(prop, found)
         return replace(trace, explanation=replace(said, least=least, note="; ".join(self.notes)))
+
+    def shortest(self, prop: Property, found: Smaller) -> bool:
+        """Whether no run with as few faults and messages takes fewer steps."""
+        part = self.clock.part(FOR_SHORTEST)
+        known = self.tried(
+            lambda: shortest(self.system, prop, found, part), False, "whether it is the shortest"
+        )
+        if not known:
+            self.note(ROUND if found.run.ends else NEAREST)
+        return known
 
     def said(self, prop: Property, run: Run, trace: Trace) -> Explanation:
         """The part of the explanation that needs no exploration."""

@@ -12,7 +12,7 @@ more of them than its stem has is asked for; where there is none, their number i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from checker.explaining.asking import Clock, Inquiry
 from checker.system import interpreter
@@ -27,7 +27,7 @@ FAULTS, MESSAGES = "@faults", "@messages"
 MOST = 62
 """Numbers up to this one can be asked for without making the twin anew."""
 
-FEW_STATES = 3000
+FEW_STATES = 1000
 """So many states at most are looked through one by one for cycles."""
 
 Count = Callable[[TransitionSystem, Run], tuple[int, int]]
@@ -209,8 +209,3 @@ def _acyclic(after: dict[interpreter.State, list[interpreter.State]]) -> bool:
                 if not missing[target]:
                     ready.append(target)
     return seen == len(missing)
-
-
-def with_note(found: Smaller, text: str) -> Smaller:
-    """``found``, of which ``text`` is not known."""
-    return replace(found, fewest=False, notes=(*found.notes, text))

@@ -8,13 +8,15 @@ import pytest
 
 from checker.engines import reference
 from checker.explaining.asking import Clock, Inquiry
-from checker.explaining.smaller import FAULTS, cost_of, smaller
+from checker.explaining.smaller import FAULTS, Smaller, cost_of, shortest, smaller
+from checker.resources import specs
 from checker.system.ir import TransitionSystem
 from checker.system.passes import restrict
 from checker.witness.answer import Limits, Path
+from checker.witness.replay import path_of
 from checker.witness.rerun import rerun
 from checker.witness.trace import Cost
-from tests.agreement.textbook import random_model, some_fair_run, violations
+from tests.agreement.textbook import Model, fair, random_model, some_fair_run, subsets, violations
 from tests.explaining.budgeted import (
     at_most,
     faulty_system,
@@ -22,6 +24,7 @@ from tests.explaining.budgeted import (
     numbers,
     random_system,
 )
+from tests.explaining.violations import violation
 
 
 def violated(seeds: range) -> Iterator[tuple[int, TransitionSystem, Path]]:
@@ -78,3 +81,40 @@ def test_what_can_be_asked() -> None:
         made.asking({"@messages": 4})
     with pytest.raises(KeyError):
         made.asking({"@others": 0})
+
+
+def test_a_run_that_ends_is_the_shortest_where_nothing_goes_round_sooner() -> None:
+    eager = violation(specs() / "broadcast/eager_reliable.bcast", "crash_one", "uniform_agreement")
+    found = Smaller(path_of(eager.system, eager.trace), eager.run, True)
+    assert shortest(eager.system, eager.prop, found, Clock(60))
+    assert not shortest(eager.system, eager.prop, found, Clock(0))
+    duel = violation(specs() / "consensus/paxos.bcast", "duel", "proposers_decide")
+    found = Smaller(path_of(duel.system, duel.trace), duel.run, True)
+    assert not shortest(duel.system, duel.prop, found, Clock(60))
+
+
+def test_a_graph_that_goes_round() -> None:
+    for seed in range(80):
+        model = random_model(seed)
+        system = faulty_system(model, frozenset())
+        (prop,) = system.properties
+        answer = reference.explore(system, Limits())
+        path = answer.violations.get(prop.name)
+        if path is None or path.loop != len(path.states) - 1:
+            continue
+        run = rerun(system, path, prop)
+        if shortest(system, prop, Smaller(path, run, True), Clock(60)):
+            loops = [s for s in subsets(model.states) if len(s) > 1 and fair(model, s)]
+            sooner = [s for s in loops if len(s) < len(path.states) - 1]
+            assert not any(_is_near(model, s, len(path.states) - 1) for s in sooner), seed
+
+
+def _is_near(model: Model, states: frozenset[int], steps: int) -> bool:
+    """Whether a run can get to ``states`` and round in them in fewer than ``steps`` steps."""
+    level, far = set(model.initial), 0
+    while level and not level & states:
+        level = {r.target for r in model.rules if r.source in level}
+        far += 1
+        if far >= steps:
+            return False
+    return bool(level) and far + len(states) < steps
