@@ -16,11 +16,22 @@ from checker.views import marks as m
 from checker.views.columns import AROUND, Columns, Row, columns, shortened, widest_gap
 from checker.views.happenings import QUIET, Block, Item, blocks_of, left_over
 from checker.views.loop import repeating
-from checker.views.subjects import Subjects
+from checker.views.picture_identity import Identities
 from checker.witness.causality import Arrow, How, causality
 from checker.witness.trace import Trace
 
 FAULT, STEM = "bold red", "dim"
+COLOURS = (
+    "bright_blue",
+    "yellow",
+    "green",
+    "magenta",
+    "bright_yellow",
+    "bright_cyan",
+    "bright_magenta",
+    "cyan",
+)
+"""Of messages, and of what is delivered of them; near to those of pictures."""
 WIDEST = 28
 """Columns that the conditions of handlers ask for, at most; they are of less interest."""
 ENDING = (m.DELIVERY, m.PERFORM, "")
@@ -39,7 +50,7 @@ class _Diagram:
         order = causality(trace)
         self._blocks = blocks_of(trace, order)
         self._rest = left_over(trace, order)
-        self._subjects = Subjects(trace)
+        self._identities = Identities(trace, order.steps)
         explanation = trace.explanation
         self._context = frozenset(explanation.context if explanation else ())
         self._lanes = tuple(trace.processes)
@@ -50,7 +61,7 @@ class _Diagram:
         if columns is None:
             yield from self._headlines(width)
             return
-        page = _Page(self._trace, columns, self._context, self._subjects, self._margin())
+        page = _Page(self._trace, columns, self._context, self._identities, self._margin())
         for line in page.lines(self._blocks, self._rest):
             yield Text.assemble(line, "\n", end="") if isinstance(line, Text) else line
 
@@ -96,13 +107,13 @@ class _Page:
         trace: Trace,
         columns: Columns,
         context: frozenset[int],
-        subjects: Subjects,
+        identities: Identities,
         margin: int,
     ) -> None:
         self._trace = trace
         self._columns = columns
         self._context = context
-        self._subjects = subjects
+        self._identities = identities
         self._margin = margin
         self._first = margin - 2
         self._cut: dict[str, None] = {}
@@ -202,10 +213,9 @@ class _Page:
 
     def _item(self, row: Row, item: Item) -> None:
         x = self._columns.at[item.lane]
-        subject = item.message or item.text
-        style = self._subjects.style(subject) if item.message or not item.style else item.style
+        style = self._colour(item.message, True) if item.message else item.style
         if item.mark in (m.DELIVERY, m.PERFORM, m.REQUEST):
-            style = f"{self._subjects.style(subject)} bold".strip()
+            style = f"{self._colour(item.text)} bold"
         if item.mark == m.CRASH:
             self._now[item.lane] = m.DOWN
         if item.mark == m.RECOVERY:
@@ -242,10 +252,13 @@ class _Page:
             row.put(end, m.RECEIVE, style)
             self._used.add(m.RECEIVE)
 
+    def _colour(self, text: str, is_message: bool = False) -> str:
+        return COLOURS[self._identities.of(text, is_message) % len(COLOURS)]
+
     def _style(self, arrow: Arrow) -> str:
         match arrow.how:
             case How.RECEIVED:
-                return self._subjects.style(arrow.message)
+                return self._colour(arrow.message, True)
             case How.UNDER_WAY:
                 return "dim"
             case _:
