@@ -207,13 +207,15 @@ def _in_flight(trace: Trace) -> RenderableType | None:
 
 
 def _closing(trace: Trace, others: tuple[Trace, ...]) -> RenderableType:
-    closing = Text()
+    closing, said = Text(), set[str]()
     for each in (trace, *others):
         sentences = each.explanation.sentences if each.explanation is not None else ()
         first, *more = sentences or (_what(each) + ".",)
         closing.append(f"{first}\n", style="bold")
         for sentence in more:
-            closing.append(f"{sentence}\n")
+            if sentence not in said:
+                closing.append(f"{sentence}\n")
+        said.update(more)
     if trace.explanation is not None and trace.explanation.sentences:
         pass  # they say how the run ends
     elif idles(trace):
