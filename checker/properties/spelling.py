@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from checker.lang import typed
 from checker.lang.check_history import history_name
 from checker.system.instantiate.expressions import Env, lower
-from checker.system.instantiate.walk import nodes
 from checker.system.ir import Expr
 from checker.system.reading import Phrase
 
@@ -20,27 +20,15 @@ _BINDING = {
 
 _ATOMIC = 10
 
-PARAMETER = "="
-"""Stands before the names of parameters, which others may hide."""
-
-Names = dict[str, Expr]
-"""What names stand for."""
-
 
 def spelled(expr: typed.Expr, env: Env) -> Phrase:
     """``expr`` as text; names that ``env`` knows are left open, for their values."""
-    return _tidy(_spell(expr, _names(expr, env))[0])
-
-
-def _names(root: object, env: Env) -> Names:
-    """What the names of ``env`` stand for, and those of parameters below ``root``."""
-    given = {n.name: lower(n, env) for n in nodes(root) if isinstance(n, typed.Param)}
-    return {**env.names, **{PARAMETER + name: value for name, value in given.items()}}
+    return _tidy(_spell(expr, env)[0])
 
 
 def pattern_spelled(pattern: typed.Pattern, env: Env) -> Phrase:
     """``pattern`` as text, in the same way."""
-    return _tidy(_pattern(pattern, _names(pattern, env)))
+    return _tidy(_pattern(pattern, env))
 
 
 def _tidy(parts: Iterable[str | Expr]) -> Phrase:
@@ -54,104 +42,104 @@ def _tidy(parts: Iterable[str | Expr]) -> Phrase:
     return tuple(result)
 
 
-def _spell(expr: typed.Expr, names: Names) -> tuple[Phrase, int]:
+def _spell(expr: typed.Expr, env: Env) -> tuple[Phrase, int]:
     """The text, and how strongly its outermost operator binds."""
     match expr:
         case typed.Operation(_, op, args, _):
-            return _operation(op, args, names)
+            return _operation(op, args, env)
         case typed.Quantified(_, kind, binders, body, _):
-            head, inner = _binders(binders, names)
+            head, inner = _binders(binders, env)
             return (f"{kind} ", *head, ": ", *_spell(body, inner)[0]), 0
         case typed.Temporal(_, "~>", (left, right), _):
-            return (*_under(left, names, 2), " ~> ", *_under(right, names, 2)), 1
+            return (*_under(left, env, 2), " ~> ", *_under(right, env, 2)), 1
         case typed.Temporal(_, op, (part,), _):
-            return (f"{op} ", *_under(part, names, 4)), 4
+            return (f"{op} ", *_under(part, env, 4)), 4
         case _:
-            return _primary(expr, names), _ATOMIC
+            return _primary(expr, env), _ATOMIC
 
 
-def _under(expr: typed.Expr, names: Names, least: int) -> Phrase:
-    text, binding = _spell(expr, names)
+def _under(expr: typed.Expr, env: Env, least: int) -> Phrase:
+    text, binding = _spell(expr, env)
     return text if binding >= least else ("(", *text, ")")
 
 
-def _operation(op: str, args: tuple[typed.Expr, ...], names: Names) -> tuple[Phrase, int]:
+def _operation(op: str, args: tuple[typed.Expr, ...], env: Env) -> tuple[Phrase, int]:
     match op, args:
         case "size", (arg,):
-            return ("#", *_under(arg, names, _ATOMIC)), 9
+            return ("#", *_under(arg, env, _ATOMIC)), 9
         case (("not" | "neg"), (arg,)):
             sign = "not " if op == "not" else "-"
-            return (sign, *_under(arg, names, _BINDING[op])), _BINDING[op]
+            return (sign, *_under(arg, env, _BINDING[op])), _BINDING[op]
         case "if", (condition, then, otherwise):
-            parts = [_spell(part, names)[0] for part in (condition, then, otherwise)]
+            parts = [_spell(part, env)[0] for part in (condition, then, otherwise)]
             return ("if ", *parts[0], " then ", *parts[1], " else ", *parts[2]), 0
         case _ if op in _BINDING and len(args) > 1:
             own = _BINDING[op]
-            operands = (_under(arg, names, own + (own == 5)) for arg in args)
+            operands = (_under(arg, env, own + (own == 5)) for arg in args)
             return _listed(operands, f" {op} "), own
         case _:
-            return (f"{op}(", *_all(args, names), ")"), _ATOMIC
+            return (f"{op}(", *_all(args, env), ")"), _ATOMIC
 
 
-def _primary(expr: typed.Expr, names: Names) -> Phrase:
+def _primary(expr: typed.Expr, env: Env) -> Phrase:
     match expr:
         case typed.Literal(typed.Enum(_, labels), value, _):
             return (labels[int(value)],)
         case typed.Literal(_, value, _):
             return (str(value).lower(),)
         case typed.Local(_, name, _):
-            return (names.get(name, name),)
+            return (env.names.get(name, name),)
         case typed.Param(_, name, _):
-            return (names.get(PARAMETER + name, name),)
+            return (lower(expr, env),)
         case typed.Named(_, name, _):
             return (name,)
         case typed.StateRef(_, name, _, owner, _):
-            return (name,) if owner is None else (*_under(owner, names, _ATOMIC), f".{name}")
+            return (name,) if owner is None else (*_under(owner, env, _ATOMIC), f".{name}")
         case typed.Processes(_, role, _):
             return (role or "Proc",)
         case typed.All(_, item, _):
             return ("Msg" if isinstance(item, typed.Msg) else getattr(item, "name", "") or "bool",)
         case typed.Range(_, lo, hi, _):
-            return ("(", *_spell(lo, names)[0], "..", *_spell(hi, names)[0], ")")
+            return ("(", *_spell(lo, env)[0], "..", *_spell(hi, env)[0], ")")
         case typed.Construct(_, message, args, _):
-            return (f"{message}(", *_all(args, names), ")") if args else (message,)
+            return (f"{message}(", *_all(args, env), ")") if args else (message,)
         case typed.Display(type_, items, _):
             marks = {typed.Set: ("{", "}"), typed.Seq: ("[", "]"), typed.Tuple: ("(", ")")}
             opening, closing = marks.get(type(type_), ("{| ", " |}"))
-            return (opening, *_all(items, names), closing)
+            return (opening, *_all(items, env), closing)
         case typed.Part(_, base, position, _):
             labels = base.type.names if isinstance(base.type, typed.Tuple) else ()
             field = labels[position] if labels else str(position + 1)
-            return (*_under(base, names, _ATOMIC), f".{field}")
+            return (*_under(base, env, _ATOMIC), f".{field}")
         case typed.Entry(_, base, key, _):
-            return (*_under(base, names, _ATOMIC), "[", *_spell(key, names)[0], "]")
+            return (*_under(base, env, _ATOMIC), "[", *_spell(key, env)[0], "]")
         case typed.Comprehension(_, item, binders, _):
-            head, inner = _binders(binders, names)
+            head, inner = _binders(binders, env)
             return ("{ ", *_spell(item, inner)[0], " for ", *head, " }")
         case _:
-            return _of_the_run(expr, names)
+            return _of_the_run(expr, env)
 
 
-def _of_the_run(expr: typed.Expr, names: Names) -> Phrase:
+def _of_the_run(expr: typed.Expr, env: Env) -> Phrase:
     match expr:
         case typed.History(_, _, op, owner, _):
-            return (f"{history_name(op)}(", *_spell(owner, names)[0], ")")
+            return (f"{history_name(op)}(", *_spell(owner, env)[0], ")")
         case typed.HistoryOrder(_, kind, _, owner, first, second, _):
             name = "before" if kind == "indication" else "broadcast_before"
-            return (f"{name}(", *_all((owner, first, second), names), ")")
+            return (f"{name}(", *_all((owner, first, second), env), ")")
         case typed.Repeated(_, _, _, owner, item, _):
-            return ("repeated(", *_all((owner, item), names), ")")
+            return ("repeated(", *_all((owner, item), env), ")")
         case typed.RepeatedAct(_, kind, item, _):
-            return (f"repeated({kind}, ", *_spell(item, names)[0], ")")
+            return (f"repeated({kind}, ", *_spell(item, env)[0], ")")
         case typed.Causes(_, first, second, _):
-            return ("causes(", *_all((first, second), names), ")")
+            return ("causes(", *_all((first, second), env), ")")
         case typed.Correct(_, kind, process, _) | typed.Opinion(_, kind, process, _):
-            return (f"{kind}(", *_spell(process, names)[0], ")")
+            return (f"{kind}(", *_spell(process, env)[0], ")")
         case typed.Acts(_, kind, _):
             return (kind,)
         case typed.Received(_, message, patterns, owner, _):
-            fields = _listed((_pattern(p, names) for p in patterns), ", ")
-            whose = () if owner is None else (*_spell(owner, names)[0], ".")
+            fields = _listed((_pattern(p, env) for p in patterns), ", ")
+            whose = () if owner is None else (*_spell(owner, env)[0], ".")
             return (*whose, f"received({message}(", *fields, "))")
         case typed.Nothing():
             return ("none",)
@@ -159,15 +147,16 @@ def _of_the_run(expr: typed.Expr, names: Names) -> Phrase:
             return ("…",)
 
 
-def _binders(binders: tuple[typed.Binder, ...], names: Names) -> tuple[Phrase, Names]:
+def _binders(binders: tuple[typed.Binder, ...], env: Env) -> tuple[Phrase, Env]:
     parts: list[Phrase] = []
     for binder in binders:
-        inner = {k: v for k, v in names.items() if k not in _bound(binder.pattern)}
+        hidden = _bound(binder.pattern)
+        inner = replace(env, names={k: v for k, v in env.names.items() if k not in hidden})
         where = () if binder.where is None else (" when ", *_spell(binder.where, inner)[0])
-        domain = _spell(binder.domain, names)[0]
+        domain = _spell(binder.domain, env)[0]
         parts.append((*_pattern(binder.pattern, inner), " in ", *domain, *where))
-        names = inner
-    return _listed(parts, ", "), names
+        env = inner
+    return _listed(parts, ", "), env
 
 
 def _bound(pattern: typed.Pattern) -> frozenset[str]:
@@ -180,22 +169,22 @@ def _bound(pattern: typed.Pattern) -> frozenset[str]:
             return frozenset()
 
 
-def _pattern(pattern: typed.Pattern, names: Names) -> Phrase:
+def _pattern(pattern: typed.Pattern, env: Env) -> Phrase:
     match pattern:
         case typed.Bind(_, name):
-            return (names.get(name, name),)
+            return (env.names.get(name, name),)
         case typed.Ignore():
             return ("_",)
         case typed.Equals(_, value):
-            return _spell(value, names)[0]
+            return _spell(value, env)[0]
         case typed.Match(_, message, fields):
-            return (f"{message}(", *_listed((_pattern(f, names) for f in fields), ", "), ")")
+            return (f"{message}(", *_listed((_pattern(f, env) for f in fields), ", "), ")")
         case typed.Parts(_, items):
-            return ("(", *_listed((_pattern(i, names) for i in items), ", "), ")")
+            return ("(", *_listed((_pattern(i, env) for i in items), ", "), ")")
 
 
-def _all(args: Iterable[typed.Expr], names: Names) -> Phrase:
-    return _listed((_spell(arg, names)[0] for arg in args), ", ")
+def _all(args: Iterable[typed.Expr], env: Env) -> Phrase:
+    return _listed((_spell(arg, env)[0] for arg in args), ", ")
 
 
 def _listed(parts: Iterable[Phrase], between: str) -> Phrase:
