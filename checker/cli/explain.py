@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from checker.witness.trace import Trace
 
 BUDGET = 60.0
 """Seconds."""
@@ -47,9 +52,11 @@ def explain(
 
     if trace_out is not None:
         require_writable(trace_out)
-    run = replayed(loaded(trace))
+    document = loaded(trace)
+    run = replayed(document)
     with Meter(f"explaining {trace}", silent=as_json) as meter:
-        again = pipeline.explain_trace(run, budget, threads=threads, listener=meter)
+        found = pipeline.explain_trace(run, budget, threads=threads, listener=meter)
+    again = _since(document.trace, found)
     text = json.dumps(trace_to_json(again), indent=2, ensure_ascii=False)
     if trace_out is not None:
         write(trace_out, text + "\n")
@@ -58,3 +65,12 @@ def explain(
     else:
         page(trace_view(again, steps))
     return 1
+
+
+def _since(document: Trace, found: Trace) -> Trace:
+    """``found`` with what the run took that was found first, where ``document`` is from one that
+    was explained before."""
+    first, now = document.explanation, found.explanation
+    if first is None or first.before is None or now is None:
+        return found
+    return replace(found, explanation=replace(now, before=first.before))

@@ -30,6 +30,7 @@ whether there is no shorter run."""
 NO_TIME_GIVEN = "no time was given to look for a smaller run"
 ROUND = "whether one that goes round for ever takes fewer steps is not known"
 NEAREST = "its loop is a short one, but not known to be the shortest"
+NOTHING = "the run violates no property of the check"
 ERROR = "the run ends with an error, and is shown as it was found"
 
 _T = TypeVar("_T")
@@ -55,8 +56,10 @@ def explain(
     given = Clock(seconds, threads, memory, listener)
     telling = _Telling(system, given, strict)
     prop = next((p for p in system.properties if p.name == trace.property_name), None)
-    if prop is None or trace.failure is not None:
+    if trace.failure is not None:
         return replace(trace, explanation=Explanation(note=ERROR))
+    if prop is None:
+        return replace(trace, explanation=Explanation(note=NOTHING))
     found = telling.tried(lambda: telling.explained(trace, prop), None, "why it fails")
     if found is None:
         return replace(trace, explanation=Explanation(note="; ".join(telling.notes)))

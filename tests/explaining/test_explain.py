@@ -13,7 +13,7 @@ from checker import pipeline
 from checker.cli.main import main
 from checker.engines import native
 from checker.explaining import asking, words
-from checker.explaining.explain import ERROR, NO_TIME_GIVEN, explain
+from checker.explaining.explain import ERROR, NO_TIME_GIVEN, NOTHING, explain
 from checker.options import Options
 from checker.resources import specs
 from checker.witness.answer import INTERRUPTED, Answer, Unsupported
@@ -90,6 +90,12 @@ def test_errors_of_the_run_are_left_as_they_are(found: Violation) -> None:
     failed = replace(found.trace, failure=Failure("R001", "5 is outside 0..4"))
     trace = explain(found.system, failed, 60, strict=True)
     assert trace == replace(failed, explanation=Explanation(note=ERROR))
+
+
+def test_a_run_that_violates_nothing(found: Violation) -> None:
+    run = replace(found.trace, property_name="", word="run")
+    trace = explain(found.system, run, 60, strict=True)
+    assert trace == replace(run, explanation=Explanation(note=NOTHING))
 
 
 def test_a_system_that_the_engine_cannot_take(
@@ -176,3 +182,14 @@ def test_the_command(found: Violation, tmp_path: Path, capsys: pytest.CaptureFix
     assert explained(written).least
     assert main(["explain", str(file), "--budget", "0", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["explanation"]["note"] == NO_TIME_GIVEN
+
+
+def test_what_was_found_first_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "trace.json"
+    check = f"{specs() / 'commit/two_phase_commit.bcast'}::crash_any"
+    main(["check", check, "--explain", "60", "--trace-out", str(file)])
+    capsys.readouterr()
+    assert main(["explain", str(file), "--json"]) == 1
+    said = explained(trace_from_text(capsys.readouterr().out, "stdout"))
+    assert (said.before, said.after) == (Cost(2, 0, 2), Cost(1, 1, 3))
+    assert said.least
