@@ -43,6 +43,9 @@ TOP = 62.0
 LEAST = 460.0
 """The least width of a picture."""
 
+STRIPS = 88.0
+"""How far below the end of the run the strips start."""
+
 BASE, CRASH, OTHERS = 46.0, 24.0, 26.0
 """Height of a step, and what a crash inside it and marks on other lanes add to it."""
 
@@ -131,7 +134,7 @@ class _Plan:
         marks = tuple(self._labelled(mark, room) for mark in bare)
         arrows = routes.labelled(arrows, room, self._most)
         lanes = tuple(self._lane(p, marks) for p in trace.processes)
-        top = self._end + 88
+        top = self._end + STRIPS
         strips = strips_of(trace, self._steps, lanes, self._identities, top, self._apart - 16)
         longest = max((len(strip.items) for strip in strips), default=0)
         return Picture(

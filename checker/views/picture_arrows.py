@@ -108,7 +108,8 @@ class Arrows:
         end = self._end_of(arrow)
         start = None if arrow.sent is None else self._at.get((arrow.sent, arrow.sender))
         if arrow.how is How.FORGED and end is not None:
-            start = (self._x[arrow.sender], end[1] - 26)
+            lanes = abs(to_x - self._x[arrow.sender]) / self._apart
+            start = (self._x[arrow.sender], end[1] - 10 - 8 * lanes)
         if start is None:
             if end is None:
                 return (), False
@@ -127,7 +128,7 @@ class Arrows:
             return self._ways.between(start, end), False
         reach = self._apart * 0.42
         lanes = round(abs(to_x - start[0]) / self._apart)
-        stub = (start[0] + side * reach, start[1] + (34 if lanes <= 1 else 22 / lanes))
+        stub = (start[0] + side * reach, start[1] + (30 if lanes <= 1 else 22 / lanes))
         return self._ways.between(start, stub, to_mark=False), False
 
     def _end_of(self, arrow: Arrow) -> Point | None:
@@ -218,14 +219,16 @@ def _places(arrow: Drawn, line: Line) -> list[tuple[Box, float]]:
         half = width_of(line) / 2
         behind = (x + side * (half + 22), y)
         under = (x - side * max(half - 30, 0), y + 13)
-        return [(_around(behind, line), worse), (_around(under, line), worse + 1)]
+        over = (x + side * (half + 8), y - 13)
+        places = (behind, under, over)
+        return [(_around(at, line), worse + i) for i, at in enumerate(places)]
     parts = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26)
     found = [
         (_around(along(arrow.points, part), line), worse + i * 0.5) for i, part in enumerate(parts)
     ]
     for i, part in enumerate((0.5, 0.36, 0.64)):
         x, y = along(arrow.points, part)
-        found += [(_around((x, y + by), line), worse + 15 + i) for by in (-13, 13)]
+        found += [(_around((x, y + by), line), worse + 30 + i) for by in (-13, 13)]
     return found
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from checker.views.picture_identity import Identities, is_outermost
 from checker.views.picture_parts import Box, Item, Lane, Mark, Strip, Violation
 from checker.views.picture_places import ON_A_LANE, Room, beside
-from checker.views.picture_words import CHARACTER, columns, shortened
+from checker.views.picture_words import CHARACTER, columns, sentences_of, shortened
 from checker.witness.trace import Step, Trace
 
 WORDS = 7.2
@@ -17,6 +17,9 @@ WORDS = 7.2
 
 HEIGHT, GAP = 20.0, 5.0
 """Of a box in a strip."""
+
+NEVER = re.compile(r"(\w+), which is correct, never ([^;.]+)")
+"""How an explanation says that something never happens."""
 
 EVERYBODY = re.compile(
     r"\b(every|all)( \w+)? process|\bno process .* unless|\bagree|\bboth\b|everybody", re.I
@@ -128,6 +131,7 @@ def violations_of(
         text = "here the run breaks off"
     at = next((m for m in marks if m.step == violating_step(trace) and m.first and m.lane), None)
     if at is not None:
+        text = "violated here"
         wide = columns(text) * WORDS + 8
         places = [
             Box(at.x - wide / 2, at.y + 22, at.x + wide / 2, at.y + 38),
@@ -139,23 +143,36 @@ def violations_of(
         box = places[room.best(liked)]
         room.take(box)
         return (Violation(at.step, at.lane, at.x, at.y, text, box),)
+    step = trace.length if trace.failure is not None else violating_step(trace)
+    middle = (lanes[0].x + lanes[-1].x) / 2 if lanes else 0.0
+    at_ends = [("", middle, text)] if step is not None else []
+    at_ends = at_ends or _at_ends(trace, lanes, strips) or [("", middle, text)]
+    return tuple(
+        Violation(step, p, x, end + 30, said, _centred(x, said, end + 42, room.width))
+        for p, x, said in at_ends
+    )
+
+
+def _at_ends(
+    trace: Trace, lanes: Sequence[Lane], strips: Sequence[Strip]
+) -> list[tuple[str, float, str]]:
+    """At the ends of which lanes the violation shows, at which x, and what is said there."""
     lacking = {s.process: [i for i in s.items if i.missing] for s in strips}
     found = [
         (lane.process, lane.x, _never(lacking[lane.process]))
         for lane in lanes
         if lacking[lane.process]
     ]
+    if found:
+        return found
+    never = NEVER.search(" ".join(sentences_of(trace)[:1]))
+    told = [lane for lane in lanes if never is not None and lane.process == never[1]]
+    if told and never is not None:
+        return [(told[0].process, told[0].x, shortened(f"never {never[2]}", 30))]
     named = _named(trace)
     alone = [lane for lane in lanes if lane.correct and lane.process in named]
-    if not found and len(alone) == 1:
-        found = [(alone[0].process, alone[0].x, text)]
-    if not found:
-        found = [("", (lanes[0].x + lanes[-1].x) / 2 if lanes else 0.0, text)]
-    step = trace.length if trace.failure is not None else None
-    return tuple(
-        Violation(step, p, x, end + 30, said, _centred(x, said, end + 42, room.width))
-        for p, x, said in found
-    )
+    said = f"{trace.property_name} is violated"
+    return [(alone[0].process, alone[0].x, said)] if len(alone) == 1 else []
 
 
 def _centred(x: float, said: str, top: float, width: float) -> Box:

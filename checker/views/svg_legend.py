@@ -20,7 +20,7 @@ KINDS = {
     "detect": "told by its oracle",
     "recover": "comes back up",
     "forge": "receives a forgery",
-    "also": "at once, at another one",
+    "also": "in the same step",
     "world": "concerns everybody",
 }
 
