@@ -17,6 +17,9 @@ from checker.views.page.script_data import as_script, data_of
 from checker.views.svg_style import DARK, LIGHT
 from checker.witness.trace import Trace
 
+SCRIPTS = ("picture.js", "run.js", "page.js")
+"""Parts of the script, in order."""
+
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
     "script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
@@ -33,7 +36,7 @@ def page_of(
     are called; where empty, by the checks that they are from.
     """
     runs = [trace] if other is None else [trace, other]
-    script = _text("page.js")
+    script = "\n".join(_text(name) for name in SCRIPTS)
     document: dict[str, Any] = {"runs": [data_of(run) for run in runs]}
     alignment = None
     if other is not None:

@@ -1,0 +1,263 @@
+// A run, and what is shown of it at the chosen step.
+
+/** A new element with a class and a text. */
+function made(tag, name = "", text = "") {
+  const element = document.createElement(tag);
+  if (name) element.className = name;
+  if (text) element.textContent = text;
+  return element;
+}
+
+/** The state of every cell at a step, moved along by what each step changes. */
+class Cells {
+  constructor(data) {
+    this.steps = data.steps;
+    this.texts = data.cells.map((cell) => cell[3]);
+    this.at = 0;
+  }
+
+  moveTo(step) {
+    while (this.at < step) {
+      this.at += 1;
+      for (const [cell, , after] of this.steps[this.at].d) this.texts[cell] = after;
+    }
+    while (this.at > step) {
+      for (const [cell, before] of this.steps[this.at].d) this.texts[cell] = before;
+      this.at -= 1;
+    }
+    return this.texts;
+  }
+}
+
+/** Which processes are down after each step, as a list of sets that are shared where equal. */
+function fallen(steps) {
+  let down = new Set();
+  return steps.map((step) => {
+    for (const [, kind, process] of step.e) {
+      if (kind !== "crash" && kind !== "recover") continue;
+      down = new Set(down);
+      if (kind === "crash") down.add(process);
+      else down.delete(process);
+    }
+    return down;
+  });
+}
+
+class Run {
+  constructor(root, data, fragment) {
+    this.root = root;
+    this.data = data;
+    this.fragment = fragment;
+    this.last = data.steps.length - 1;
+    this.step = null;
+    this.moved = () => {};
+    this.cells = new Cells(data);
+    this.down = fallen(data.steps);
+    this.context = new Set(data.context);
+    this.picture = new Picture(root);
+    this.source = new Source(root);
+    this.find = (selector) => root.querySelector(selector);
+    this.rows = [...root.querySelectorAll(".steps li")];
+    for (const row of this.rows) row.removeAttribute("id");
+    this.listen();
+  }
+
+  listen() {
+    const act = {
+      first: () => this.go(0),
+      back: () => this.by(-1),
+      next: () => this.by(1),
+      last: () => this.go(this.last),
+      play: () => this.play(),
+    };
+    for (const button of this.root.querySelectorAll("[data-do]")) {
+      button.addEventListener("click", () => act[button.dataset.do]());
+    }
+    this.find(".time").addEventListener("input", (event) => this.go(Number(event.target.value)));
+    this.find(".slice")?.addEventListener("change", (event) => this.slice(event.target.checked));
+    this.root.addEventListener("click", (event) => {
+      const link = event.target.closest("a[data-to]");
+      const mark = event.target.closest(".diagram [data-step]");
+      if (!link && !mark) return;
+      event.preventDefault();
+      this.go(Number(link ? link.dataset.to : mark.dataset.step));
+      if (mark) mark.focus({ preventScroll: true });
+    });
+    this.picture.box.addEventListener("keydown", (event) => {
+      const mark = event.target.closest(SVG_STEP);
+      if (mark && event.key === "Enter") this.go(Number(mark.dataset.step));
+    });
+  }
+
+  /** The next step in a direction; where the slice is on, the next one that matters. */
+  by(way) {
+    let step = this.step + way;
+    const sliced = this.root.classList.contains("sliced");
+    while (sliced && step > 0 && step < this.last && this.context.has(step)) step += way;
+    this.go(step);
+  }
+
+  /** Goes to `step`; `told`: others are told, and the address is kept. */
+  go(wanted, told = true) {
+    const step = Math.min(Math.max(wanted || 0, 0), this.last);
+    if (step === this.step) return;
+    this.step = step;
+    const now = this.data.steps[step];
+    this.find(".time").value = step;
+    this.find(".time").setAttribute("aria-valuetext", `step ${step}: ${now.h}`);
+    this.find(".count").textContent = `step ${step} of ${this.last}`;
+    this.picture.show(step, this.last);
+    this.showNow(now, step);
+    this.showState(now, step);
+    this.showMail(step);
+    this.showClaims(step);
+    this.source.show(now);
+    this.row?.removeAttribute("data-now");
+    this.row = this.rows[step];
+    this.row?.setAttribute("data-now", "");
+    this.find(".chart")?.style.setProperty("--now", step);
+    if (!told) return;
+    remember({ [this.fragment]: step });
+    speak(`Step ${step} of ${this.last}: ${now.h}`);
+    this.moved(step);
+  }
+
+  showNow(now, step) {
+    this.find(".headline").textContent = `${step}. ${now.h}`;
+    const told = now.e.filter((event) => event[1] !== "handler" && event[0] !== now.h);
+    const items = told.map(([said, kind]) => made("li", kind, said));
+    for (const [said] of now.c) items.push(made("li", "cut", `never happens, it crashed before: ${said}`));
+    if (this.context.has(step)) {
+      items.push(made("li", "aside", "The violation does not depend on this step."));
+    }
+    if (this.data.closing && step === this.last) {
+      items.push(made("li", "aside", `Then all is as it was after step ${this.data.loop}, and so on for ever.`));
+    }
+    this.find(".events").replaceChildren(...items);
+  }
+
+  showState(now, step) {
+    const texts = this.cells.moveTo(step);
+    const before = new Map(now.d.map(([cell, was]) => [cell, was]));
+    const value = (cell) => {
+      const box = made("span");
+      if (before.has(cell)) {
+        box.append(made("del", "", before.get(cell)), " → ", made("ins", "", texts[cell]));
+      } else {
+        box.textContent = texts[cell];
+      }
+      return box;
+    };
+    const own = new Map();
+    const common = [];
+    this.data.cells.forEach(([title, kind, process], cell) => {
+      const inside = kind === "local" || kind === "history";
+      if (!process || !inside) {
+        common.push([cell, title, kind, process]);
+        return;
+      }
+      if (!own.has(title)) own.set(title, new Map());
+      own.get(title).set(process, cell);
+    });
+    this.table(own, common.filter((each) => each[2] === "shared"), value, step, now.p);
+    const list = this.find(".world dl");
+    list.replaceChildren();
+    for (const [cell, title, kind, process] of common) {
+      if (kind === "shared") continue;
+      const row = made("div");
+      const definition = made("dd");
+      definition.append(value(cell));
+      row.append(made("dt", "", process ? `${title} (${process})` : title), definition);
+      list.append(row);
+    }
+    this.find(".world").hidden = !list.childElementCount;
+  }
+
+  table(own, shared, value, step, acting) {
+    const table = this.find(".state");
+    const caption = table.caption;
+    const head = made("tr");
+    head.append(made("td"));
+    for (const process of this.data.processes) {
+      const cell = made("th", process === acting ? "acting" : "", process);
+      cell.scope = "col";
+      const down = this.down[step].has(process);
+      const note = down ? "✕ down" : this.data.faulty[process] ?? "";
+      if (note) cell.append(made("span", down ? "down" : "faulty", note));
+      head.append(cell);
+    }
+    const rows = [head];
+    for (const [title, cells] of own) {
+      const row = made("tr");
+      const name = made("th", "", title);
+      name.scope = "row";
+      row.append(name);
+      for (const process of this.data.processes) {
+        const cell = made("td", this.down[step].has(process) ? "down" : "");
+        if (cells.has(process)) cell.append(value(cells.get(process)));
+        row.append(cell);
+      }
+      rows.push(row);
+    }
+    for (const [cell, title] of shared) {
+      const row = made("tr");
+      const name = made("th", "", title);
+      name.scope = "row";
+      const text = made("td", "shared");
+      text.colSpan = this.data.processes.length;
+      text.append(value(cell));
+      row.append(name, text);
+      rows.push(row);
+    }
+    table.replaceChildren(caption, ...rows);
+  }
+
+  showMail(step) {
+    const items = [];
+    for (const [message, sender, receiver, how, sent, ended] of this.data.sent) {
+      if (sent > step || (ended !== null && ended <= step)) continue;
+      const never = how === "missed" ? ", never arrives" : how === "lost" ? ", will be lost" : "";
+      items.push(made("li", how.replace(" ", "-"), `${message}  ${sender} → ${receiver}${never}`));
+    }
+    if (!items.length) items.push(made("li", "none", "none"));
+    this.find(".mail").replaceChildren(...items);
+  }
+
+  showClaims(step) {
+    const at = this.data.closing && step === this.last ? this.data.loop : step;
+    for (const item of this.root.querySelectorAll("[data-claim]")) {
+      const bits = this.data.claims[Number(item.dataset.claim)];
+      const bit = bits[Math.min(at, bits.length - 1)];
+      if (bit === undefined) continue;
+      item.classList.toggle("true", bit === "1");
+      item.classList.toggle("false", bit !== "1");
+      item.querySelector(".truth").textContent = bit === "1" ? "✓" : "✗";
+      item.querySelector(".spell").textContent = bit === "1" ? " (true now)" : " (false now)";
+    }
+  }
+
+  slice(on) {
+    this.root.classList.toggle("sliced", on);
+    const box = this.find(".slice");
+    if (box) box.checked = on;
+    remember({ slice: on ? "1" : null });
+    speak(on ? "Only what matters is shown" : "All steps are shown");
+  }
+
+  play() {
+    const button = this.find("[data-do=play]");
+    if (this.playing) {
+      clearInterval(this.playing);
+      this.playing = null;
+    } else {
+      if (this.step === this.last) this.go(0);
+      this.playing = setInterval(() => {
+        this.by(1);
+        if (this.step === this.last) this.play();
+      }, 900);
+    }
+    button.setAttribute("aria-pressed", String(Boolean(this.playing)));
+    button.setAttribute("aria-label", this.playing ? "pause" : "play");
+    button.textContent = this.playing ? "Pause" : "Play";
+  }
+}
