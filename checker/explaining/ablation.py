@@ -15,6 +15,7 @@ from typing import assert_never
 
 from checker.explaining.asking import Clock, Inquiry, Reply
 from checker.explaining.smaller import loop_of
+from checker.system.instantiate.world import BYZANTINE
 from checker.system.interpreter import State
 from checker.system.ir import MarkKind, Property, TransitionSystem, VariableKind
 from checker.system.passes import restrict
@@ -182,7 +183,7 @@ def _fault_said(system: TransitionSystem, fault: Fault, count: int | None) -> st
 def _types(system: TransitionSystem, kind: FaultKind) -> tuple[Type, ...]:
     """Of the arguments of faults of this kind."""
     if kind is FaultKind.BYZANTINE:
-        faulty = system.variable(restrict.BYZANTINE).type
+        faulty = system.variable(BYZANTINE).type
         assert isinstance(faulty, SetT)
         return (faulty.item,)
     return next(info.types for info in system.marks if restrict.fault_kind(info) is kind)

@@ -32,8 +32,6 @@ from checker.system.ir import FALSE, TRUE, Block, Expr, MarkInfo, MarkKind, Tran
 from checker.system.types import BOOL, AtomT, IntT, SetT, Value
 from checker.system.verify import verify
 
-__all__ = ["BYZANTINE", "Budget", "Copy", "Fault", "FaultKind", "Twin", "twin"]
-
 FORBIDDEN = "@forbidden"
 """The variable that is true where a promised step has gone beyond a budget."""
 

@@ -1,0 +1,41 @@
+"""From where on a goal can't be reached: by the book on random graphs."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from checker.explaining.asking import Clock
+from checker.explaining.no_return import impossible
+from checker.system import interpreter, ir
+from checker.system.build import equal, integer
+from checker.system.interpreter import State
+from checker.system.ir import Expr, TransitionSystem
+from checker.witness.rerun import rerun
+from tests.explaining.test_restrict import violated
+
+
+def reachable(system: TransitionSystem, start: State, goal: Expr) -> bool:
+    seen, waiting = {start}, [start]
+    while waiting:
+        state = waiting.pop()
+        if interpreter.holds(system, goal, state):
+            return True
+        for step in interpreter.successors(system, state):
+            if step.successor is not None and step.successor not in seen:
+                seen.add(step.successor)
+                waiting.append(step.successor)
+    return False
+
+
+def test_by_the_book() -> None:
+    found: Counter[int | None] = Counter()
+    for seed, system, path in violated(range(30)):
+        run = rerun(system, path, system.properties[0])
+        variable = system.variables[0]
+        goal = equal(ir.Read(variable.type, "v"), integer(seed % 5))
+        lost = [not reachable(system, moment.state, goal) for moment in run.moments]
+        expected = lost.index(True) if True in lost else None
+        assert impossible(system, run, goal, Clock(60)) == expected, seed
+        assert impossible(system, run, goal, Clock(0)) is None
+        found[expected] += 1
+    assert len(found) > 2
