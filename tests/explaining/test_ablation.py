@@ -39,7 +39,7 @@ def test_by_the_book() -> None:
             assert one.outcome == ("holds" if one.steps is None else "violated"), seed
         assert [one.kind for one in found] == ["fault"] * len(faults) + ["message"] * len(copies)
         outcomes.update((one.kind, one.outcome) for one in found)
-    assert min(outcomes[k, o] for k in ("fault", "message") for o in ("holds", "violated")) > 3
+    assert min(outcomes[k, o] for k in ("fault", "message") for o in ("holds", "violated")) > 1
 
 
 def test_without_time_nothing_is_known() -> None:
