@@ -118,7 +118,7 @@ class _Plan:
     def picture(self) -> Picture:
         trace = self._trace
         bare = [self._mark(seat) for step in self._steps for seat in self._marks_of(step)]
-        routes = Arrows(self._found, self._identities, self._x, self._apart, self._context)
+        routes = Arrows(self._found, self._identities, self._x, self._apart, TOP + 8, self._context)
         arrows, lost = routes.routed(bare, self._y, trace.loop)
         bare += lost
         if not self._seats[0]:

@@ -28,6 +28,7 @@ class Arrows:
         identities: Identities,
         lanes: dict[str, float],
         apart: float,
+        top: float,
         context: frozenset[int],
     ) -> None:
         self._found, self._identities, self._context = found, identities, context
@@ -35,6 +36,7 @@ class Arrows:
         self._ways = Ways(lanes)
         self._at: dict[tuple[int, str], Point] = {}
         self._lost: dict[int, Mark] = {}
+        self._top = top
         self._together: dict[int, list[Arrow]] = defaultdict(list)
         for arrow in found.arrows:
             self._together[arrow.multicast].append(arrow)
@@ -109,7 +111,7 @@ class Arrows:
         start = None if arrow.sent is None else self._at.get((arrow.sent, arrow.sender))
         if arrow.how is How.FORGED and end is not None:
             lanes = abs(to_x - self._x[arrow.sender]) / self._apart
-            start = (self._x[arrow.sender], end[1] - 10 - 8 * lanes)
+            start = (self._x[arrow.sender], max(end[1] - 10 - 8 * lanes, self._top))
         if start is None:
             if end is None:
                 return (), False
@@ -126,9 +128,9 @@ class Arrows:
             end = (to_x, self._ways.free(arrow.receiver, y, y + 60))
             self._ways.take(arrow.receiver, end[1])
             return self._ways.between(start, end), False
-        reach = self._apart * 0.42
         lanes = round(abs(to_x - start[0]) / self._apart)
-        stub = (start[0] + side * reach, start[1] + (30 if lanes <= 1 else 22 / lanes))
+        reach = self._apart * min(0.34 + 0.08 * lanes, 0.6)
+        stub = (start[0] + side * reach, start[1] + max(44 - 14 * lanes, 3))
         return self._ways.between(start, stub, to_mark=False), False
 
     def _end_of(self, arrow: Arrow) -> Point | None:

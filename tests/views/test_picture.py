@@ -43,6 +43,8 @@ RUNS = {
     "round and round": round_and_round(),
     "busy": busy(300),
     "busy with three": busy(80, 3, seed=7),
+    "nothing": trace(()),
+    "error": trace_of(made(limit=1)),
     "violation": trace_of(made()),
     "lasso": bounced(),
 }
