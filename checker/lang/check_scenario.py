@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterable, Set
+from difflib import get_close_matches
 
 from checker.diagnostics import SpecError
 from checker.lang import ast_items, typed_check
 from checker.lang.parse import parse
-from checker.lang.scope import Reporter, suggestion
+from checker.lang.scope import Reporter
 
 OF_PROPERTIES = ("violated", "holds")
 """What a scenario can claim of a property."""
@@ -42,20 +43,26 @@ def _claim(
     what, word = item.what.text, item.word.text
     words = OF_RUNS if what == "it" else OF_PROPERTIES
     if what != "it" and what not in asked:
-        near = suggestion(what, (*asked, "it"))
+        near = _near(what, (*asked, "it"))
         hint = near or "add it to `prove`: a scenario speaks of the check's own properties"
         report.add("C019", f"the check does not ask for `{what}`", item.what.span, hint=hint)
         return None
     if word not in words:
         expected = ", ".join(f"`{what} {each}`" for each in words)
         message = f"`then {what} {word}` is no claim"
-        report.add("C019", message, item.word.span, expected, suggestion(word, words))
+        report.add("C019", message, item.word.span, expected, _near(word, words))
         return None
     if what == "it" and scenario.again and word != "continues":
         message = f"a run that goes on for ever neither {word} nor stops"
         report.add("C019", message, item.word.span, hint="leave it out")
         return None
     return typed_check.Claim(what, word, item.span)
+
+
+def _near(word: str, known: Iterable[str]) -> str:
+    """A question whether one of the words ``known`` is meant; empty where none is like it."""
+    near = get_close_matches(word, sorted(known), 1)
+    return f"did you mean `{near[0]}`?" if near else ""
 
 
 WRAP = "check saved of Saved {", "}"
