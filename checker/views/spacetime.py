@@ -22,16 +22,16 @@ from checker.witness.trace import Trace
 
 FAULT, STEM = "bold red", "dim"
 COLOURS = (
-    "bright_blue",
-    "yellow",
-    "green",
-    "magenta",
-    "bright_yellow",
-    "bright_cyan",
-    "bright_magenta",
     "cyan",
+    "yellow",
+    "magenta",
+    "green",
+    "bright_blue",
+    "bright_yellow",
+    "bright_magenta",
+    "bright_cyan",
 )
-"""Of messages, and of what is delivered of them; near to those of pictures."""
+"""Of messages, and of what is delivered of them: they can be read on light and on dark."""
 WIDEST = 28
 """Columns that the conditions of handlers ask for, at most; they are of less interest."""
 ENDING = (m.DELIVERY, m.PERFORM, "")
