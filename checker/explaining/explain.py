@@ -23,7 +23,7 @@ from checker.witness.replay import path_of
 from checker.witness.rerun import Run, rerun
 from checker.witness.trace import Ablation, Explanation, Header, Obligation, Trace
 
-FOR_SMALLER, FOR_ABLATION, FOR_SHORTEST = 0.5, 0.8, 0.5
+FOR_SMALLER, FOR_ABLATION, FOR_SHORTEST = 0.5, 0.8, 0.2
 """Shares of what is left of the time: for a smaller run, then for ablation, and at the end for
 whether there is no shorter run."""
 

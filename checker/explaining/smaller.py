@@ -27,7 +27,7 @@ FAULTS, MESSAGES = "@faults", "@messages"
 MOST = 62
 """Numbers up to this one can be asked for without making the twin anew."""
 
-FEW_STATES = 1000
+FEW_STATES = 3000
 """So many states at most are looked through one by one for cycles."""
 
 Count = Callable[[TransitionSystem, Run], tuple[int, int]]
