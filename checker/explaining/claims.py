@@ -15,7 +15,7 @@ from checker.witness.rerun import Run
 from checker.witness.trace import Claim, Obligation, Trace
 
 MOST_OBLIGATIONS = 12
-MOST_ASSIGNMENTS = 600
+MOST_ASSIGNMENTS = 300
 """So many assignments of a property's parameters are looked at for obligations."""
 
 

@@ -23,6 +23,9 @@ SHORT = {"never": "never does", "now": "has not"}
 DONE = ("history", "order", "twice")
 """Kinds of atoms that tell what a process did."""
 
+SHORTEST = 8
+"""Two clauses of no more words are joined by `and`."""
+
 ACRONYMS = frozenset({"fifo", "nbac"})
 
 
@@ -165,7 +168,8 @@ class Voice:
             previous = clause
         parts = self._with_others(standing, seen, parts)
         commas = any("," in part for part in parts)
-        if len(parts) == 2 and not commas and " and " not in parts[-1]:
+        short = all(len(part.split()) <= SHORTEST for part in parts)
+        if len(parts) == 2 and short and not commas and " and " not in parts[-1]:
             return self.brief(" and ".join(parts))
         return self.brief("; ".join(parts))
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from checker.explaining.saying import Voice, listed
 from checker.explaining.truth import Fact
-from checker.witness.causality import NOBODY, causality, lane_of
-from checker.witness.trace import Event, Step, Trace
+from checker.witness.causality import NOBODY, How, causality, lane_of
+from checker.witness.trace import Copies, Event, Step, Trace
 
 SHORT = 6
 """Clauses with fewer words are joined by `and`."""
@@ -105,14 +105,28 @@ def _crash(trace: Trace, step: Step, who: str) -> str:
     lost = _kept_from(trace, step, who)
     if partial and (lost or not back):
         last = partial[-1]
-        if last.received:
+        if not last.received:
             return (
-                f"{who} crashed after its {last.message} reached only {listed(last.received)}"
-                + after
+                f"{who} crashed before its {last.message} reached {_anybody(last.missing)}{after}"
             )
-        return f"{who} crashed before its {last.message} reached {_anybody(last.missing)}{after}"
+        reached = f"its {last.message} reached only {listed(last.received)}"
+        if _later(trace, last, step):
+            return f"{who} crashed at step {step.number}{after}; {reached}"
+        return f"{who} crashed after {reached}{after}"
     when = f"crashed at step {step.number}" if step.number else "is down from the start"
     return f"{who} {when}{after}"
+
+
+def _later(trace: Trace, copies: Copies, crash: Step) -> bool:
+    """Whether some copy was received when its sender had crashed already."""
+    return any(
+        arrow.sent == copies.step
+        and (arrow.sender, arrow.message) == (copies.sender, copies.message)
+        and arrow.how is How.RECEIVED
+        and arrow.ended is not None
+        and arrow.ended > crash.number
+        for arrow in causality(trace).arrows
+    )
 
 
 def _kept_from(trace: Trace, step: Step, who: str) -> bool:
@@ -298,7 +312,7 @@ def _for_ever(trace: Trace) -> Iterator[str]:
         doing.append(f"{texts} {'gets' if len(lost) == 1 else 'get'} lost again and again")
     elif _all_received(again):
         doing.append("every message that is sent is received")
-    doing.append("nothing that has to happen is put off for ever")
+    doing.append("nothing that must happen is put off for ever")
     steps = f"Step {first} repeats" if first == until else f"Steps {first} to {until} repeat"
     yield f"{steps} for ever: {', '.join(doing[:-1])}, and {doing[-1]}."
 

@@ -113,6 +113,8 @@ class Word:
     def inside(self, node: Range, value: Value, names: Names) -> list[bool]:
         """At which positions ``value`` is one that ``node`` is about."""
         inner = {**names, node.name: value}
+        if isinstance(node.domain, ir.Universe) and node.condition == ir.TRUE and not node.where:
+            return [True] * len(self.states)
         row = []
         for at, state in enumerate(self.states):
             try:
@@ -127,6 +129,8 @@ class Word:
     def member(self, node: Range, value: Value, names: Names) -> list[bool]:
         """What one value contributes to a quantifier."""
         here = self.inside(node, value, names)
+        if not any(here):
+            return [node.kind == "forall"] * len(here)
         body = self.truth(node.body, {**names, node.name: value})
         return _joined("and" if node.kind == "exists" else "=>", [here, body])
 
@@ -379,6 +383,7 @@ def facts(system: TransitionSystem, prop: Property, run: Run) -> tuple[Fact, ...
         return ()
     word = word_of(system, prop, run)
     root = prop.reading.root
-    if word.truth(root, {})[0]:
+    for_all = isinstance(root, Range) and root.kind == "forall"
+    if not for_all and word.truth(root, {})[0]:
         return ()
     return tuple(word.why(root, {}, False, 0, "now"))

@@ -43,7 +43,7 @@ CASES = {
     "what may have caused what": (
         "broadcast/fifo.bcast::not_causal",
         "causal_order",
-        "Causal order fails: p2's broadcast of b may have caused p1's broadcast of a and p3"
+        "Causal order fails: p2's broadcast of b may have caused p1's broadcast of a; p3"
         " delivered a without having delivered b.",
     ),
     "two decisions": (
@@ -73,14 +73,14 @@ CASES = {
         "proposers_decide",
         "Proposers decide fails: p1 never decides.",
         "Steps 4 to 11 repeat for ever: p1, p2 and a1 keep going, every message that is sent is"
-        " received, and nothing that has to happen is put off for ever.",
+        " received, and nothing that must happen is put off for ever.",
     ),
     "losses without an end": (
         "links/alternating_bit.bcast::lossy_for_ever",
         "all_arrive",
         "All arrive fails: the size of r1.got is never 3.",
         "Steps 1 to 3 repeat for ever: s1 keeps going, DATA(false, 1) gets lost again and again,"
-        " and nothing that has to happen is put off for ever.",
+        " and nothing that must happen is put off for ever.",
     ),
     "an effect that came twice, and the crash that made it": (
         "exactly_once/winch.bcast::lower_then_log",
@@ -101,6 +101,14 @@ CASES = {
         "both_or_neither",
         "Both or neither fails: act (1, a) was performed; act (2, a) was not performed.",
         "s1 crashed after performing (1, a) and before performing (2, a).",
+    ),
+    "a message that outlives its sender": (
+        "broadcast/gossip.bcast::one_round_crash_one",
+        "agreement",
+        "Agreement fails: p3, which is correct, delivered a; p2, which is correct, never does.",
+        "p1 crashed at step 2; its GOSSIP(p1, a, 0) reached only p3, and p3 sends p2 nothing"
+        " after that.",
+        "After step 3 nothing more has to happen.",
     ),
     "a delivery that came twice": (
         "links/perfect.bcast::without_memory",
@@ -133,7 +141,7 @@ CASES = {
         "eventual_strong_accuracy",
         "Eventual strong accuracy fails: p1 suspects p2 again and again.",
         "Steps 7 to 16 repeat for ever: p1 and p2 keep going, every message that is sent is"
-        " received, and nothing that has to happen is put off for ever.",
+        " received, and nothing that must happen is put off for ever.",
     ),
     "liars": (
         "byzantine/consistent_echo.bcast::forged_senders",
