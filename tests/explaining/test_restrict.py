@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from checker.engines import reference
+from checker.engines import native, reference
 from checker.explaining.asking import Clock, Inquiry
 from checker.explaining.smaller import FAULTS, Smaller, cost_of, shortest, smaller
 from checker.resources import specs
@@ -118,3 +118,14 @@ def _is_near(model: Model, states: frozenset[int], steps: int) -> bool:
         if far >= steps:
             return False
     return bool(level) and far + len(states) < steps
+
+
+def test_a_search_that_ends_where_all_is_decided() -> None:
+    for _, system, path in violated(range(25)):
+        whole = native.explore(system, Limits())
+        soon = native.explore(system, Limits(until_decided=True))
+        assert soon.violations == whole.violations
+        assert soon.distinct_states <= whole.distinct_states
+        assert len(soon.violations["p0"].states) == len(path.states)
+        assert soon.stopped == "every property is decided"
+        assert not soon.exhaustive
