@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.text import Text
@@ -84,18 +85,18 @@ class _Diagram:
         return tuple(lane for lane in self._lanes if lane in busy)
 
     def _columns(self, width: int, lanes: tuple[str, ...]) -> Columns | None:
-        needs = {lane: len(lane) + 2 for lane in lanes}
+        needs = {lane: cell_len(lane) + 2 for lane in lanes}
         for item in (item for block in self._blocks for item in block.items):
             if item.lane in needs:
-                most = WIDEST if item.style == QUIET else len(item.text)
-                needs[item.lane] = max(needs[item.lane], min(len(item.text), most) + 3)
+                most = WIDEST if item.style == QUIET else cell_len(item.text)
+                needs[item.lane] = max(needs[item.lane], min(cell_len(item.text), most) + 3)
         for arrow in (*(a for b in self._blocks for a in (*b.arrows, *b.ghosts)), *self._rest):
             if arrow.sender not in needs or arrow.receiver not in needs:
                 continue
             ends = sorted((lanes.index(arrow.sender), lanes.index(arrow.receiver)))
             if ends[1] == ends[0] + 1:
                 left = lanes[ends[0]]
-                needs[left] = max(needs[left], len(arrow.message) + AROUND + 1)
+                needs[left] = max(needs[left], cell_len(arrow.message) + AROUND + 1)
         return columns(lanes, needs, self._margin(), width)
 
 
@@ -164,7 +165,7 @@ class _Page:
             if first:
                 label = f"({number})" if faded else str(number)
                 indent = 2 if self._trace.closing is not None else 0
-                row.put(indent + self._first - indent - len(label), label, "bold")
+                row.put(indent + self._first - indent - cell_len(label), label, "bold")
                 first = False
             yield row.text(faded)
 
@@ -243,7 +244,7 @@ class _Page:
         begin, room = widest_gap(inside)
         label = self._fitting(arrow.message, room - 4)
         if room >= 6:
-            space = room - len(label) - 2
+            space = room - cell_len(label) - 2
             row.put(begin + 1 + max(space - 1, 0) // 2, f" {label} ", style)
         head = ENDS.get(arrow.how, m.RIGHT if start < end else m.LEFT)
         row.put(end - 1 if start < end else end + 1, head, style)
@@ -269,7 +270,7 @@ class _Page:
         first = min(self._columns.at.values())
         text = self._fitting(said, self._columns.width - first - 5)
         row = Row(self._columns.width)
-        row.put(first, sign * max(self._columns.edge - first, len(text) + 5), FAULT)
+        row.put(first, sign * max(self._columns.edge - first, cell_len(text) + 5), FAULT)
         row.put(first + 2, f" {text} ", FAULT)
         return row
 
