@@ -25,8 +25,8 @@ def page_options(command: Callable[..., int]) -> Callable[..., int]:
         click.option(
             "--compare",
             metavar="TRACE",
-            help="Put this trace beside the other one on the page: aligned as far as both are the"
-            " same. A trace is of a run that violates something, so both are.",
+            help="Put this trace beside the other one on the page, aligned as far as both are the"
+            " same. Any two traces will do; `check` writes them of violations only.",
         ),
     )
     for option in reversed(options):

@@ -179,3 +179,13 @@ def test_the_timeline_has_stretches_and_ends(broken: Trace) -> None:
 def test_pages_have_names_that_every_disk_takes(broken: Trace) -> None:
     named = replace(broken, property_name='at most/once: "x"\\y')
     assert re.fullmatch(r"[\w.-]+\.html", page_name(named))
+
+
+def test_a_run_that_violates_nothing_has_a_page_too(broken: Trace) -> None:
+    quiet = replace(broken, word="run", property_name="", definition="", sentence="all is well")
+    page = page_of(quiet)
+    balanced(page)
+    assert "✗" not in page.partition("<article")[2].partition("<svg")[0]
+    assert "all is well" in page
+    assert "A run" in page
+    balanced(page_of(broken, quiet))

@@ -26,7 +26,8 @@ NAMED = 40
 
 def title(trace: Trace, other: Trace | None = None) -> str:
     """The title of a page, in plain text."""
-    said = f"{trace.property_name}: {trace.header.check} of {_short(trace.header.file)}"
+    about = trace.property_name or "a run"
+    said = f"{about}: {trace.header.check} of {_short(trace.header.file)}"
     return said if other is None else f"{said}, beside {other.header.check}"
 
 
@@ -42,6 +43,7 @@ def viewer(trace: Trace, side: str, name: str = "") -> dict[str, Any]:
         "name": name or f"{trace.header.check} of {_short(trace.header.file)}",
         "property": trace.property_name,
         "word": trace.word,
+        "sign": "✗ " if trace.word in ("violated", "error") else "",
         "where": _where(trace),
         "lead": sentences[0],
         "more": sentences[1:],
