@@ -29,6 +29,9 @@ START = "the run starts"
 NOBODYS = (ActionKind.WORLD, ActionKind.LOSE)
 """What no process does."""
 
+LONG = 72
+"""Characters of a handler's condition that a phrase has at most."""
+
 HISSES = ("s", "x", "z", "sh", "ch")
 """Verbs that end so get an ``es``."""
 
@@ -162,6 +165,8 @@ def _names(transition: Transition, events: tuple[Event, ...]) -> list[str]:
         if operator in OPINIONS:
             said = f"{leading.process} {OPINIONS[operator]} {given.removesuffix(')')}"
             return [said, leading.sentence]
+    if leading.kind == MarkKind.HANDLER and len(leading.sentence) > LONG:
+        return [f"{leading.sentence[:LONG].rpartition(' ')[0]} …", leading.sentence]
     if leading.kind == MarkKind.RECOVER:
         return [leading.sentence, f"{leading.process} recovers"]
     return [leading.sentence]

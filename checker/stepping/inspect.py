@@ -37,6 +37,8 @@ def why_not(words: str, ways: tuple[Choice, ...], down: frozenset[str], waiting:
     who = words.split(maxsplit=1)[0] if words.split() else ""
     if who in down:
         return f"{who} is down"
+    if words.endswith("crashes") and not any(way.kind == "crash" for way in ways):
+        return "the check allows no (more) crashes"
     own = [way for way in ways if way.process == who]
     if " receives " in words:
         wanted = words.split(" receives ", 1)[1]

@@ -31,8 +31,12 @@ def meant(words: str, among: Sequence[Choice]) -> Choice | Unclear:
     beginning of several phrases is meant, they must lead to one state.
     """
     pattern = _pattern(words)
-    exact = [c for c in among if any(pattern.fullmatch(_plain(t)) for t in _said(c))]
-    found = exact or [c for c in among if any(_begins(pattern, t) for t in _said(c))]
+    plain = _plain(words)
+    found = (
+        [c for c in among if any(plain == _plain(t) for t in _said(c))]
+        or [c for c in among if any(pattern.fullmatch(_plain(t)) for t in _said(c))]
+        or [c for c in among if any(_begins(pattern, t) for t in _said(c))]
+    )
     if not found:
         return _none(words, among)
     if len({choice.successor for choice in found}) > 1:

@@ -93,6 +93,25 @@ def test_a_loss_is_the_worlds() -> None:
     assert list(found) == ["r1", "s1", ""]
 
 
+def test_long_conditions_are_cut_and_can_be_said_in_full() -> None:
+    condition = " and ".join(f"x < {number}" for number in range(10, 30))
+    text = f"""
+protocol Long {{
+  state x : 0..3 = 0
+  upon condition x == 0 and {condition} {{ x := 1 }}
+}}
+check one of Long {{ n = 1  faults crash <= 1 }}
+"""
+    system = spec(text).system
+    ways = choices(system, interpreter.initial_states(system)[0]).ways
+    step = next(way for way in ways if way.kind == "step")
+    assert step.text.startswith("p1: upon condition x == 0 and x < 10 and ")
+    assert step.text.endswith(" …")
+    assert len(step.text) <= 74
+    for words in (step.text, f"p1: upon condition x == 0 and {condition}", "p1: upon condition"):
+        assert meant(words, ways) == step
+
+
 # ---- what words mean ----------------------------------------------------------------------------
 
 
