@@ -115,7 +115,6 @@ class _Page:
         self._columns = columns
         self._context = context
         self._identities = identities
-        self._margin = margin
         self._first = margin - 2
         self._cut: dict[str, None] = {}
         self._used: set[str] = set()
@@ -164,8 +163,7 @@ class _Page:
                 row.put(0, m.LOOP, "yellow")
             if first:
                 label = f"({number})" if faded else str(number)
-                indent = 2 if self._trace.closing is not None else 0
-                row.put(indent + self._first - indent - cell_len(label), label, "bold")
+                row.put(self._first - len(label), label, "bold")
                 first = False
             yield row.text(faded)
 
