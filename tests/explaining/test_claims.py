@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from checker.explaining.claims import MOST_OBLIGATIONS, claims, obligations
+from checker.explaining.truth import facts, word_of
 from checker.witness.trace import Claim, Obligation
 from tests.explaining.test_words import CASES, of_library
 from tests.explaining.violations import Violation
@@ -74,8 +75,8 @@ def test_single_states_demand_nothing_in_the_end() -> None:
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_premises_are_true_and_goals_are_false(case: tuple[str, ...]) -> None:
-    """In the end, of what is violated by single events: states may change again."""
+def test_what_is_claimed_is_so(case: tuple[str, ...]) -> None:
+    """At the moment that a fact is about, and for as long as it says."""
     name, prop, *_ = case
     found = of_library(name, prop)
     made = claimed(found)
@@ -83,8 +84,20 @@ def test_premises_are_true_and_goals_are_false(case: tuple[str, ...]) -> None:
     for claim in made:
         assert len(claim.truths) == len(found.trace.steps)
         assert "…" not in claim.text + claim.formula
-    if "repeated" not in str([c.formula for c in made]) and found.prop.automaton is None:
-        assert all(c.truths[-1] for c in made if c.role == "premise" and "decided" in c.formula)
+    word = word_of(found.system, found.prop, found.run)
+    told = facts(found.system, found.prop, found.run)
+    assert {fact.role for fact in told} & {"premise", "goal"}
+    for fact in told:
+        row = word.truth(fact.atom, fact.names) if fact.range is None else [fact.true]
+        match fact.mode:
+            case "now":
+                assert row[fact.at if fact.range is None else 0] is fact.true
+            case "never":
+                assert not any(row[word.loop :])
+            case "always":
+                assert all(row[word.loop :])
+            case "again":
+                assert set(row[word.loop :]) == {True, False}
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
