@@ -119,6 +119,8 @@ def _how(trace: Trace, replayed: bool) -> str:
     if trace.closing is not None:
         steps += f" ({repeating(trace)} for ever)"
     fine = ", fine steps" if trace.header.fine_steps else ""
+    if replayed and not trace.property_name:
+        return f"{steps}{fine}"
     trust = "accepted by an independent replay" if replayed else "as the document says"
     return f"{steps}{fine}, {trust}"
 
