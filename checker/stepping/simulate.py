@@ -54,7 +54,8 @@ class Walks:
     """What was walked.  ``answer`` has the marks that were reached, for coverage.
 
     ``wrong``: how often what went wrong; ``ends``: how often a walk could have stayed for ever
-    where it was, and its liveness was judged; ``stopped``: why there are fewer walks than were asked for.
+    where it was, and its liveness was judged; ``stopped``: why there are fewer walks than were
+    asked for.
     """
 
     seed: int
