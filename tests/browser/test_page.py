@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from checker.views.page import page_of
-from checker.witness.trace import Trace
+from checker.witness.trace import Failure, Trace
 from tests.browser import runs
 from tests.browser.conftest import Opened
 
@@ -97,6 +97,16 @@ def test_a_crash_inside_a_handler_says_before_which_line(open_page: Open) -> Non
     page = open_page(trace, fragment=f"#step={crashing.number}").page
     said = page.locator(".code li.crash .mark").inner_text()
     assert said == f"✕ crashed before this: {crashing.cut[0].sentence}"
+
+
+def test_an_error_of_the_run_is_shown_where_it_is(open_page: Open) -> None:
+    trace = broken()
+    failure = Failure("R1", "7 is too large", "receive", trace.header.sources[0].file, 17, 5)
+    page = open_page(replace(trace, word="error", failure=failure)).page
+    assert page.locator(".code li.crash .mark").inner_text() == "✕ 7 is too large (in receive)"
+    assert "7 is too large" in page.locator(".events").inner_text()
+    page.keyboard.press("ArrowLeft")
+    assert page.locator(".code li.crash").count() == 0
 
 
 def test_the_address_is_followed_and_kept(open_page: Open) -> None:

@@ -64,7 +64,6 @@ def viewer(trace: Trace, side: str, name: str = "") -> dict[str, Any]:
         "timeline": timeline(trace),
         "loop": loop_words(trace),
         "ledger": [_kept(entry, trace) for entry in trace.ledger],
-        "failure": trace.failure,
         "ending": ending(trace),
     }
 

@@ -113,8 +113,8 @@ class Source {
     this.buttons.forEach((b, at) => b.setAttribute("aria-pressed", String(at === number)));
   }
 
-  /** Marks the handlers, the effects and the place of the crash of `step`. */
-  show(step) {
+  /** Marks the handlers, the effects and the place of the crash of `step`, and that of an error. */
+  show(step, failure) {
     for (const line of this.marked) {
       line.classList.remove("handler", "inside", "effect", "crash");
       line.querySelector(".mark")?.remove();
@@ -130,7 +130,9 @@ class Source {
     }
     const cut = step.c.find((event) => event[3]);
     if (cut) this.mark(cut[3][0], cut[3][1], "crash", "✕ crashed before this: " + cut[0]);
-    const first = cut ?? places.find((e) => e[1] !== "handler" && e[3][0] === 0)
+    const failed = failure?.[3] ? failure : null;
+    if (failed) this.mark(...failed[3], "crash", `✕ ${failed[0]}`);
+    const first = failed ?? cut ?? places.find((e) => e[1] !== "handler" && e[3][0] === 0)
       ?? places.find((e) => e[3][0] === 0) ?? places[0];
     if (first) this.uncover(first[3][0], first[3][1]);
   }

@@ -111,7 +111,7 @@ class Run {
     this.showState(now, step);
     this.showMail(step);
     this.showClaims(step);
-    this.source.show(now);
+    this.source.show(now, step === this.last ? this.data.failure : null);
     this.row?.removeAttribute("data-now");
     this.row = this.rows[step];
     this.row?.setAttribute("data-now", "");
@@ -127,6 +127,9 @@ class Run {
     const told = now.e.filter((event) => event[1] !== "handler" && event[0] !== now.h);
     const items = told.map(([said, kind]) => made("li", kind, said));
     for (const [said] of now.c) items.push(made("li", "cut", `never happens, it crashed before: ${said}`));
+    if (this.data.failure && step === this.last) {
+      items.push(made("li", "cut", `Then: ${this.data.failure[0]}`));
+    }
     if (this.context.has(step)) {
       items.push(made("li", "aside", "The violation does not depend on this step."));
     }

@@ -7,7 +7,7 @@ from typing import Any
 
 from checker.views.page.state import states_of
 from checker.witness.causality import Arrow, How, causality
-from checker.witness.trace import At, Event, Step, Trace
+from checker.witness.trace import At, Event, Failure, Step, Trace
 
 UNSEEN = ("branch", "point", "message")
 """Kinds of events that say nothing to a reader beyond what others say."""
@@ -39,6 +39,7 @@ def data_of(trace: Trace) -> dict[str, Any]:
         ],
         "cells": [[c.title, c.kind, c.process, c.text] for c in states.cells],
         "sent": [_copy(arrow) for arrow in found.arrows if _leaves(arrow, found.steps)],
+        "failure": None if trace.failure is None else _failed(trace.failure, files),
         "loop": trace.loop,
         "closing": trace.closing is not None,
         "context": [] if explained is None else list(explained.context),
@@ -54,6 +55,13 @@ def as_script(document: object) -> str:
 
 def _event(event: Event, files: list[str]) -> list[Any]:
     return [event.sentence, event.kind, event.process, _place(event.at, files)]
+
+
+def _failed(failure: Failure, files: list[str]) -> list[Any]:
+    """The error that ends the run, as an event that happens in its last step."""
+    at = At(failure.file, failure.line, failure.column)
+    during = f" (in {failure.during})" if failure.during else ""
+    return [f"{failure.message}{during}", "failure", "", _place(at, files)]
 
 
 def _place(at: At | None, files: list[str]) -> list[int] | None:
