@@ -175,6 +175,10 @@ def _common(steps: tuple[Step, ...], causes: list[set[int]]) -> None:
             last[NOBODY] = step.number
 
 
+CAUGHT_UP = ", after what was still to come"
+"""In the name of an action: the copies that its process still owes leave in it, untold."""
+
+
 class _Post:
     """Follows the copies of all messages through a run."""
 
@@ -183,11 +187,15 @@ class _Post:
         self._found: list[Arrow] = []
         self._open: dict[tuple[str, str, str], list[int]] = defaultdict(list)
         self._down = {fate.process for fate in trace.fates if fate.crashed or fate.recovered}
+        self._planned: dict[str, list[Event]] = defaultdict(list)  # in fine steps: sent, not left
         self._multicasts = 0
         self._settled = trace.ends or trace.loop is not None
 
     def arrows(self, steps: tuple[Step, ...]) -> tuple[Arrow, ...]:
         for step in steps:
+            if CAUGHT_UP in step.action:
+                for event in self._planned.pop(step.process, []):
+                    self._leave(step.number, event, How.UNDER_WAY)
             for event in step.events:
                 self._follow(step.number, event)
             self._count(step, steps)
@@ -200,8 +208,13 @@ class _Post:
         match event.kind:
             case "send" if not self._fine:
                 self._leave(step, event, How.UNDER_WAY)
+            case "send":
+                self._planned[event.process].append(event)
             case "copy":
+                self._left(event)
                 self._leave(step, event, How.UNDER_WAY)
+            case "crash":
+                self._planned.pop(event.process, None)
             case "receive" | "lose":
                 self._arrive(step, event)
             case "forge":
@@ -219,6 +232,15 @@ class _Post:
                 self._open[event.process, to, event.message].append(len(self._found))
             arrow = Arrow(event.process, to, event.message, how, step, None, self._multicasts)
             self._found.append(arrow)
+
+    def _left(self, copy: Event) -> None:
+        """Takes a copy that leaves out of what its sender still owes."""
+        plans = self._planned[copy.process]
+        for i, plan in enumerate(plans):
+            if plan.message == copy.message and copy.peers[0] in plan.peers:
+                left = tuple(peer for peer in plan.peers if peer != copy.peers[0])
+                plans[i : i + 1] = [replace(plan, peers=left)] if left else []
+                return
 
     def _count(self, step: Step, steps: tuple[Step, ...]) -> None:
         """Messages that are only counted are noted at their receivers as soon as they are sent; to

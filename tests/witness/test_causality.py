@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from checker.witness.causality import NOBODY, How, causality
 from tests.witness.by_hand import (
     copy,
@@ -57,6 +59,30 @@ def test_in_fine_steps_a_message_leaves_with_its_copy() -> None:
     run = trace(step(1, send("p1", "M", "p2", "p3")), step(2, copy("p1", "M", "p2")), fine=True)
     (arrow,) = causality(run).arrows
     assert (arrow.sent, arrow.receiver) == (2, "p2")
+
+
+def test_in_fine_steps_copies_that_are_caught_up_with_leave_then() -> None:
+    caught_up = replace(
+        step(3, receive("p1", "N", "p3")), action="receive, after what was still to come(p3, p1)"
+    )
+    run = trace(
+        step(1, send("p1", "M", "p2", "p3")),
+        step(2, copy("p1", "M", "p2")),
+        caught_up,
+        step(4, receive("p3", "M", "p1")),
+        fine=True,
+    )
+    arrows = [(a.receiver, a.sent, a.ended) for a in causality(run).arrows if a.message == "M"]
+    assert arrows == [("p2", 2, None), ("p3", 3, 4)]
+    assert 3 in causality(run).causes[4]
+
+
+def test_what_a_crash_left_of_a_plan_never_leaves() -> None:
+    caught_up = replace(
+        step(3, receive("p1", "N", "p3")), action="receive, after what was still to come(p3, p1)"
+    )
+    run = trace(step(1, send("p1", "M", "p2")), step(2, crash("p1")), caught_up, fine=True)
+    assert not [a for a in causality(run).arrows if a.message == "M"]
 
 
 def test_losses_are_nobodys_and_hinder_nobody() -> None:
