@@ -18,7 +18,7 @@ WORDS = 7.2
 HEIGHT, GAP = 20.0, 5.0
 """Of a box in a strip."""
 
-NEVER = re.compile(r"(\w+), which is correct, never ([^;.]+)")
+NEVER = re.compile(r"(\w+)(?:, which is correct,)? never ([^;.]+)")
 """How an explanation says that something never happens."""
 
 EVERYBODY = re.compile(

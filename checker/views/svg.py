@@ -58,7 +58,7 @@ def svg_of(picture: Picture, *, title_id: str = "") -> str:
     heading, high = ([], 0.0) if title_id else _heading(picture)
     signs, low = legend(picture, prefix)
     width, height = picture.width, high + picture.height + low
-    named = f'aria-labelledby="{title_id}"' if title_id else 'aria-labelledby="title desc"'
+    named = f'aria-labelledby="{title_id or "title"}" aria-describedby="{prefix}desc"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="spacetime" role="group" {named}'
         f' width="{number(width)}" height="{number(height)}"'

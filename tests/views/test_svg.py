@@ -150,7 +150,7 @@ def test_alone_it_has_a_title_and_a_description() -> None:
     assert title.text == "agreement: violated"
     assert description is not None
     assert "never arrives at p3" in (description.text or "")
-    assert root.attrib["aria-labelledby"] == "title desc"
+    assert (root.attrib["aria-labelledby"], root.attrib["aria-describedby"]) == ("title", "desc")
 
 
 def test_in_a_page_it_is_named_by_the_page() -> None:
