@@ -101,3 +101,6 @@ def _reasons(report: Report) -> Iterable[str]:
     for verdict in report.verdicts:
         if verdict.property not in judged and verdict.word.value != report.wanted(verdict):
             yield f"{verdict.property}: {verdict.word.value}, {verdict.reason}"
+    for scenario in report.scenarios:
+        if not scenario.met:
+            yield f"scenario {scenario.name}, line {scenario.line}: {scenario.reason}"

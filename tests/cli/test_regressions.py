@@ -42,6 +42,12 @@ def test_one_that_is_not_as_told_fails_the_check(capsys: Out, tmp_path: Path) ->
     assert found["exit_code"] == 1
 
 
+def test_test_says_where_one_is_not_as_told(capsys: Out, tmp_path: Path) -> None:
+    assert main(["test", _broken(tmp_path)]) == 1
+    out = capsys.readouterr().out
+    assert "scenario told_to_one, line 59: `p2 x` can't happen here\n" in out
+
+
 def test_they_are_not_run_where_the_check_is_changed(capsys: Out) -> None:
     assert main(["check", f"{EAGER}::crash_one", "-q", "--set", "n=2"]) == 0
     assert "told_to_nobody" not in capsys.readouterr().out
