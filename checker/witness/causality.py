@@ -106,8 +106,9 @@ def lane_of(step: Step) -> str:
 def causality(trace: Trace) -> Causality:
     """The order in which the steps of ``trace`` depend on one another.
 
-    A step depends on the one before it at its process, on the steps that sent what it receives,
-    on the crash that a detector tells of, and, where it reads or writes what every process sees
+    A step depends on the one before it at its process (ticks of its clock and ends of rounds are
+    such steps, too), on the steps that sent what it receives, on the crash that a detector tells
+    of, and, where it reads or writes what every process sees
     (shared variables, and the world's, such as a split network), on the last one that wrote there.
     """
     closing = () if trace.closing is None else (trace.closing,)
@@ -117,7 +118,7 @@ def causality(trace: Trace) -> Causality:
     if any(lane_of(step) == NOBODY for step in steps[1:]):
         lanes = (*lanes, NOBODY)
     causes: list[set[int]] = [set() for _ in steps]
-    _in_lanes(steps, causes)
+    _in_lanes(steps, causes, frozenset(trace.processes))
     for arrow in arrows:
         if arrow.sent is not None and arrow.ended is not None and arrow.sent != arrow.ended:
             causes[arrow.ended].add(arrow.sent)
@@ -130,16 +131,28 @@ def causality(trace: Trace) -> Causality:
     return Causality(steps, lanes, arrows, tuple(frozenset(c) for c in causes))
 
 
-def _in_lanes(steps: tuple[Step, ...], causes: list[set[int]]) -> None:
+def _in_lanes(steps: tuple[Step, ...], causes: list[set[int]], processes: frozenset[str]) -> None:
     last: dict[str, int] = {}
     for step in steps[1:]:
-        at = {event.process for event in step.events if event.process and event.kind != "forge"}
-        if step.kind == "lose":
-            at = set()
-        for lane in sorted({lane_of(step)} - {NOBODY} | (at if step.process else set())):
+        for lane in sorted(_concerned(step, processes)):
             if lane in last:
                 causes[step.number].add(last[lane])
             last[lane] = step.number
+
+
+def _concerned(step: Step, processes: frozenset[str]) -> set[str]:
+    """The processes whose later steps depend on ``step``, and on whose earlier ones it does.
+
+    A step of the world concerns those that it names, such as the one whose clock ticks; one that
+    names none concerns those for which it changes something, such as the end of a round.
+    """
+    if step.kind == "lose":
+        return set()
+    if step.process:
+        acting = {e.process for e in step.events if e.process and e.kind != "forge"}
+        return acting | {step.process}
+    named = {text for e in step.events for _, text in e.arguments} & processes
+    return named or {change.process for change in step.changes if change.process}
 
 
 def _crashes_told(steps: tuple[Step, ...], causes: list[set[int]]) -> None:

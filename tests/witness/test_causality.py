@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from checker.witness.causality import NOBODY, How, causality
+from checker.witness.trace import Change, Event
 from tests.witness.by_hand import (
     copy,
     crash,
@@ -142,6 +143,30 @@ def test_shared_variables_put_their_writers_in_order() -> None:
 def test_steps_of_the_world_are_in_order() -> None:
     run = trace(step(1, world("the network splits")), step(2, world("the network heals")))
     assert causality(run).causes[2] == {1}
+
+
+def test_a_tick_of_a_clock_is_a_step_of_its_process_and_of_no_other() -> None:
+    tick = Event("world", "the clock of p2 ticks", arguments=(("process", "p2"),))
+    run = trace(
+        step(1, request("p2", "x()")),
+        step(2, request("p1", "x()")),
+        step(3, tick),
+        step(4, request("p2", "y()")),
+        step(5, request("p1", "y()")),
+    )
+    assert causality(run).causes[3:] == ({1}, {3}, {2})
+
+
+def test_the_end_of_a_round_concerns_those_for_which_it_changes_something() -> None:
+    timers = [Change("@timer", "timer", p, "1", "0", "world", True) for p in ("p1", "p2")]
+    run = trace(
+        step(1, request("p1", "x()")),
+        step(2, request("p3", "x()")),
+        step(3, world("a round ends"), changes=timers),
+        step(4, request("p2", "x()")),
+        step(5, request("p3", "y()")),
+    )
+    assert causality(run).causes[3:] == ({1}, {3}, {2})
 
 
 def test_the_step_that_closes_a_loop_is_one_of_them() -> None:
