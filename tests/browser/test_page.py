@@ -275,6 +275,18 @@ def test_without_a_script_the_picture_and_the_words_are_there(open_page: Open) -
     assert page.locator("#step\\=2").count() == 1
 
 
+def test_on_paper_all_of_the_run_is_there_in_ink_on_white(open_page: Open) -> None:
+    page = open_page(broken(), fragment="#step=1&theme=dark").page
+    page.emulate_media(media="print")
+    assert not page.locator(".controls").is_visible()
+    for step in (1, 2, 3):
+        assert page.locator(f"g.step[data-step='{step}']").first.is_visible()
+    paper = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+    assert paper == "rgb(255, 255, 255)"
+    faded = page.locator("g.step.later").first
+    assert faded.evaluate("mark => getComputedStyle(mark).fillOpacity") == "1"
+
+
 def test_help_is_a_dialog(open_page: Open) -> None:
     page = open_page(broken()).page
     page.keyboard.press("?")

@@ -44,6 +44,7 @@ def _claim(claim: Claim, roles: dict[str, str]) -> dict[str, Any]:
         "text": claim.text,
         "formula": claim.formula,
         "role": roles.get(claim.role, ""),
+        "ends": claim.truths[-1:] == (True,),
         "stretches": stretches,
         "true": true,
     }
