@@ -13,6 +13,10 @@ RADIUS = 10.0
 CLEAR = 17.0
 """What an arrow that crosses a lane keeps away from its marks."""
 
+FLAT = 23.0
+"""What one keeps away that would go down steeply there: it crosses in a flat piece, half-way
+between two marks."""
+
 STEEP = 130.0
 """An arrow that goes down further than that leaves its lane and reaches the other one in bends."""
 
@@ -63,16 +67,29 @@ class Ways:
             if not min(x, to_x) < at < max(x, to_x):
                 continue
             here = y + (to_y - y) * (at - x) / (to_x - x)
-            marks = self._marks[lane]
-            near = marks[bisect_left(marks, here - CLEAR) :][:1]
-            if not near or abs(near[0] - here) >= CLEAR:
+            steep = abs(to_y - y) / abs(to_x - x)
+            near = self._near(lane, here, min(CLEAR * (1 + steep * steep) ** 0.5, 2 * CLEAR))
+            if near is None:
                 return points
-            above, below = near[0] - CLEAR, near[0] + CLEAR
-            better = above if here <= near[0] else below
+            above, below = near - CLEAR, near + CLEAR
+            if steep > 1:
+                above, below = near - FLAT, near + FLAT
+            better = above if here <= near else below
             if not y - 6 <= better <= max(to_y, y) + 6:
                 better = below if better == above else above
-            return [*points[: i + 1], (at, better), *points[i + 1 :]]
+            if steep <= 1:
+                return [*points[: i + 1], (at, better), *points[i + 1 :]]
+            side = 1.0 if to_x > x else -1.0
+            jog = [(at - 22 * side, better - 4), (at + 22 * side, better + 4)]
+            return [*points[: i + 1], *jog, *points[i + 1 :]]
         return points
+
+    def _near(self, lane: str, y: float, clear: float) -> float | None:
+        """The mark of ``lane`` that is nearest to ``y``, if it is nearer than ``clear``."""
+        marks = self._marks[lane]
+        i = bisect_left(marks, y)
+        nearest = min(marks[max(i - 1, 0) : i + 1], key=lambda mark: abs(mark - y), default=None)
+        return nearest if nearest is not None and abs(nearest - y) < clear else None
 
     def _shortened(self, points: list[Point], to_mark: bool) -> tuple[Point, ...]:
         first = _towards(points[0], points[1], RADIUS + 1)

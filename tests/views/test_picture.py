@@ -298,3 +298,24 @@ def test_a_label_goes_where_it_hides_least() -> None:
 )
 def test_lines_through_boxes(to: tuple[float, float], expected: bool) -> None:
     assert crosses(Box(4, 4, 6, 6), (0.0, 0.0), to) is expected
+
+
+def away(point: tuple[float, float], a: tuple[float, float], b: tuple[float, float]) -> float:
+    """How far a point is from the line between two others."""
+    dx, dy = b[0] - a[0], b[1] - a[1]
+    part = ((point[0] - a[0]) * dx + (point[1] - a[1]) * dy) / max(dx * dx + dy * dy, 0.01)
+    part = min(max(part, 0.0), 1.0)
+    return ((a[0] + part * dx - point[0]) ** 2 + (a[1] + part * dy - point[1]) ** 2) ** 0.5
+
+
+@every_run
+def test_arrows_pass_the_marks_of_others(run: Trace) -> None:
+    picture = picture_of(run)
+    met = 0
+    for arrow in picture.arrows:
+        for mark in picture.marks:
+            if mark.step in (arrow.sent, arrow.ended) or not mark.lane or arrow.curved:
+                continue
+            pieces = pairwise(arrow.points)
+            met += min(away((mark.x, mark.y), a, b) for a, b in pieces) < 9
+    assert met <= len(picture.arrows) / 50
