@@ -28,7 +28,7 @@ def scenario(trace: str, output: str | None, name: str | None) -> int:
     path = path_of(opened.system, document)
     taken = retold(opened, path)
     if output is None:
-        called = name or named(document.property_name or "run")
+        called = named(name or document.property_name or "run")
         click.echo(clause(called, taken, path.loop, claims_of(document)), nl=False)
         return 0
     require_writable(output)

@@ -47,15 +47,22 @@ def text_of(
     from checker.stepping.scenario import claims_of, clause
 
     header = opened.header
-    text = clause(name or named(file), taken, trace.loop, claims_of(trace))
+    text = clause(named(name or file), taken, trace.loop, claims_of(trace))
     settings = [(k, v) for k, v in opened.settings.items()]
     return written(header.file, header.check, settings, opened.fine, text, file)
 
 
 def named(file: str) -> str:
-    """A scenario's name, from the name of its file."""
-    name = re.sub(r"\W+", "_", Path(file).stem).strip("_")
-    return name if re.match(r"[A-Za-z_]", name) else f"run_{name}".rstrip("_")
+    """A scenario's name, from the name of its file, or from what it shall be called."""
+    from checker.diagnostics import SpecError
+    from checker.lang.check_scenario import scenario_in
+
+    name = re.sub(r"\W+", "_", Path(file).stem, flags=re.ASCII).strip("_")
+    try:
+        scenario_in(f"\nscenario {name} {{\n}}\n", file, frozenset())
+    except SpecError:  # a word of the language, or it begins with a digit
+        return f"run_{name}".rstrip("_")
+    return name
 
 
 def is_scenario(name: str) -> bool:

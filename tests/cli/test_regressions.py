@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from checker.cli.main import main
+from checker.cli.scenarios import named
 
 EAGER = Path("specs/broadcast/eager_reliable.bcast")
 Out = pytest.CaptureFixture[str]
@@ -60,6 +61,20 @@ def test_one_is_replayed_by_its_name(capsys: Out, tmp_path: Path) -> None:
     assert "`p2 x` can't happen here" in capsys.readouterr().out
     assert main(["replay", f"{EAGER}::crash_one::nobody"]) == 2
     assert "has no scenario nobody" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        ("a/the_sender_dies.scenario", "the_sender_dies"),
+        ("it-dies.scenario", "it_dies"),
+        ("none.scenario", "run_none"),
+        ("7.scenario", "run_7"),
+        ("é.scenario", "run"),
+    ],
+)
+def test_a_scenario_is_called_as_its_file(file: str, name: str) -> None:
+    assert named(file) == name
 
 
 def test_a_trace_becomes_one(capsys: Out, tmp_path: Path) -> None:
