@@ -5,6 +5,7 @@ from __future__ import annotations
 from checker.explaining.saying import Voice, title
 from checker.explaining.story import story
 from checker.explaining.truth import facts, word_of
+from checker.resources import called
 from checker.system.ir import Property, TransitionSystem
 from checker.witness.rerun import Run
 from checker.witness.trace import Trace
@@ -23,5 +24,13 @@ def sentences(system: TransitionSystem, prop: Property, run: Run, trace: Trace) 
         return (trace.sentence, *story(trace, (), None))[:LONGEST]
     voice = Voice(word_of(system, prop, run), trace)
     said = voice.sentence(found)
-    first = f"{title(prop.name)} fails" + (f": {said}." if said else ".")
+    first = f"{_called(prop)} fails" + (f": {said}." if said else ".")
     return (first, *story(trace, found, voice))[:LONGEST]
+
+
+def _called(prop: Property) -> str:
+    """The name of ``prop`` in words, where it comes with the tool and is a noun; as it is written
+    where it may be anything."""
+    at = prop.place
+    shipped = at is None or called(at.file) != at.file or " over " in prop.name
+    return title(prop.name) if shipped else f"`{prop.name}`"

@@ -71,14 +71,14 @@ CASES = {
     "a duel without an end": (
         "consensus/paxos.bcast::duel",
         "proposers_decide",
-        "Proposers decide fails: p1 never decides.",
+        "`proposers_decide` fails: p1 never decides.",
         "Steps 4 to 11 repeat for ever: p1, p2 and a1 keep going, every message that is sent is"
         " received, and nothing that must happen is put off for ever.",
     ),
     "losses without an end": (
         "links/alternating_bit.bcast::lossy_for_ever",
         "all_arrive",
-        "All arrive fails: the size of r1.got is never 3.",
+        "`all_arrive` fails: the size of r1.got is never 3.",
         "Steps 1 to 3 repeat for ever: s1 keeps going, DATA(false, 1) gets lost again and again,"
         " and nothing that must happen is put off for ever.",
     ),
@@ -92,14 +92,14 @@ CASES = {
     "an effect that never came": (
         "exactly_once/winch.bcast::log_then_lower",
         "arrives",
-        "Arrives fails: p1 is correct and act 1 is never performed.",
+        "`arrives` fails: p1 is correct and act 1 is never performed.",
         "p1 crashed after storing made = 1 and before performing 1, and came back later.",
         "After step 3 nothing more has to happen.",
     ),
     "one of two changes": (
         "exactly_once/two_changes.bcast::plain",
         "both_or_neither",
-        "Both or neither fails: act (1, a) was performed; act (2, a) was not performed.",
+        "`both_or_neither` fails: act (1, a) was performed; act (2, a) was not performed.",
         "s1 crashed after performing (1, a) and before performing (2, a).",
     ),
     "a message that outlives its sender": (
@@ -153,20 +153,20 @@ CASES = {
     "a split network": (
         "exactly_once/partitioned_queue.bcast::majority_split",
         "served",
-        "Served fails: p1 submitted a and never delivers it.",
+        "`served` fails: p1 submitted a and never delivers it.",
         "The network splits: {p2, p3} cut off.",
         "After step 4 nothing more has to happen.",
     ),
     "state": (
         "exactly_once/failover.bcast::without_numbers",
         "at_most_once",
-        "At most once fails: b1.written is 2, not at most 1.",
+        "`at_most_once` fails: b1.written is 2, not at most 1.",
         "A timer ran out for producer1 at step 1.",
     ),
     "two at once": (
         "time/leases.bcast::beyond_the_bound",
         "one_holder",
-        "One holder fails: h1.holding is true and h2.holding is true.",
+        "`one_holder` fails: h1.holding is true and h2.holding is true.",
         "A timer ran out for g1 at step 11.",
     ),
 }
