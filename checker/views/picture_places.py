@@ -52,8 +52,11 @@ class Room:
                     if len(held) < CROWD:
                         held.append((a, b))
 
-    def cost(self, box: Box) -> float:
-        """How bad it is to put a label at ``box``; 0 is best."""
+    def cost(self, box: Box, enough: float = float("inf")) -> float:
+        """How bad it is to put a label at ``box``; 0 is best.
+
+        Where it is ``enough`` already, not everything is counted.
+        """
         found = OUTSIDE if box.left < 0 or box.right > self.width else 0.0
         at = bisect_left(self._lanes, box.left)
         if at < len(self._lanes) and self._lanes[at] < box.right:
@@ -65,18 +68,22 @@ class Room:
                 boxes.update(id(other) for other in self._boxes[cell] if box.meets(other))
             if cell in self._pieces:
                 pieces.update(self._pieces[cell])
+        found += ON_A_BOX * len(boxes)
+        if found >= enough:
+            return found
         crossed = sum(crosses(box, a, b) for a, b in pieces)
-        return found + ON_A_BOX * len(boxes) + ON_AN_ARROW * crossed
+        return found + ON_AN_ARROW * crossed
 
     def best(self, candidates: Iterable[tuple[Box, float]]) -> int:
         """The index of the candidate (a box and how little it is liked anyway) that costs least."""
         least, found = float("inf"), 0
-        for index, (box, disliked) in enumerate(candidates):
-            cost = self.cost(box) + disliked
+        in_order = sorted(enumerate(candidates), key=lambda candidate: candidate[1][1])
+        for index, (box, disliked) in in_order:
+            if disliked >= least:
+                break
+            cost = self.cost(box, least - disliked) + disliked
             if cost < least:
                 least, found = cost, index
-            if cost <= 0:
-                break
         return found
 
 
