@@ -51,7 +51,9 @@ SETTINGS = {
     ),
     "E005": Entry(
         "a trace of another version",
-        "The trace was written by a version of the tool whose format this one does not read.",
+        "The trace was written by a version of the tool whose format this one does not read. The "
+        "document names that version: it can show the trace. Or check the spec again with this "
+        "one, and use the trace that it writes.",
     ),
     "E006": Entry(
         "not a trace file",
@@ -68,8 +70,12 @@ SETTINGS = {
     ),
     "E009": Entry(
         "a trace that the spec does not follow",
-        "The steps of the trace are not a run of the spec as it is now: the spec or its parameters "
-        "have changed since it was written.",
+        "The steps of the trace are not a run of the spec as it is now. The message says where "
+        "it no longer fits, and the likeliest reason: - a file of the spec has changed since, or "
+        "is gone (a trace has the SHA-256 of each), - the document was edited after it was "
+        "written, - another version of the tool wrote it. `bivalence view` shows the trace all "
+        "the same, from the document alone, and with `--source` the spec as it was. `bivalence "
+        "check` finds the runs of the spec as it is.",
     ),
     "E030": Entry(
         "a world that can't be set so",
