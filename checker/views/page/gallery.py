@@ -50,7 +50,11 @@ def index_of(exhibits: Sequence[Exhibit], skipped: Sequence[Skipped] = ()) -> st
     """The index as a self-contained page: runs by theme, each with a small picture."""
     ordered = sorted(exhibits, key=lambda e: (e.theme, e.trace.header.file))
     themes = [
-        {"name": theme.replace("_", " "), "exhibits": [_shown(e) for e in group]}
+        {
+            "id": re.sub(r"\W+", "_", theme),
+            "name": theme.replace("_", " "),
+            "exhibits": [_shown(e) for e in group],
+        }
         for theme, group in groupby(ordered, key=lambda e: e.theme)
     ]
     return (
