@@ -115,10 +115,10 @@ def first_sentence(found: Violation) -> str:
 def test_sentences(tmp_path: Path, formula: str, expected: str | None) -> None:
     found = found_for(tmp_path, formula)
     said = first_sentence(found)
-    assert said.startswith("Asked fails: ")
+    assert said.startswith("`asked` fails: ")
     assert said != found.trace.sentence
     if expected is not None:
-        assert said == f"Asked fails: {expected}."
+        assert said == f"`asked` fails: {expected}."
     made = claims(found.system, found.prop, found.run, found.trace)
     assert made
     assert all(len(claim.truths) == len(found.trace.steps) for claim in made)
