@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from checker.cli.traces import Loaded
     from checker.witness.trace import Trace
 
 
 def page_options(command: Callable[..., int]) -> Callable[..., int]:
-    """``--html``, ``--open`` and ``--compare``."""
+    """``--html``, ``--open``, ``--compare`` and ``--without-faults``."""
     options = (
         click.option(
             "--html",
@@ -24,9 +25,15 @@ def page_options(command: Callable[..., int]) -> Callable[..., int]:
         click.option("--open", "opened", is_flag=True, help="Open the page in a browser."),
         click.option(
             "--compare",
-            metavar="TRACE",
-            help="Put this trace beside the other one on the page, aligned as far as both are the"
-            " same. Any two traces will do; `check` writes them of violations only.",
+            metavar="TRACE|FILE::CHECK",
+            help="Put another run beside it on the page, aligned as far as both are the same: that"
+            " of another trace, or the same steps in another check, such as of the right protocol.",
+        ),
+        click.option(
+            "--without-faults",
+            "faultless",
+            is_flag=True,
+            help="Put the same steps without crashes, losses and forgeries beside it.",
         ),
     )
     for option in reversed(options):
@@ -34,23 +41,51 @@ def page_options(command: Callable[..., int]) -> Callable[..., int]:
     return command
 
 
-def require_page(html: str | None, opened: bool, compare: str | None) -> bool:
+def require_page(html: str | None, opened: bool, compare: str | None, faultless: bool) -> bool:
     """Whether a page is asked for at all; refuses options that don't go together."""
-    if compare is not None and html is None and not opened:
-        raise click.UsageError("--compare is about a page: say --html FILE, or --open")
+    if compare is not None and faultless:
+        raise click.UsageError("--compare and --without-faults: only one run can stand beside it")
+    if (compare is not None or faultless) and html is None and not opened:
+        option = "--without-faults" if faultless else "--compare"
+        raise click.UsageError(f"{option} is about a page: say --html FILE, or --open")
     if opened and html == "-":
         raise click.UsageError("what goes to stdout can't be opened: name a file with --html")
     return html is not None or opened
 
 
-def write_page(document: Trace, html: str | None, opened: bool, compare: str | None) -> None:
-    """Writes the page of ``document`` to the file ``html`` (``-`` is stdout), or, where it is only
-    to be opened, to a temporary one."""
+def beside(document: Loaded, compare: str | None, faultless: bool) -> Trace | None:
+    """The run that stands beside that of ``document``, where one is asked for.
+
+    Raises :class:`checker.diagnostics.SpecError` for what it can't be made from.
+    """
+    from checker import pipeline
+    from checker.cli.traces import load, replayed
+
+    if compare is not None and "::" not in compare:
+        return load(compare)
+    if compare is None and not faultless:
+        return None
+    from checker.stepping.following import follow, phrases_of
+    from checker.stepping.scenario import retold
+    from checker.witness.replay import path_of
+
+    known = replayed(document)
+    opened = pipeline.open_again(known)
+    phrases = phrases_of(retold(opened, path_of(opened.system, known)), faults=not faultless)
+    if compare is not None:
+        path, _, check = compare.rpartition("::")
+        options = pipeline.Options(fine_steps=known.header.fine_steps)
+        opened = pipeline.open_check(path, check, options)
+    return follow(opened, phrases)
+
+
+def write_page(document: Trace, html: str | None, opened: bool, other: Trace | None) -> None:
+    """Writes the page of ``document``, with ``other`` beside it, to the file ``html`` (``-`` is
+    stdout), or, where it is only to be opened, to a temporary one."""
     from checker.cli.say import note, write
-    from checker.cli.traces import load
     from checker.views.page import page_of
 
-    text = page_of(document, None if compare is None else load(compare))
+    text = page_of(document, other)
     if html == "-":
         click.echo(text, nl=False)
         return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from checker.cli import formats
-from checker.cli.pages import page_options, require_page, write_page
+from checker.cli.pages import beside, page_options, require_page, write_page
 
 if TYPE_CHECKING:
     from checker.witness.trace import Trace
@@ -39,6 +39,7 @@ def view(
     html: str | None,
     opened: bool,
     compare: str | None,
+    faultless: bool,
     **asked: Any,
 ) -> int:
     """Show TRACE as text, or as a picture; the spec is not needed.
@@ -50,15 +51,16 @@ def view(
     from checker.views.text import source_view, trace_view
 
     wanted = {name: asked[name] for name in OUTPUTS if asked[name] is not None}
-    paged = require_page(html, opened, compare)
+    paged = require_page(html, opened, compare, faultless)
     _require([*wanted.values(), *([] if html is None else [html])])
-    document = loaded(trace).trace
+    found = loaded(trace)
+    document = found.trace
     say_changes(document)
     for name, file in wanted.items():
         made, _ = OUTPUTS[name]
         put(file, made(document))
     if paged:
-        write_page(document, html, opened, compare)
+        write_page(document, html, opened, beside(found, compare, faultless))
     elif source:
         page(source_view(document))
     elif not wanted:

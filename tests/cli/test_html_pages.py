@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from checker import resources
 from checker.cli.main import main
 from checker.witness.json_format import trace_to_json
 from tests.browser import runs
@@ -35,6 +36,23 @@ def test_a_page_goes_to_stdout(trace: str, capsys: Out) -> None:
     assert capsys.readouterr().out.rstrip().endswith("</html>")
 
 
+def test_the_same_steps_in_the_right_protocol_stand_beside_it(trace: str, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    right = f"{resources.specs() / runs.RIGHT}::crash_one"
+    assert main(["view", trace, "--html", str(page), "--compare", right]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert "But only on the right p2 sends COPY(DATA(p1, a)) to p1, p2, p3." in text
+    assert "no property that the check asks for is violated" in text
+
+
+def test_the_same_steps_without_the_faults_stand_beside_it(trace: str, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert main(["view", trace, "--html", str(page), "--without-faults"]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert "no property that the check asks for is violated" in text
+    assert "on the left: p1 crashes. On the right: p" in text
+
+
 def test_two_traces_go_on_one_page(trace: str, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     assert main(["view", trace, "--html", str(page), "--compare", trace]) == 0
@@ -59,6 +77,8 @@ def test_a_page_is_opened_in_a_browser(
     ("more", "said"),
     [
         (["--compare", "other.json"], "--html FILE"),
+        (["--without-faults"], "--html FILE"),
+        (["--html", "-", "--without-faults", "--compare", "other.json"], "only one run"),
         (["--html", "-", "--open"], "can't be opened"),
         (["--html", "/nowhere/at/all.html"], "there is no folder"),
         (["--html", "page.html", "--svg", "page.html"], "same file"),

@@ -66,8 +66,27 @@ def _words(left: Trace, right: Trace, common: int, comparable: bool) -> list[str
             f"Steps 1 to {common} are the same in both; the last of them: "
             f"{_steps(left)[common].headline}."
         )
-    said.append(f"Then, on the left: {_told(ours)}. On the right: {_told(theirs)}.")
+    said.append(_parting(ours, theirs))
     return said
+
+
+def _parting(ours: Step | None, theirs: Step | None) -> str:
+    """Where the two runs part, by what the steps do where the same words tell them."""
+    if ours is None or theirs is None or ours.headline != theirs.headline:
+        return f"Then, on the left: {_told(ours)}. On the right: {_told(theirs)}."
+    here, there = (
+        [event.sentence for event in step.events if event.kind != "handler"]
+        for step in (ours, theirs)
+    )
+    left = [said for said in here if said not in there]
+    right = [said for said in there if said not in here]
+    done = [
+        f"on the {side} {'; '.join(only)}"
+        for side, only in (("left", left), ("right", right))
+        if only
+    ]
+    what = f"only {', and only '.join(done)}" if done else "another state comes of it"
+    return f"Then comes, in both: {ours.headline}. But {what}."
 
 
 def _next(trace: Trace, common: int) -> Step | None:
