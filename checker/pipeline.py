@@ -7,29 +7,25 @@ interpreter before anybody sees it (:mod:`checker.witness`).
 
 from __future__ import annotations
 
-import difflib
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.exports import exported, require_exportable
 from checker.lang import typed
-from checker.lang.world_settings import world_of
+from checker.loading import checks_in, load_check, no_such_check
 from checker.notes import idle, not_promised, notes, piles_up
 from checker.options import Options, version
-from checker.resources import called
+from checker.provenance import header_of, settings_of
 from checker.running import answer_of, kept, remaining
-from checker.scout import larger, scouted
+from checker.scout import larger, largest, scouted
 from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.instantiate.assemble import Instantiated, instantiate
-from checker.system.instantiate.sizes import parameters, shown
-from checker.system.instantiate.stack import FAMILY, LARGEST_FAMILY
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import Answer, Listener
-from checker.witness.trace import Header, Source, Trace
+from checker.witness.trace import Header, Trace
 from checker.witness.verdict import Expected, PropertyVerdict, Report, ScenarioVerdict
 
 if TYPE_CHECKING:
@@ -50,17 +46,6 @@ __all__ = [
     "run_loaded",
     "version",
 ]
-
-LARGEST_CAPACITY = 1 << 12
-"""A capacity found by the tool is not enlarged beyond this: such a system has no end."""
-
-GROWN = "capacity of "
-"""Prefix, in a trace's settings, of the capacities that its system was made with."""
-
-
-def checks_in(path: str) -> list[str]:
-    """Names of the checks of a file, in order; raises :class:`SpecError`."""
-    return [check.name for check in _module(path).checks]
 
 
 def run_check(
@@ -88,20 +73,6 @@ def run_loaded(
         report = _with_others(report, made.system, options, listener)
         report = exported(report, made.system, options, run, listener)
     return report if run is None or not run.staying else replace(report, kept=run.location)
-
-
-def load_check(path: str, name: str | None, settings: Mapping[str, str]) -> typed.Check:
-    """The check ``name`` of ``path`` (``None``: its only one), in the world that ``settings`` say.
-
-    Raises :class:`SpecError`.
-    """
-    check = _find(path, name)
-    world = world_of(settings, parameters(check))
-    if not world:
-        return check
-    from checker.lang.load import load_in_world
-
-    return load_in_world(path, check.name, world)
 
 
 def replay_trace(trace: Trace, base_folder: str | None = None) -> Trace:
@@ -137,10 +108,7 @@ def _made_of(trace: Trace, base_folder: str | None) -> tuple[typed.Check, Instan
 
     header = trace.header
     path = header.file if base_folder is None else f"{base_folder}/{header.file}"
-    settings = {k: v for k, v in header.settings.items() if not k.startswith(GROWN)}
-    grown = {
-        k.removeprefix(GROWN): int(v) for k, v in header.settings.items() if k.startswith(GROWN)
-    }
+    settings, grown = settings_of(header)
     check = load_check(path, header.check, settings)
     return check, instantiate(check, settings, ask, capacities=grown, fine=header.fine_steps)
 
@@ -151,7 +119,7 @@ def open_again(trace: Trace) -> Opened:
 
     header = trace.header
     check, made = _made_of(trace, None)
-    settings = {k: v for k, v in header.settings.items() if not k.startswith(GROWN)}
+    settings, _ = settings_of(header)
     return Opened(check, settings, lambda _: header, fine=header.fine_steps, made=made)
 
 
@@ -162,7 +130,7 @@ def open_check(path: str, name: str | None, options: Options) -> Opened:
     check = load_check(path, name, options.settings)
 
     def described(made: Instantiated) -> Header:
-        return _header(path, check, made, options)
+        return header_of(path, check, made, options)
 
     return Opened(check, options.settings, described, fine=options.fine_steps)
 
@@ -177,35 +145,6 @@ def dump(path: str, name: str | None, options: Options) -> str:
 
 
 # ---- the steps --------------------------------------------------------------------------------
-
-
-def _module(path: str) -> typed.Module:
-    from checker.lang.load import load
-
-    return load(path)
-
-
-def _find(path: str, name: str | None) -> typed.Check:
-    checks = _module(path).checks
-    if name is None and len(checks) == 1:
-        return checks[0]
-    for check in checks:
-        if check.name == name:
-            return check
-    raise no_such_check(path, name, [c.name for c in checks])
-
-
-def no_such_check(path: str, name: str | None, known: list[str]) -> SpecError:
-    """The diagnostic (E002) for a check ``name`` that ``path``, with checks ``known``, lacks."""
-    if not known:
-        message, hint = f"{path} has no check", "add `check NAME of PROTOCOL { … }`"
-    elif name is None:
-        message, hint = f"{path} has several checks", f"name one: {', '.join(known)}"
-    else:
-        near = difflib.get_close_matches(name, known, 1)
-        message = f"{path} has no check `{name}`"
-        hint = f"did you mean `{near[0]}`?" if near else f"it has {', '.join(known)}"
-    return SpecError((Diagnostic("E002", message, hint=hint),))
 
 
 def _explored(
@@ -234,7 +173,7 @@ def _explored(
             answer = answer_of(made.system, remaining(options, started), listener, run)
         except RunFault as fault:
             too_small = fault.grows
-            if too_small is None or capacities[too_small] >= _largest(too_small):
+            if too_small is None or capacities[too_small] >= largest(too_small):
                 raise _at_start(fault) from None
         else:
             answer = _with_whole_timeout(answer, options)
@@ -245,7 +184,7 @@ def _explored(
             piled = piles_up(made.system, answer)
             if piled:
                 return made, replace(answer, fault=None, stopped=piled)
-            if capacities[too_small] >= _largest(too_small):
+            if capacities[too_small] >= largest(too_small):
                 why = f"`{too_small}` outgrew {capacities[too_small]:,}: give it a bound"
                 return made, replace(answer, fault=None, stopped=why)
             counts = any(isinstance(e.value, int) for e in check.expect)
@@ -254,11 +193,6 @@ def _explored(
         capacities[too_small] = larger(capacities[too_small])
         if run is not None:
             run.afresh()
-
-
-def _largest(capacity: str) -> int:
-    """Beyond this ``capacity`` is not enlarged; instances of layers cost code, not bits."""
-    return LARGEST_FAMILY if capacity.startswith(FAMILY) else LARGEST_CAPACITY
 
 
 def _with_whole_timeout(answer: Answer, options: Options) -> Answer:
@@ -306,7 +240,7 @@ def _report(
 
     words = {e.what: str(e.value) for e in check.expect if isinstance(e.value, str)}
     traces = bool(answer.violations) or answer.fault is not None
-    header = _header(path, check, made, options, sources=traces)
+    header = header_of(path, check, made, options, sources=traces)
     verdicts = judge(
         made.system,
         answer,
@@ -351,25 +285,8 @@ def _scenarios(
     from checker.stepping.opened import Opened
     from checker.stepping.regressions import judged
 
-    opened = Opened(check, {}, lambda now: _header(path, check, now, options), made=made)
+    opened = Opened(check, {}, lambda now: header_of(path, check, now, options), made=made)
     return tuple(judged(opened, scenario) for scenario in check.scenarios)
-
-
-def _header(
-    path: str, check: typed.Check, made: Instantiated, options: Options, *, sources: bool = True
-) -> Header:
-    """What a trace of the check says of where it comes from."""
-    settings = dict(options.settings)
-    settings |= {f"{GROWN}{name}": str(size) for name, size in made.capacities.items()}
-    return Header(
-        version(),
-        path,
-        check.name,
-        shown(check, made.sizes),
-        settings,
-        options.fine_steps,
-        _sources(path, made.system) if sources else (),
-    )
 
 
 def _explained(
@@ -405,19 +322,6 @@ def _with_others(
         threads=options.threads,
         memory=options.limits.memory,
         listener=listener,
-    )
-
-
-def _sources(path: str, system: TransitionSystem) -> tuple[Source, ...]:
-    """The spec as it is, with those of the tool's own files that ``system`` is made from."""
-    from checker.lang.sources import texts
-
-    places = [mark.place for mark in system.marks] + [p.place for p in system.properties]
-    mentioned = {place.file for place in places if place is not None}
-    return tuple(
-        Source(called(s.file), s.digest, s.data.decode("utf-8"), s.shipped)
-        for s in texts(path)
-        if not s.shipped or s.file in mentioned
     )
 
 

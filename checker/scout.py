@@ -13,6 +13,7 @@ from checker.properties import ask
 from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.instantiate.assemble import instantiate
+from checker.system.instantiate.stack import FAMILY, LARGEST_FAMILY
 from checker.system.interpreter import State
 from checker.system.ir import TransitionSystem
 
@@ -27,9 +28,18 @@ HIGHEST = 64
 """No guess is larger: a greedy run may fill what no question needs."""
 
 
+LARGEST_CAPACITY = 1 << 12
+"""A capacity found by the tool is not enlarged beyond this: such a system has no end."""
+
+
 def larger(capacity: int) -> int:
     """About twice: one bit more for a number, twice the places for a length."""
     return 2 * capacity + capacity % 2
+
+
+def largest(capacity: str) -> int:
+    """Beyond this ``capacity`` is not enlarged; instances of layers cost code, not bits."""
+    return LARGEST_FAMILY if capacity.startswith(FAMILY) else LARGEST_CAPACITY
 
 
 def scouted(check: typed.Check, settings: Mapping[str, str], fine: bool) -> dict[str, int]:

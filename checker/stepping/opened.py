@@ -6,16 +6,12 @@ from collections.abc import Callable, Mapping
 
 from checker.lang import typed
 from checker.properties import ask
-from checker.scout import larger, scouted
+from checker.scout import larger, largest, scouted
 from checker.system.evaluate import RunFault
 from checker.system.instantiate.assemble import Instantiated, instantiate
-from checker.system.instantiate.stack import FAMILY, LARGEST_FAMILY
 from checker.system.interpreter import Transition
 from checker.system.ir import TransitionSystem
 from checker.witness.trace import Header
-
-LARGEST = 1 << 12
-"""A capacity that the tool guesses is not enlarged beyond this."""
 
 Describe = Callable[[Instantiated], Header]
 """What a trace of a run says of where it comes from."""
@@ -68,8 +64,7 @@ class Opened:
         if fault.grows is None:
             return False
         capacities = dict(self._made.capacities)
-        most = LARGEST_FAMILY if fault.grows.startswith(FAMILY) else LARGEST
-        if capacities[fault.grows] >= most:
+        if capacities[fault.grows] >= largest(fault.grows):
             return False
         capacities[fault.grows] = larger(capacities[fault.grows])
         self._made = self._make(capacities)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from checker.pipeline import Options, load_check, run_check
 from checker.properties import ask
+from checker.provenance import settings_of
 from checker.system.instantiate.assemble import instantiate
 from checker.system.ir import Property, TransitionSystem
 from checker.witness.replay import path_of
@@ -29,13 +30,7 @@ def violation(path: Path | str, check: str | None, name: str, *, fine: bool = Fa
     report = run_check(str(path), check, Options(fine_steps=fine))
     (trace,) = (v.trace for v in report.verdicts if v.property == name)
     assert trace is not None
-    prefix = "capacity of "
-    settings = {k: v for k, v in trace.header.settings.items() if not k.startswith(prefix)}
-    grown = {
-        k.removeprefix(prefix): int(v)
-        for k, v in trace.header.settings.items()
-        if k.startswith(prefix)
-    }
+    settings, grown = settings_of(trace.header)
     loaded = load_check(str(path), check, settings)
     system = instantiate(loaded, settings, ask, capacities=grown, fine=fine).system
     (prop,) = (p for p in system.properties if p.name == name)

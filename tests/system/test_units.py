@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from checker import pipeline
+from checker import pipeline, scout
 from checker.pipeline import Options
 from checker.system import build, interpreter, ir
 from checker.system.dump import dump
@@ -200,7 +200,7 @@ def test_capacities_grow_as_far_as_needed(
 
 
 def test_a_capacity_without_end_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "LARGEST_CAPACITY", 30)
+    monkeypatch.setattr(scout, "LARGEST_CAPACITY", 30)
     monkeypatch.setattr(pipeline, "scouted", lambda *_: {})
     path = tmp_path / "endless.bcast"
     text = GROWING.replace("condition v < TOP", "condition true").replace("TOP", "99")
