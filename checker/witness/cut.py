@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
 from checker.system import interpreter
@@ -19,38 +18,55 @@ EFFECTS = (MarkKind.SEND, MarkKind.INDICATION, MarkKind.PERFORM, MarkKind.STORE,
 
 def cut_short(system: TransitionSystem, before: State | None, moment: Moment) -> tuple[Event, ...]:
     """The effects that the step to ``moment`` lacks since its process crashes inside the handler,
-    in order; of a multicast that only some were sent, with the receivers that it missed."""
+    in order; of a multicast that only some were sent, with the receivers that it missed.
+
+    Of a handler that could have gone on in several ways, the effects that all of them begin with.
+    """
     transition = moment.transition
     if before is None or transition is None or not transition.action.name.endswith(CRASHING):
         return ()
     whole = transition.action.name.removesuffix(CRASHING)
     done = told(system, moment.events)
-    for action in system.actions:
-        if action.name != whole:
-            continue
-        for other in interpreter.action_transitions(system, action, before):
-            if other.params == transition.params and other.fault is None:
-                return tuple(_missing(done, told(system, other.events)))
-    return ()
+    ways = [
+        _missing(done, told(system, other.events))
+        for action in system.actions
+        if action.name == whole
+        for other in interpreter.action_transitions(system, action, before)
+        if other.params == transition.params and other.fault is None
+    ]
+    return _beginning([way for way in ways if way is not None])
 
 
-def _missing(done: tuple[Event, ...], whole: tuple[Event, ...]) -> Iterator[Event]:
-    """The effects of ``whole`` that are not in ``done``."""
-    happened = Counter(_key(event) for event in done)
-    reached = [event for event in done if event.kind == MarkKind.SEND]
+def _missing(done: tuple[Event, ...], whole: tuple[Event, ...]) -> tuple[Event, ...] | None:
+    """The effects of ``whole`` that are not in ``done``; ``None`` where it is not what ``done`` is
+    the beginning of."""
+    waiting = [event for event in done if event.kind in (*EFFECTS, MarkKind.HANDLER)]
+    missing: list[Event] = []
     for event in whole:
-        if event.kind not in EFFECTS:
+        if event in waiting:
+            waiting.remove(event)
             continue
-        if happened[_key(event)]:
-            happened[_key(event)] -= 1
-            continue
-        part = next((r for r in reached if (r.message, r.at) == (event.message, event.at)), None)
-        if event.kind == MarkKind.SEND and part is not None:
-            reached.remove(part)
+        part = next((w for w in waiting if _is_part(w, event)), None)
+        if part is not None:
+            waiting.remove(part)
             missed = tuple(peer for peer in event.peers if peer not in part.peers)
-            event = replace(event, peers=missed)
-        yield event
+            missing.append(replace(event, peers=missed))
+        elif event.kind in EFFECTS:
+            missing.append(event)
+    return None if waiting else tuple(missing)
 
 
-def _key(event: Event) -> tuple[str, str, str, str, tuple[str, ...]]:
-    return event.kind, event.process, event.name, event.message, event.peers
+def _is_part(some: Event, all_: Event) -> bool:
+    """Whether ``some`` is the multicast ``all_`` to only some of its receivers."""
+    alike = (some.kind, some.message, some.at) == (all_.kind, all_.message, all_.at)
+    return alike and some.kind == MarkKind.SEND and set(some.peers) < set(all_.peers)
+
+
+def _beginning(ways: Iterable[tuple[Event, ...]]) -> tuple[Event, ...]:
+    """What all of ``ways`` begin with."""
+    common: list[Event] = []
+    for events in zip(*ways, strict=False):
+        if any(event != events[0] for event in events):
+            break
+        common.append(events[0])
+    return tuple(common)
