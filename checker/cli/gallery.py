@@ -45,7 +45,7 @@ def gallery(folder: str, files: tuple[str, ...], budget: float, every: bool, ope
     from checker.cli.pages import open_in_browser
     from checker.cli.say import note, write
     from checker.views.page.gallery import index_of
-    from checker.views.paper import count
+    from checker.witness.phrases import count
 
     target = Path(folder)
     if target.exists() and not target.is_dir():

@@ -14,8 +14,9 @@ from rich.text import Text
 from checker.sweep.cells import Status
 from checker.sweep.plan import Plan
 from checker.sweep.rows import Row, in_order
-from checker.views.paper import count, pairs, stack
+from checker.views.paper import pairs, stack
 from checker.views.report import STYLES
+from checker.witness.phrases import count
 from checker.witness.verdict import Word
 
 SHOUTED = (Word.VIOLATED, Word.ERROR, Word.VACUOUS, Word.UNKNOWN)

@@ -104,10 +104,10 @@ CHECKS = {
     ),
     "C019": Entry(
         "what a scenario can't claim",
-        "A scenario ends with what is true of its run: `then agreement violated` or `then agreement "
-        "holds` for properties that the check asks for, and `then it ends` (nothing that the world "
-        "promises is left to do), `then it continues` (something is) or `then it fails` (some next "
-        "step meets an error).",
+        "A scenario ends with what is true of its run: `then agreement violated` or `then "
+        "agreement holds` for properties that the check asks for, and `then it ends` (nothing that "
+        "the world promises is left to do), `then it continues` (something is) or `then it fails` "
+        "(some next step meets an error).",
     ),
     "C200": Entry(
         "a size without a value",

@@ -14,6 +14,7 @@ from checker.system.evaluate import RunFault, Scope, evaluate
 from checker.system.ir import Expr
 from checker.system.reading import Phrase
 from checker.system.types import Value
+from checker.witness.phrases import listing
 from checker.witness.show import show
 from checker.witness.trace import Trace
 
@@ -49,12 +50,6 @@ def title(name: str) -> str:
     words = name.replace("_", " ").split()
     said = " ".join(w.upper() if w in ACRONYMS else w for w in words)
     return said[:1].upper() + said[1:]
-
-
-def listed(parts: Iterable[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    *most, last = parts
-    return f"{', '.join(most)} and {last}" if most else last
 
 
 def mentions(expr: object, names: Iterable[str]) -> str | None:
@@ -255,7 +250,7 @@ class Voice:
                 parts = [f"{parts[0]}, {relative}"]
             else:
                 rest.setdefault(relative.removeprefix("which "), []).append(who)
-        first = [f"{listed(who)} {_of_several(said, len(who))}" for said, who in rest.items()]
+        first = [f"{listing(who)} {_of_several(said, len(who))}" for said, who in rest.items()]
         return [*first, *parts]
 
     def brief(self, text: str) -> str:

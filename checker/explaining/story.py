@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from checker.explaining.saying import Voice, listed
+from checker.explaining.saying import Voice
 from checker.explaining.truth import Fact
 from checker.witness.causality import NOBODY, How, causality, lane_of
+from checker.witness.phrases import listing
 from checker.witness.trace import Copies, Event, Step, Trace
 
 SHORT = 6
@@ -84,11 +85,11 @@ def _crashes(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) -> Iter
     """One sentence about all crashes, and who could have made up for them."""
     parts = [_crash(trace, step, event.process) for step, event in _events(trace, "crash")]
     if len(parts) > MANY:
-        parts = [f"{listed(sorted({e.process for _, e in _events(trace, 'crash')}))} crashed"]
+        parts = [f"{listing(sorted({e.process for _, e in _events(trace, 'crash')}))} crashed"]
     helpless = _helpless(trace, facts, voice)
     if parts:
         short = all(len(part.split()) < SHORT for part in parts)
-        said = listed(parts) if short else "; ".join(parts)
+        said = listing(parts) if short else "; ".join(parts)
         yield f"{said}{', and ' + helpless if helpless else ''}."
     elif helpless:
         yield f"{helpless}."
@@ -109,7 +110,7 @@ def _crash(trace: Trace, step: Step, who: str) -> str:
             return (
                 f"{who} crashed before its {last.message} reached {_anybody(last.missing)}{after}"
             )
-        reached = f"its {last.message} reached only {listed(last.received)}"
+        reached = f"its {last.message} reached only {listing(last.received)}"
         if _later(trace, last, step):
             return f"{who} crashed at step {step.number}{after}; {reached}"
         return f"{who} crashed after {reached}{after}"
@@ -221,11 +222,11 @@ def _liars(trace: Trace) -> Iterator[str]:
         whom[event.peers[0]] = None
     liars: dict[str, list[str]] = {}
     for liar, messages in made.items():
-        told = [f"{message} to {listed(whom)}" for message, whom in messages.items()]
-        said = listed(told) if len(told) <= MANY else f"{len(told)} messages of its own making"
+        told = [f"{message} to {listing(whom)}" for message, whom in messages.items()]
+        said = listing(told) if len(told) <= MANY else f"{len(told)} messages of its own making"
         liars.setdefault(said, []).append(liar)
     parts = [
-        f"{listed(sorted(who))}, which {'is' if len(who) == 1 else 'are'} Byzantine, sent {said}"
+        f"{listing(sorted(who))}, which {'is' if len(who) == 1 else 'are'} Byzantine, sent {said}"
         for said, who in liars.items()
     ]
     if parts:
@@ -243,7 +244,7 @@ def _losses(trace: Trace) -> Iterator[str]:
         yield f"{len(lost)} messages were lost, the last one {lost[-1]}."
     elif lost:
         shown = [text + _times(lost.count(text)) for text in dict.fromkeys(lost)]
-        yield f"The network lost {listed(shown)}."
+        yield f"The network lost {listing(shown)}."
 
 
 def _times(count: int) -> str:
@@ -265,7 +266,7 @@ def _suspicions(trace: Trace) -> Iterator[str]:
                 named = [v for _, v in event.arguments if v in trace.processes and v not in down]
                 if "no longer" not in event.sentence and named:
                     wrong.setdefault(named[0], []).append(event.process)
-    parts = [f"{listed(dict.fromkeys(by))} suspected {whom}" for whom, by in wrong.items()]
+    parts = [f"{listing(dict.fromkeys(by))} suspected {whom}" for whom, by in wrong.items()]
     if len(parts) == 1:
         yield f"{parts[0]}, which had not crashed."
     elif parts:
@@ -282,10 +283,10 @@ def _world(trace: Trace) -> Iterator[str]:
         waited[event.process].append(str(step.number))
     if 0 < len(waited) <= MANY and trace.closing is None:
         times = [
-            f"{who} at step{'s' if len(steps) > 1 else ''} {listed(steps)}"
+            f"{who} at step{'s' if len(steps) > 1 else ''} {listing(steps)}"
             for who, steps in waited.items()
         ]
-        yield f"A timer ran out for {listed(times)}."
+        yield f"A timer ran out for {listing(times)}."
 
 
 # ---- runs without an end ----------------------------------------------------------------------
@@ -305,10 +306,10 @@ def _for_ever(trace: Trace) -> Iterator[str]:
     active = [p for p in trace.processes if any(lane_of(s) == p for s in again)]
     doing = []
     if active:
-        doing.append(f"{listed(active)} {'keeps' if len(active) == 1 else 'keep'} going")
+        doing.append(f"{listing(active)} {'keeps' if len(active) == 1 else 'keep'} going")
     lost = dict.fromkeys(e.message for s in again for e in s.events if e.kind == "lose")
     if lost:
-        texts = listed(lost) if len(lost) <= MANY else "messages"
+        texts = listing(lost) if len(lost) <= MANY else "messages"
         doing.append(f"{texts} {'gets' if len(lost) == 1 else 'get'} lost again and again")
     elif _all_received(again):
         doing.append("every message that is sent is received")

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from checker.views.paper import listing
+from checker.witness.phrases import listing
 from checker.witness.verdict import Covered
 
 KINDS = {"handler": "handlers", "branch": "branches", "point": "crash points"}

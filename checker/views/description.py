@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from checker.views.paper import listing
 from checker.views.picture_parts import Drawn, Picture
 from checker.witness.causality import How
+from checker.witness.phrases import listing
 
 MOST = 60
 """Steps that are told one by one at either end of a long run."""

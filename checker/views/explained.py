@@ -5,7 +5,8 @@ from __future__ import annotations
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from checker.views.paper import count, listing, pairs
+from checker.views.paper import pairs
+from checker.witness.phrases import count, listing
 from checker.witness.trace import Ablation, Cost, Trace
 
 OUTCOMES = {"holds": ("+", "bold green"), "violated": ("-", "red")}

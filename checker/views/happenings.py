@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, replace
 
 from checker.views import marks as m
-from checker.views.paper import listing
 from checker.witness.causality import Arrow, Causality, How
+from checker.witness.phrases import listing
 from checker.witness.trace import Event, Source, Step, Trace
 
 FAULT, DELIVERED, ACTED, ASKED, TOLD, QUIET = (

@@ -8,7 +8,8 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from checker.views.paper import listing, pairs, stack
+from checker.views.paper import pairs, stack
+from checker.witness.phrases import listing
 from checker.witness.trace import LedgerEntry, Trace
 
 MOST = 4

@@ -1,4 +1,4 @@
-"""What the views draw on: words, columns, and rich turned into plain lines of text."""
+"""What the views draw on: columns, and rich turned into plain lines of text."""
 
 from __future__ import annotations
 
@@ -40,18 +40,6 @@ def pairs(rows: list[tuple[Text, Text]], indent: int, label: int) -> RenderableT
     for name, text in rows:
         table.add_row(name, text)
     return Padding(table, (0, 0, 0, indent))
-
-
-def listing(names: tuple[str, ...] | list[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def count(number: int, noun: str) -> str:
-    """``1 state``, ``1,204 states``."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def stack(parts: list[RenderableType]) -> RenderableType:

@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from checker.views.coverage import coverage_view
-from checker.views.paper import count, pairs, stack
+from checker.views.paper import pairs, stack
+from checker.witness.phrases import count
 from checker.witness.verdict import Expected, PropertyVerdict, Report, Word
 
 STYLES = {

@@ -8,7 +8,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from checker.views.loop import rounds
-from checker.views.paper import listing, pairs, stack
+from checker.views.paper import pairs, stack
+from checker.witness.phrases import listing
 from checker.witness.trace import Change, Event, Step, Trace
 
 LABEL = 9

@@ -7,9 +7,10 @@ from rich.text import Text
 
 from checker.views.explained import ablations_view, smaller_view
 from checker.views.loop import idles, ledger_view, repeating
-from checker.views.paper import count, listing, pairs, stack
+from checker.views.paper import pairs, stack
 from checker.views.spacetime import spacetime
 from checker.views.steps import LABEL, step_list
+from checker.witness.phrases import count, listing
 from checker.witness.trace import Copies, Fate, Trace
 
 SAME = "(never received: the same as if the crash had kept it from being sent)"

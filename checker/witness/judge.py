@@ -8,6 +8,7 @@ from typing import assert_never
 from checker.system.ir import Property, PropertyKind, TransitionSystem
 from checker.witness.answer import Answer
 from checker.witness.assumptions import assumptions_of
+from checker.witness.phrases import count
 from checker.witness.replay import replay
 from checker.witness.trace import ERRORS, Header, Trace
 from checker.witness.vacuity import vacuous
@@ -71,20 +72,16 @@ def _of_failure(trace: Trace) -> str:
 
 def _steps(trace: Trace) -> str:
     if trace.closing is not None:
-        before = f"after {_count(trace.loop, 'step')}" if trace.loop else "from the start"
+        before = f"after {count(trace.loop, 'step')}" if trace.loop else "from the start"
         return f"in a run that goes round for ever {before}"
     if trace.loop is not None and trace.length:
-        return f"in a run that ends after {_count(trace.length, 'step')}"
-    return "in the initial state" if trace.length == 0 else f"after {_count(trace.length, 'step')}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+        return f"in a run that ends after {count(trace.length, 'step')}"
+    return "in the initial state" if trace.length == 0 else f"after {count(trace.length, 'step')}"
 
 
 def _without_trace(answer: Answer, prop: Property, vacuous: str) -> tuple[Word, str]:
     if not answer.exhaustive:
-        far = f"{_count(answer.distinct_states, 'state')} to depth {answer.depth}"
+        far = f"{count(answer.distinct_states, 'state')} to depth {answer.depth}"
         why = answer.stopped or "the search is not exhaustive"
         return Word.UNKNOWN, f"no violation in {far}; {why}"
     if prop.name in answer.undecided:

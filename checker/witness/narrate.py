@@ -50,7 +50,8 @@ def narrate(system: TransitionSystem, run: Run, prop: Property | None, header: H
         name, definition, word = ERRORS, "", "error"
         said = f"error {failure.code}: {failure.message}"
     else:
-        name, definition, word, said = "", "", "run", "no property that the check asks for is violated"
+        said = "no property that the check asks for is violated"
+        name, definition, word = "", "", "run"
     whole = steps if closing is None else (*steps, closing)
     fates = fates_of(system, run, whole)
     return Trace(

@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from checker.explaining.saying import listed, title
+from checker.explaining.saying import title
 from checker.explaining.words import LONGEST, sentences
 from checker.resources import specs
 from tests.explaining.violations import Violation, violation
@@ -221,9 +221,3 @@ def test_names_become_titles() -> None:
     assert title("uniform_agreement") == "Uniform agreement"
     assert title("fifo_order") == "FIFO order"
     assert title("at_most_once over effects") == "At most once over effects"
-
-
-def test_lists() -> None:
-    assert listed(["a"]) == "a"
-    assert listed(["a", "b"]) == "a and b"
-    assert listed(["a", "b", "c"]) == "a, b and c"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from checker.engines.reference import explore
-from checker.views.paper import as_text, listing
+from checker.views.paper import as_text
 from checker.views.report import report_view
 from checker.views.text import same_run, source_view, trace_view
 from checker.witness.answer import Limits
@@ -254,9 +254,3 @@ def test_the_spec_as_it_was() -> None:
 
 
 HEADER = Header("0.1", "a.bcast", "c", fine_steps=True)
-
-
-def test_lists_in_words() -> None:
-    assert listing(()) == ""
-    assert listing(("a",)) == "a"
-    assert listing(("a", "b", "c")) == "a, b and c"

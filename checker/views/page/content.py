@@ -7,9 +7,9 @@ from typing import Any
 from markupsafe import Markup
 
 from checker.views.page.timeline import timeline
-from checker.views.paper import count, listing
 from checker.views.picture import picture_of
 from checker.views.svg import svg_of
+from checker.witness.phrases import count, listing
 from checker.witness.trace import Ablation, Cost, Explanation, LedgerEntry, Source, Step, Trace
 
 SIGNS = {"holds": "✓", "violated": "✗", "unknown": "?"}

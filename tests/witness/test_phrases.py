@@ -1,0 +1,23 @@
+"""Names and numbers in English."""
+
+from __future__ import annotations
+
+import pytest
+
+from checker.witness.phrases import count, listing
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [((), ""), (("a",), "a"), (("a", "b"), "a and b"), (("a", "b", "c"), "a, b and c")],
+)
+def test_names_are_listed(names: tuple[str, ...], said: str) -> None:
+    assert listing(names) == said
+    assert listing(iter(names)) == said
+
+
+@pytest.mark.parametrize(
+    ("number", "said"), [(0, "0 states"), (1, "1 state"), (1204, "1,204 states")]
+)
+def test_things_are_counted(number: int, said: str) -> None:
+    assert count(number, "state") == said
