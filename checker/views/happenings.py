@@ -57,8 +57,9 @@ def blocks_of(trace: Trace, order: Causality) -> tuple[Block, ...]:
 
 
 def left_over(trace: Trace, order: Causality) -> tuple[Arrow, ...]:
-    """Copies that are under way when the run ends, or whose sender's crash keeps them from ever
-    arriving; once for each sender, receiver and message.  None to processes that are down or
+    """Copies that are under way when the run ends, that were counted and brought nothing about, or
+    whose sender's crash keeps them from ever arriving; once for each sender, receiver and message.
+    None to processes that are down or
     Byzantine: nothing is promised to them."""
     down = {f.process for f in trace.fates if f.crashed or f.faulty == "byzantine"}
     cut = {step.number for step in order.steps if step.cut}
@@ -66,7 +67,7 @@ def left_over(trace: Trace, order: Causality) -> tuple[Arrow, ...]:
     found: dict[tuple[str, str, str], Arrow] = {}
     for arrow in order.arrows:
         ends = arrow.sender, arrow.receiver, arrow.message
-        if arrow.how not in (How.MISSED, How.UNDER_WAY) or arrow.receiver in down:
+        if arrow.how in (How.RECEIVED, How.LOST, How.FORGED) or arrow.receiver in down:
             continue
         if arrow.how is How.MISSED and (arrow.sent in cut or ends in received):
             continue

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from checker.views.picture_identity import is_outermost
 from checker.views.picture_words import ends_of, sentences_of
 from checker.witness.causality import Arrow, How, causality
 from checker.witness.trace import Event, Step, Trace
@@ -73,7 +72,9 @@ class _Diagram:
             yield from body or [self._over_all("nothing can be seen of it", "        ")]
             yield "    end"
         for arrow in self._found.arrows:
-            if arrow.how is How.UNDER_WAY:
+            if arrow.how is How.COUNTED and arrow.sender != arrow.receiver:
+                yield self._arrow(arrow, "-)", arrow.message, "    ")
+            elif arrow.how is How.UNDER_WAY:
                 said = f"{arrow.message} (still under way)"
                 yield self._arrow(arrow, "--)", said, "    ")
         yield self._over_all(f"{' '.join(sentences_of(trace)[:1])} ({ends_of(trace)})", "    ")
@@ -125,7 +126,7 @@ class _Diagram:
 def _note(event: Event) -> str:
     """What a note says of an event; empty where it is told by an arrow, or not at all."""
     match event.kind:
-        case "request" | "indication" if is_outermost(event):
+        case "request" | "indication" if event.outermost:
             return event.name
         case "crash":
             return "crashes"

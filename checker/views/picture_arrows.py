@@ -122,7 +122,7 @@ class Arrows:
         if end is not None:
             return self._ways.between(start, end, arrow.how is not How.LOST), False
         side = 1.0 if to_x > start[0] else -1.0
-        if arrow.how is How.MISSED:
+        if arrow.how in (How.MISSED, How.COUNTED):
             lanes = abs(to_x - start[0]) / self._apart
             y = start[1] + 28 + 6 * lanes
             end = (to_x, self._ways.free(arrow.receiver, y, y + 60))
@@ -146,7 +146,7 @@ class Arrows:
         (x, y) = start
         side = self._emptier(arrow)
         if end is None:
-            if arrow.how is How.MISSED:
+            if arrow.how in (How.MISSED, How.COUNTED):
                 return ()
             way = ((7.0, 7.0), (28.0, 10.0), (34.0, 16.0), (30.0, 26.0))
         elif arrow.how is How.LOST:
@@ -212,7 +212,7 @@ class Arrows:
 
 def _places(arrow: Drawn, line: Line) -> list[tuple[Box, float]]:
     """Places for the text of an arrow, with how little they are liked."""
-    worse = 0.0 if arrow.how in (How.RECEIVED, How.FORGED) else 4.0
+    worse = 0.0 if arrow.how in (How.RECEIVED, How.FORGED, How.COUNTED) else 4.0
     if arrow.curved:
         return [(box, worse + 6) for box in _outside(arrow, line)]
     if arrow.how is How.UNDER_WAY:

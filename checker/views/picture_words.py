@@ -6,7 +6,7 @@ import unicodedata
 from dataclasses import dataclass
 
 from checker.views.loop import idles
-from checker.views.picture_identity import Identities, is_outermost
+from checker.views.picture_identity import Identities
 from checker.views.picture_parts import Line
 from checker.witness.causality import NOBODY, Arrow, How
 from checker.witness.trace import Event, Step, Trace
@@ -75,7 +75,7 @@ def title_of(step: Step) -> str:
     """A step in a sentence."""
     parts = [step.headline]
     for event in step.events:
-        told = event.kind in ("indication", "request") and is_outermost(event)
+        told = event.kind in ("indication", "request") and event.outermost
         if told or event.kind in ("send", "perform", "store", "timeout", "detect", "recover"):
             parts.append(event.sentence)
     said = "; ".join(part for i, part in enumerate(parts) if not i or part not in parts[0])
@@ -85,9 +85,9 @@ def title_of(step: Step) -> str:
 def _line(step: Step, event: Event, most: int, identities: Identities) -> list[Line]:
     text, sign, identity = event.name, event.kind, -1
     match event.kind:
-        case "request" if is_outermost(event):
+        case "request" if event.outermost:
             identity = identities.of(text)
-        case "indication" if is_outermost(event):
+        case "indication" if event.outermost:
             sign, identity = "delivery", identities.of(text)
         case "perform":
             text, identity = f"perform {text}", identities.of(text)
@@ -121,7 +121,7 @@ def _cut(step: Step, lane: str, most: int, identities: Identities) -> list[Line]
             continue
         if event.kind in ("send", "copy"):
             text, subject = f"sends {event.message} to {', '.join(event.peers)}", event.message
-        elif event.kind == "indication" and not is_outermost(event):
+        elif event.kind == "indication" and not event.outermost:
             continue
         else:
             verb = {"indication": "indicates", "perform": "performs", "store": "stores"}
@@ -143,6 +143,8 @@ def title_of_arrow(arrow: Arrow) -> str:
     match arrow.how:
         case How.RECEIVED:
             return f"{what}{sent}, received in step {arrow.ended}"
+        case How.COUNTED:
+            return f"{what}{sent}, received at once"
         case How.LOST:
             return f"{what}{sent}, lost in step {arrow.ended}"
         case How.FORGED:

@@ -247,7 +247,7 @@ class _Page:
         head = ENDS.get(arrow.how, m.RIGHT if start < end else m.LEFT)
         row.put(end - 1 if start < end else end + 1, head, style)
         self._used.add(head)
-        if arrow.how in (How.RECEIVED, How.FORGED):
+        if arrow.how in (How.RECEIVED, How.FORGED, How.COUNTED):
             row.put(end, m.RECEIVE, style)
             self._used.add(m.RECEIVE)
 
@@ -256,7 +256,7 @@ class _Page:
 
     def _style(self, arrow: Arrow) -> str:
         match arrow.how:
-            case How.RECEIVED:
+            case How.RECEIVED | How.COUNTED:
                 return self._colour(arrow.message, True)
             case How.UNDER_WAY:
                 return "dim"

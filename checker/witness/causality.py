@@ -30,6 +30,7 @@ class How(StrEnum):
     FORGED = "forged"  # never sent: a Byzantine process made its receiver receive it
     UNDER_WAY = "under way"  # when the run ends, and it may still arrive
     MISSED = "missed"  # its sender crashed: the copy never left, or never arrives
+    COUNTED = "counted"  # received as it was sent, and its receiver took no step after that
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,20 +260,18 @@ class _Post:
         """Messages that are only counted are noted at their receivers as soon as they are sent; to
         these they matter from their next step on, where the arrow ends."""
         for change in step.changes:
-            if RECORD not in change.variable or change.process == lane_of(step):
+            if RECORD not in change.variable:
                 continue
             message = change.variable.replace(RECORD, "")
             after = (s.number for s in steps[step.number + 1 :] if lane_of(s) == change.process)
-            ended = next(after, None)
-            if ended is None:
-                continue
+            ended = None if change.process == lane_of(step) else next(after, None)
+            how = How.COUNTED if ended is None else How.RECEIVED
             for (_, to, text), waiting in self._open.items():
                 if to == change.process and waiting and text.partition("(")[0] == message:
                     index = waiting[-1]
                     if self._found[index].sent == step.number:
                         waiting.pop()
-                        arrow = replace(self._found[index], how=How.RECEIVED, ended=ended)
-                        self._found[index] = arrow
+                        self._found[index] = replace(self._found[index], how=how, ended=ended)
 
     def _arrive(self, step: int, event: Event) -> None:
         if event.kind == "receive":

@@ -21,6 +21,8 @@ from tests.witness.by_hand import (
     wrote,
 )
 
+NAMES = ("p1", "p2", "p3")
+
 
 def test_a_receipt_depends_on_its_send_and_not_on_what_happened_before_it_elsewhere() -> None:
     run = trace(
@@ -44,6 +46,21 @@ def test_of_two_equal_messages_the_first_is_received_first() -> None:
         step(3, receive("p2", "M", "p1")),
     )
     assert [(a.sent, a.ended) for a in causality(run).arrows] == [(1, 3), (2, None)]
+
+
+def test_messages_that_are_only_counted_are_received_as_they_are_sent() -> None:
+    noted = [Change("@received.M", "received M", p, "{}", "{p1}", "local", True) for p in NAMES]
+    run = trace(
+        step(1, send("p1", "M(a)", *NAMES), changes=noted),
+        step(2, request("p2", "x()")),
+    )
+    arrows = [(a.receiver, a.how, a.ended) for a in causality(run).arrows]
+    assert arrows == [
+        ("p1", How.COUNTED, None),
+        ("p2", How.RECEIVED, 2),
+        ("p3", How.COUNTED, None),
+    ]
+    assert causality(run).causes[2] == {1}
 
 
 def test_a_message_that_is_received_again_comes_from_the_same_send() -> None:
