@@ -20,6 +20,7 @@ REPORT_FORMAT = 3
 """Version of the report document; 3 has traces of format 3, further ones, and scenarios."""
 
 KIND = "bivalence trace"
+REPORT_KIND = "bivalence report"
 WANTED = "a document written by `bivalence check --trace-out`"
 
 
@@ -27,7 +28,7 @@ def report_to_json(report: Report) -> dict[str, Any]:
     """The report as a JSON object, with the traces of its violations."""
     return {
         "format": REPORT_FORMAT,
-        "kind": "bivalence report",
+        "kind": REPORT_KIND,
         "version": report.version,
         "file": report.file,
         "check": report.check,
@@ -147,7 +148,7 @@ def trace_from_text(text: str, file: str = "this document") -> Trace:
     """The trace in a file's text; raises :class:`SpecError` as :func:`trace_from_json` does."""
     try:
         return trace_from_json(json.loads(text), file)
-    except (json.JSONDecodeError, RecursionError) as problem:
+    except (ValueError, RecursionError) as problem:  # also a number of more digits than Python reads
         raise _no_trace(f"{file} is no JSON: {problem}") from problem
 
 
@@ -157,6 +158,8 @@ def trace_from_json(document: object, file: str = "this document") -> Trace:
     Raises :class:`SpecError`: E005 where the document has another version, E006 where it is no
     trace at all.
     """
+    if _is_report(document):
+        raise _no_trace(f"{file} is a report, not a trace", WANTED)
     if not isinstance(document, dict) or document.get("kind") != KIND:
         raise _no_trace(f"{file} is no trace", WANTED)
     found = document.get("format")
@@ -168,9 +171,16 @@ def trace_from_json(document: object, file: str = "this document") -> Trace:
         raise SpecError((Diagnostic("E005", message, None, said, hint),))
     try:
         return _trace(cast(dict[str, Any], document))
-    except (KeyError, TypeError, ValueError, AttributeError) as problem:
-        what = f"{file} is a damaged trace ({type(problem).__name__}: {problem})"
-        raise _no_trace(what, WANTED) from None
+    except KeyError as lacking:
+        raise _no_trace(f"{file} is a damaged trace ({lacking} is missing)", WANTED) from None
+    except (TypeError, ValueError, AttributeError) as problem:
+        raise _no_trace(f"{file} is a damaged trace ({problem})", WANTED) from None
+
+
+def _is_report(document: object) -> bool:
+    """Whether it is what ``check --json`` writes: the reports of a file's checks, or one."""
+    first = document[0] if isinstance(document, list) and document else document
+    return isinstance(first, dict) and first.get("kind") == REPORT_KIND
 
 
 def _no_trace(message: str, expected: str = "") -> SpecError:
@@ -190,6 +200,10 @@ def _trace(d: dict[str, Any]) -> Trace:
     steps = tuple(_read_step(step) for step in d["steps"])
     if not steps:
         raise ValueError("no steps")
+    closing = None if d["closing"] is None else _read_step(d["closing"])
+    processes = _texts(d["processes"])
+    for number, step in enumerate((*steps, *((closing,) if closing else ()))):
+        _require_fit(step, number, processes)
     if d["closing"] is not None and d["loop"] is None:
         raise ValueError("a step closes a loop, but there is no loop")
     return Trace(
@@ -198,7 +212,7 @@ def _trace(d: dict[str, Any]) -> Trace:
         definition=_text(d["definition"]),
         word=_text(d["verdict"]),
         sentence=_text(d["sentence"]),
-        processes=_texts(d["processes"]),
+        processes=processes,
         variables=tuple((_text(v["name"]), _text(v["kind"])) for v in d["variables"]),
         steps=steps,
         fates=tuple(read(t.Fate, fate) for fate in d["fates"]),
@@ -207,7 +221,7 @@ def _trace(d: dict[str, Any]) -> Trace:
         ends=_flag(d["ends"]),
         failure=None if d["failure"] is None else read(t.Failure, d["failure"]),
         loop=_read_loop(d["loop"], len(steps)),
-        closing=None if d["closing"] is None else _read_step(d["closing"]),
+        closing=closing,
         ledger=tuple(read(t.LedgerEntry, entry) for entry in d["ledger"]),
         values=tuple((_text(v["name"]), v["value"]) for v in d["values"]),
         at=read(t.At | None, d["at"]),
@@ -223,6 +237,15 @@ def _read_loop(value: object, states: int) -> int | None:
 
 def _read_step(d: dict[str, Any]) -> t.Step:
     return replace(read(t.Step, {**d, "state": {}}), state=dict(d["state"]))
+
+
+def _require_fit(step: t.Step, number: int, processes: tuple[str, ...]) -> None:
+    if step.number != number:
+        raise ValueError(f"step {number} has the number {step.number}")
+    named = (step.process, *(event.process for event in (*step.events, *step.cut)))
+    unknown = [name for name in named if name and name not in processes]
+    if unknown:
+        raise ValueError(f"step {number} is of {unknown[0]!r}, which is no process of the trace")
 
 
 def _flag(value: object) -> bool:

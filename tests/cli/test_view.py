@@ -185,7 +185,9 @@ def test_a_run_that_another_version_wrote(trace: Path, spec: Path, capsys: Out) 
         (b"", "E006"),
         (b"{", "E006"),
         (b"[]", "E006"),
-        (b'{"format": 3, "kind": "bivalence trace"}', "damaged trace"),
+        (b'{"format": 3, "kind": "bivalence trace"}', "'tool' is missing"),
+        (b'{"format": ' + b"9" * 5000 + b"}", "E006"),
+        (b'[{"kind": "bivalence report"}]', "is a report, not a trace"),
     ],
 )
 @pytest.mark.parametrize("command", ["view", "replay"])
@@ -195,6 +197,24 @@ def test_what_is_no_trace(command: str, content: bytes, says: str, spec: Path, c
     err = capsys.readouterr().err
     assert says in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"number": 7}, "step 1 has the number 7"),
+        ({"process": "p9"}, "step 1 is of 'p9', which is no process of the trace"),
+    ],
+)
+def test_steps_that_do_not_fit_their_trace(
+    changed: dict[str, Any], says: str, trace: Path, capsys: Out
+) -> None:
+    steps = json.loads(trace.read_text())["steps"]
+    steps[1] |= changed
+    edit(trace, steps=steps)
+    for command in (["view"], ["export", "--to", "svg"], ["export", "--to", "csv"], ["replay"]):
+        assert main([*command, str(trace)]) == 2
+        assert says in capsys.readouterr().err
 
 
 def test_a_document_that_is_too_large(
