@@ -17,7 +17,7 @@ from checker.system import interpreter
 from checker.system.interpreter import State, Transition
 from checker.system.ir import CRASHING, ActionKind, MarkKind, TransitionSystem
 from checker.witness.cut import EFFECTS, cut_short
-from checker.witness.events import acting, told
+from checker.witness.events import OPINIONS, acting, told
 from checker.witness.narrate import LEADING
 from checker.witness.rerun import Moment
 from checker.witness.show import show
@@ -34,9 +34,6 @@ LONG = 72
 
 HISSES = ("s", "x", "z", "sh", "ch")
 """Verbs that end so get an ``es``."""
-
-OPINIONS = {"suspect": "suspects", "restore": "no longer suspects", "trust": "trusts"}
-"""What a failure detector makes a process do."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,7 @@ def _values(trace: Trace, steps: tuple[Step, ...]) -> Iterator[str]:
         seen: dict[str, None] = {}
         for step in steps:
             for event in step.events:
-                if event.kind == kind and is_outermost(event):
+                if event.kind == kind and event.outermost:
                     for word in _words(event):
                         if word not in trace.processes:
                             seen.setdefault(word)
@@ -67,8 +67,3 @@ def _values(trace: Trace, steps: tuple[Step, ...]) -> Iterator[str]:
 def _words(event: Event) -> Iterator[str]:
     inside = event.name.partition("(")[2]
     yield from WORD.findall(NAME_OF_MESSAGE.sub("", inside))
-
-
-def is_outermost(event: Event) -> bool:
-    """Whether an event is between the protocol and its client, not between two of its layers."""
-    return "." not in event.name.partition("(")[0]

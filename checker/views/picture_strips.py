@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from checker.views.picture_identity import Identities, is_outermost
+from checker.views.picture_identity import Identities
 from checker.views.picture_parts import Box, Item, Lane, Mark, Strip, Violation
 from checker.views.picture_places import ON_A_LANE, Room, beside
 from checker.views.picture_words import CHARACTER, columns, sentences_of, shortened
@@ -64,7 +64,7 @@ def _happened(trace: Trace, steps: Sequence[Step]) -> dict[str, list[tuple[int |
     found: dict[str, list[tuple[int | None, str]]] = {p: [] for p in trace.processes}
     for step in steps:
         for event in step.events:
-            if event.kind == "indication" and is_outermost(event):
+            if event.kind == "indication" and event.outermost:
                 found[event.process].append((step.number, event.name))
             elif event.kind == "perform":
                 found[event.process].append((step.number, f"perform {event.name}"))

@@ -19,7 +19,7 @@ SILENT = frozenset({MarkKind.BRANCH, MarkKind.MESSAGE, MarkKind.POINT})
 OF_ONE_MESSAGE = frozenset({MarkKind.RECEIVE, MarkKind.LOSE, MarkKind.COPY, MarkKind.FORGE})
 """Marks whose third argument is the message that the step is about."""
 
-SAYS = {"suspect": "suspects", "restore": "no longer suspects", "trust": "trusts"}
+OPINIONS = {"suspect": "suspects", "restore": "no longer suspects", "trust": "trusts"}
 """What the indications of failure detectors say of a process."""
 
 
@@ -137,8 +137,8 @@ def _of_operator(info: MarkInfo, texts: list[str]) -> Event:
     if info.kind is MarkKind.INDICATION:
         return _event(info, f"{who} indicates {call}", who, call, arguments=arguments)
     path, _, operator = info.text.rpartition(".")
-    if operator in SAYS and len(given) == 1:
-        said = f"the detector tells {who} that it {SAYS[operator]} {given[0]}"
+    if operator in OPINIONS and len(given) == 1:
+        said = f"the detector tells {who} that it {OPINIONS[operator]} {given[0]}"
     else:
         oracle = f"the oracle `{path}`" if path else "the oracle"
         said = f"{oracle} indicates {operator}({', '.join(given)}) to {who}"

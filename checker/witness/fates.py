@@ -68,7 +68,7 @@ def fates_of(system: TransitionSystem, run: Run, steps: tuple[Step, ...]) -> tup
 
 def _visible(event: Event) -> str:
     """What somebody outside the protocol sees of an event; empty where that is nothing."""
-    if event.kind == MarkKind.INDICATION and "." not in event.name.partition("(")[0]:
+    if event.kind == MarkKind.INDICATION and event.outermost:
         return event.name
     return f"perform {event.name}" if event.kind == MarkKind.PERFORM else ""
 

@@ -72,6 +72,11 @@ class Event:
     arguments: tuple[tuple[str, str], ...] = ()
     at: At | None = None
 
+    @property
+    def outermost(self) -> bool:
+        """Whether it is between the protocol and its client, not between two of its layers."""
+        return "." not in self.name.partition("(")[0]
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
