@@ -27,7 +27,7 @@ RIGHT = "broadcast/eager_reliable.bcast"
 def found(file: str, check: str) -> Trace:
     """The first violation of a check of the library."""
     path = str(resources.specs() / file)
-    report = pipeline.run_check(path, check, Options(engine="reference"))
+    report = pipeline.run_check(path, check, Options())
     return next(v.trace for v in report.verdicts if v.trace is not None)
 
 
