@@ -18,16 +18,8 @@ from checker.views.picture_words import shortened
 from checker.witness.causality import How, causality
 from checker.witness.narrate import narrate
 from checker.witness.trace import Explanation, Trace
-from tests.views.runs import (
-    HEADER,
-    busy,
-    everything,
-    half_heard,
-    request,
-    round_and_round,
-    step,
-    trace,
-)
+from tests.views.runs import busy, everything, half_heard, round_and_round
+from tests.witness.by_hand import HEADER, request, step, trace
 from tests.witness.pingpong import lasso, pingpong
 from tests.witness.test_documents import made, trace_of
 
@@ -43,7 +35,7 @@ RUNS = {
     "round and round": round_and_round(),
     "busy": busy(300),
     "busy with three": busy(80, 3, seed=7),
-    "nothing": trace(()),
+    "nothing": trace(),
     "error": trace_of(made(limit=1)),
     "violation": trace_of(made()),
     "lasso": bounced(),
@@ -144,10 +136,7 @@ def test_the_same_trace_has_the_same_picture(run: Trace) -> None:
 
 
 def test_steps_that_do_not_depend_on_one_another_stand_side_by_side() -> None:
-    run = trace(
-        [step(1, "request", "p1", request("p1", "go(a)")),
-         step(2, "request", "p2", request("p2", "go(b)"))]
-    )  # fmt: skip
+    run = trace(step(1, request("p1", "go(a)")), step(2, request("p2", "go(b)")))
     one, two = [mark for mark in picture_of(run).marks if mark.step]
     assert one.y == two.y
     assert one.x != two.x
@@ -184,7 +173,7 @@ def test_messages_without_a_value_go_by_their_type() -> None:
 
 
 def test_a_number_in_a_message_is_no_value() -> None:
-    run = trace([step(1, "request", "p1", request("p1", "propose(1)"))])
+    run = trace(step(1, request("p1", "propose(1)")))
     identities = Identities(run, run.steps)
     assert identities.of("PREPARE(1)", True) != identities.of("decide(1)")
 

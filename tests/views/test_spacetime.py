@@ -11,12 +11,13 @@ from rich.cells import cell_len
 from checker.views import marks
 from checker.views.paper import as_text
 from checker.views.spacetime import spacetime
-from checker.witness.trace import Change, Copies, Event, Trace
+from checker.witness.trace import Change, Copies, Trace
 from tests.witness.by_hand import (
     copy,
     crash,
     deliver,
     forge,
+    happens,
     lose,
     receive,
     request,
@@ -42,10 +43,6 @@ def codes(line: str) -> list[str]:
     return re.findall(r"\x1b\[([0-9;]*m)", line)
 
 
-def event(kind: str, who: str, name: str = "") -> Event:
-    return Event(kind, f"{who} {name}", who, name)
-
-
 EVERYTHING = trace(
     step(1, request("p1", "broadcast(a)"), send("p1", "DATA(a)", "p1", "p2", "p3")),
     step(2, receive("p2", "DATA(a)", "p1"), deliver("p2", "deliver(p1, a)")),
@@ -53,13 +50,13 @@ EVERYTHING = trace(
     step(4, world("the network splits into {p1} and {p2, p3}")),
     step(
         5,
-        event("perform", "p3", "go"),
+        happens("perform", "p3", "go"),
         crash("p3"),
-        cut=(event("store", "p3", "log = a"), send("p3", "DONE", "p1", "p2")),
+        cut=(happens("store", "p3", "log = a"), send("p3", "DONE", "p1", "p2")),
     ),
     step(6, suspect("p2", "p3")),
-    step(7, event("recover", "p3", "comes back up")),
-    step(8, event("timeout", "p1", "t"), event("timer", "p1", "starts the timer `t`")),
+    step(7, happens("recover", "p3", "comes back up")),
+    step(8, happens("timeout", "p1", "t"), happens("timer", "p1", "starts the timer `t`")),
     step(9, send("p2", "LATE", "p1")),
     step(10, forge("p4", "LIE", "p1")),
     step(11, receive("p1", "DATA(a)", "p1")),

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from checker.witness.trace import Change, Event, Explanation, Fate, Header, Step, Trace
 
+HEADER = Header("0", "hand.bcast", "by_hand")
+
 
 def send(who: str, message: str, *to: str) -> Event:
-    return Event("send", f"{who} sends {message}", who, message=message, peers=to)
+    said = f"{who} sends {message} to {', '.join(to)}"
+    return Event("send", said, who, message=message, peers=to)
 
 
 def copy(who: str, message: str, to: str) -> Event:
@@ -30,7 +34,8 @@ def forge(who: str, message: str, to: str) -> Event:
 
 
 def request(who: str, call: str) -> Event:
-    return Event("request", f"{who} is asked: {call}", who, call)
+    arguments = (("m", call.partition("(")[2].removesuffix(")")),)
+    return Event("request", f"{who} is asked: {call}", who, call, arguments=arguments)
 
 
 def deliver(who: str, call: str) -> Event:
@@ -50,6 +55,11 @@ def world(said: str) -> Event:
     return Event("world", said, name=said)
 
 
+def happens(kind: str, who: str, name: str = "") -> Event:
+    """An event of another kind, which is about no message."""
+    return Event(kind, f"{who} {kind} {name}", who, name)
+
+
 def wrote(variable: str, kind: str = "shared") -> Change:
     return Change(variable, variable, "", "0", "1", kind, False)
 
@@ -59,7 +69,7 @@ def step(
 ) -> Step:
     """A step of the kind that its first event says, by that event's process."""
     first = events[0]
-    kinds = {"send": "step", "indication": "step", "copy": "effect"}
+    kinds = {"send": "step", "indication": "step", "handler": "step", "copy": "effect"}
     kind = kinds.get(first.kind, first.kind)
     process = first.peers[0] if kind == "forge" else first.process
     return Step(
@@ -71,6 +81,7 @@ def trace(
     *steps: Step,
     processes: tuple[str, ...] = ("p1", "p2", "p3"),
     crashed: tuple[str, ...] = (),
+    byzantine: tuple[str, ...] = (),
     context: tuple[int, ...] = (),
     fine: bool = False,
     ends: bool = False,
@@ -79,18 +90,19 @@ def trace(
 ) -> Trace:
     """The run through ``steps``, which are numbered from 1."""
     start = Step(0, "", "start", "", "the start", (), (), {})
+    lying = {p: "byzantine" for p in byzantine}
     return Trace(
-        header=Header("0", "hand.bcast", "c", fine_steps=fine),
+        header=replace(HEADER, fine_steps=fine),
         property_name="agreement",
-        definition="",
+        definition="If one correct process delivers a message, every correct process does.",
         word="violated",
         sentence="agreement is violated",
         processes=processes,
         variables=(),
         steps=(start, *steps),
-        fates=tuple(Fate(p, p in crashed, ()) for p in processes),
+        fates=tuple(Fate(p, p in crashed, (), faulty=lying.get(p, "")) for p in processes),
         ends=ends,
         loop=loop,
         closing=closing,
-        explanation=Explanation(context=context),
+        explanation=Explanation(context=context) if context else None,
     )
