@@ -6,11 +6,12 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 
+from checker.views.columns import shortened
 from checker.views.picture_identity import Identities
 from checker.views.picture_parts import Box, Drawn, Label, Line, Mark, Point
 from checker.views.picture_paths import RADIUS, Ways, along
 from checker.views.picture_places import Room
-from checker.views.picture_words import LINE, shortened, title_of_arrow, width_of
+from checker.views.picture_words import LINE, title_of_arrow, width_of
 from checker.witness.causality import Arrow, Causality, How
 
 NEVER = "never arrives"

@@ -6,10 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from checker.views.columns import shortened
 from checker.views.picture_identity import Identities
 from checker.views.picture_parts import Box, Item, Lane, Mark, Strip, Violation
 from checker.views.picture_places import ON_A_LANE, Room, beside
-from checker.views.picture_words import CHARACTER, columns, sentences_of, shortened
+from checker.views.picture_words import CHARACTER, columns, sentences_of
 from checker.witness.trace import Step, Trace
 
 WORDS = 7.2

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass
 
+from rich.cells import cell_len
+
+from checker.views.columns import shortened
 from checker.views.loop import idles
 from checker.views.picture_identity import Identities
 from checker.views.picture_parts import Line
@@ -198,20 +200,9 @@ def ends_of(trace: Trace) -> str:
     return "nothing is left to do" if trace.ends else "the run may go on"
 
 
-def shortened(text: str, most: int) -> str:
-    """``text`` with ``most`` columns at the most; an ellipsis for what is left out."""
-    if columns(text) <= most:
-        return text
-    while text and columns(text) > most - 1:
-        text = text[:-1]
-    return text.rstrip() + "…"
-
-
 def columns(text: str) -> int:
     """How many columns ``text`` takes where some characters are as wide as two."""
-    if text.isascii():
-        return len(text)
-    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+    return cell_len(text)
 
 
 def width_of(line: Line) -> float:

@@ -9,12 +9,12 @@ from itertools import pairwise
 
 import pytest
 
+from checker.views.columns import shortened
 from checker.views.description import description_of
 from checker.views.picture import picture_of
 from checker.views.picture_identity import Identities
 from checker.views.picture_parts import Box, Picture
 from checker.views.picture_places import Room, crosses
-from checker.views.picture_words import shortened
 from checker.witness.causality import How, causality
 from checker.witness.narrate import narrate
 from checker.witness.trace import Explanation, Trace

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
+from checker.witness.show import LAYERS
 from checker.witness.trace import Json
-
-LAYERS = ("top",)
-"""Wrappers around the messages of a layer that say nothing to a reader."""
 
 
 def written(value: Json) -> str:
