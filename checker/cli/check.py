@@ -135,10 +135,10 @@ def _print(report: Report, *, with_traces: bool, steps: bool, first: bool) -> No
         for trace, *others in _runs(traces_of(report)):
             click.echo()
             page(trace_view(trace, steps, others=tuple(others)))
-        for verdict in report.verdicts:
-            for number, trace in enumerate(verdict.others, start=2):
-                click.echo(f"\n{verdict.property}, another kind of run ({number})\n")
-                page(trace_view(trace, steps))
+        further = [trace for verdict in report.verdicts for trace in verdict.others]
+        for number, (trace, *others) in enumerate(_runs(further), start=2):
+            click.echo(f"\nAnother kind of run ({number})\n")
+            page(trace_view(trace, steps, others=tuple(others)))
 
 
 def _runs(traces: list[Trace]) -> list[list[Trace]]:

@@ -171,6 +171,9 @@ class Exploring:
             seed = random.SystemRandom().randrange(1_000_000)
             self._chance = random.Random(seed)
             click.echo(f"seed {seed}")
+        if not self._session.taken:
+            self._session.pick(self._chance.choice(self._ways))
+            self._tell(self._session.taken[0])
         for number in range(_count(rest)):
             transitions = {
                 id(way.transition): way
@@ -267,6 +270,9 @@ class Exploring:
         if isinstance(found, Choice):
             click.echo(f"it can: {self._ways.index(found) + 1}  {found.text}")
             return
+        told = {way.text: number for number, way in enumerate(self._session.taken)}
+        if words in told:
+            click.echo(f"it has happened: that was step {told[words]}")
         down = frozenset(fate.process for fate in self._trace().fates if fate.crashed)
         click.echo(why_not(words, tuple(self._ways), down, self._waiting()))
 

@@ -42,15 +42,13 @@ def gallery(folder: str, files: tuple[str, ...], budget: float, every: bool, ope
     FILEs are specs, or folders with specs in them; without any, the library that comes with the
     tool. Of each, the checks that expect a violation are run.
     """
+    from checker.cli import say
     from checker.cli.pages import open_in_browser
     from checker.cli.say import note, write
     from checker.views.page.gallery import index_of
     from checker.witness.phrases import count
 
-    target = Path(folder)
-    if target.exists() and not target.is_dir():
-        raise click.UsageError(f"{folder} is a file")
-    target.mkdir(parents=True, exist_ok=True)
+    target = say.folder(folder)
     specs = _specs(files)
     exhibits: list[Exhibit] = []
     skipped: list[Skipped] = []
@@ -100,13 +98,17 @@ def _visit(file: Path, budget: float, every: bool, skipped: list[Skipped]) -> It
                     continue
                 if verdict.trace is None:
                     said = f"{file.name}::{name}"
-                    skipped.append(Skipped(said, f"{verdict.property}: {verdict.reason}"))
+                    skipped.append(
+                        Skipped(said, f"{verdict.property} {verdict.word.value}: {verdict.reason}")
+                    )
                     continue
                 shown.add((check.protocol.name, verdict.property))
                 yield verdict.trace
     except SpecError as problem:
         said = f"{file.name}::{name}" if name else file.name
-        skipped.append(Skipped(said, problem.diagnostics[0].message))
+        found = problem.diagnostics[0]
+        at = f", line {found.span.line}" if found.span is not None else ""
+        skipped.append(Skipped(said, f"{found.message} ({found.code}{at})"))
 
 
 def _options(budget: float) -> Options:

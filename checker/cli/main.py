@@ -132,12 +132,14 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def _of_system(problem: OSError) -> int:
-    """The machine refuses: a disk is full, a file can't be read."""
+    """The machine refuses: a disk is full, a file can't be read or written."""
+    from checker.cli.say import Unwritten
+
     where = f"{problem.filename}: " if problem.filename is not None else ""
     click.echo(f"error: {where}{problem.strerror or problem}", err=True)
     _notes(problem)
     _debug()
-    return USAGE if problem.errno in DISKS else BUG
+    return USAGE if isinstance(problem, Unwritten) or problem.errno in DISKS else BUG
 
 
 def _notes(problem: BaseException) -> None:

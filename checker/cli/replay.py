@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import click
 
@@ -24,6 +25,8 @@ def replay(trace: str, steps: bool) -> int:
 
     if is_scenario(trace):
         return replay_scenario(trace, steps)
+    if "::" in trace and not Path(trace).exists():
+        raise click.UsageError(f"{trace}: a scenario of a check is called FILE::CHECK::SCENARIO")
     document = loaded(trace)
     again = replayed(document)
     if not document.edited and not changed(document.trace):

@@ -66,8 +66,34 @@ def rendered(found: Diagnostic) -> str:
     return str(render(found, source))
 
 
+class Unwritten(OSError):
+    """What the user wanted can't be written where the user wanted it."""
+
+
 def write(path: str, text: str | bytes) -> None:
-    """Writes the whole file or nothing: a file beside it first, then renamed."""
+    """Writes the whole file or nothing: a file beside it first, then renamed.
+
+    Raises :class:`Unwritten`, with ``path``.
+    """
+    try:
+        _write(path, text)
+    except OSError as problem:
+        raise Unwritten(problem.errno, problem.strerror, path) from problem
+
+
+def folder(path: str) -> Path:
+    """The folder ``path``, made where it is missing; raises :class:`Unwritten`."""
+    target = Path(path)
+    if target.exists() and not target.is_dir():
+        raise click.UsageError(f"{path} is a file")
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise Unwritten(problem.errno, problem.strerror, path) from problem
+    return target
+
+
+def _write(path: str, text: str | bytes) -> None:
     target = Path(path)
     data = text.encode("utf-8") if isinstance(text, str) else text
     if target.exists() and not target.is_file():  # a device or a pipe has no "beside"

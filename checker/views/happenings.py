@@ -110,7 +110,7 @@ def _block(trace: Trace, order: Causality, step: Step, spoken: frozenset[str]) -
         at = [Item(lane, "", "an inner step", QUIET) for lane in _named_by(step.action, known)]
     idle = not at and not arrows and not ghosts
     local = any(item.mark == m.TIMER for item in at)
-    world = any(e.kind == "world" for e in step.events) and not local
+    world = any(e.kind == "world" and not _asked(e) for e in step.events) and not local
     bar = step.headline if idle or world else ""
     return Block(step, arrows, tuple(at), ghosts, bar)
 
@@ -160,9 +160,15 @@ def _item(trace: Trace, step: Step, event: Event, arrows: tuple[Arrow, ...]) -> 
             about = [value for _, value in event.arguments if value in trace.processes]
             if len(about) == 1 and name.startswith("the clock "):
                 return [Item(about[0], m.TIMER, "its clock ticks", QUIET)]
-            return []
+            asked = _asked(event)
+            return [Item(asked[1], m.SEND, asked[2], QUIET)] if asked else []
         case _:
             return []
+
+
+def _asked(event: Event) -> re.Match[str] | None:
+    """Who asks an oracle, and what it does."""
+    return re.fullmatch(r"(\S+) (asks the oracle .*)", event.name)
 
 
 def _named_by(action: str, known: set[str]) -> list[str]:

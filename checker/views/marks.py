@@ -39,7 +39,7 @@ MEANINGS = (
     (DOWN, "is down"),
     (RECOVERY, "is back up"),
     (BYZANTINE, "is Byzantine"),
-    (SUSPICION, "a failure detector speaks"),
+    (SUSPICION, "a failure detector or an oracle speaks"),
     (TIMER, "timer"),
     (LOST, "lost"),
     (MISSED, "never arrives"),

@@ -78,6 +78,8 @@ def test_why_not(explore: Said) -> None:
     assert "it can: 1  p1 broadcasts a\n" in out
     assert "no message COPY is on its way to p2\n" in out
     assert "p3 is down\n" in out
+    out = explore(EAGER, "1", "why not p1 broadcasts a")
+    assert "it has happened: that was step 1\n" in out
 
 
 def test_messages_are_dropped(explore: Said) -> None:
@@ -100,6 +102,11 @@ def test_steps_at_random_say_their_seed(explore: Said) -> None:
     assert "seed " in out
     assert "step 1: " in out
     assert "why not WORDS" in out
+
+
+def test_a_start_is_drawn_where_there_are_several(explore: Said) -> None:
+    out = explore("specs/byzantine/echo.bcast::built_for_one_with_one", "random 2")
+    assert "step 0: the run starts with " in out
 
 
 def test_a_run_is_saved_and_replayed(
