@@ -32,7 +32,8 @@ from checker.views.picture_words import LINE, SIGN, columns, width_of
 from checker.views.svg_arrows import arrow, arrow_texts
 from checker.views.svg_legend import legend
 from checker.views.svg_signs import (
-    CROSS,
+    LACKING,
+    RINGS,
     at,
     body,
     filled,
@@ -137,11 +138,15 @@ def _loop(picture: Picture) -> list[str]:
     if picture.loop is None:
         return []
     box = picture.loop.box
+    said = "↻ " + picture.loop.text
+    wide = columns(said) * 6.6
     return [
         '<g class="loop-box">'
         f'<rect x="{number(box.left)}" y="{number(box.top)}" rx="8"'
         f' width="{number(box.right - box.left)}" height="{number(box.bottom - box.top)}"/>'
-        + text(box.right - 10, box.top + 5, "↻ " + picture.loop.text, "words halo end")
+        + f'<rect class="under" x="{number(box.right - 13 - wide)}" y="{number(box.top - 8)}"'
+        f' width="{number(wide + 6)}" height="16"/>'
+        + text(box.right - 12, box.top + 4, said, "words halo end")
         + "</g>"
     ]
 
@@ -211,7 +216,7 @@ def _violation(violation: Violation) -> str:
     step = "" if violation.step is None else f' data-step="{violation.step}"'
     lane = f' data-lane="{safe(violation.lane)}"' if violation.lane else ""
     at_a_mark = violation.step is not None and violation.lane
-    shapes = '<circle r="14.5"/><circle r="18"/>' if at_a_mark else CROSS
+    shapes = RINGS if at_a_mark else LACKING
     box = violation.box
     said = text((box.left + box.right) / 2, box.bottom - 4, violation.text, "words bad halo middle")
     shapes = at(violation.x, violation.y, shapes)

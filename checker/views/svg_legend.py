@@ -21,7 +21,7 @@ KINDS = {
     "recover": "comes back up",
     "forge": "receives a forgery",
     "also": "in the same step",
-    "world": "concerns everybody",
+    "world": "clocks, rounds, the network",
 }
 
 LINES = {
@@ -43,7 +43,7 @@ def legend(picture: Picture, prefix: str) -> tuple[str, float]:
     """The legend around (0, 0), and its height."""
     x, y, parts = 22.0, 22.0, []
     for shape, said in _entries(picture, prefix):
-        wide = 44 + len(said) * 6.4
+        wide = 54 + len(said) * 6.2
         if x + wide > picture.width and x > 22:
             x, y = 22.0, y + ROW
         parts.append(at(x, y, shape + text(22, 4, said, "words quiet")))

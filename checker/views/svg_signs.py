@@ -18,7 +18,8 @@ BODIES = {
     "timeout": '<path class="body" d="M-6,-10 H6 L11,0 L6,10 H-6 L-11,0 Z"/>',
     "detect": '<path class="body" d="M-14,0 Q0,-19 14,0 Q0,19 -14,0 Z"/>',
     "recover": '<path class="body" d="M-9,9 V-4 L0,-13 L9,-4 V9 Z"/>',
-    "forge": '<circle class="body" r="10"/><circle class="sign faulty" r="13"/>',
+    "forge": '<circle class="body" r="10"/>'
+    '<circle class="sign faulty" r="13" stroke-dasharray="3 3"/>',
     "also": '<circle class="body" r="6"/>',
     "world": '<rect class="body" x="-12" y="-9" width="24" height="18" rx="9"/>',
 }
@@ -26,6 +27,12 @@ BODIES = {
 
 CROSS = '<path class="cross" d="M-7,-7 L7,7 M-7,7 L7,-7"/>'
 SMALL_CROSS = '<path class="cross" d="M-5,-5 L5,5 M-5,5 L5,-5"/>'
+
+RINGS = '<circle r="14.5"/><circle r="18"/>'
+"""Around the mark of the step that violates the property."""
+
+LACKING = '<circle r="7"/><circle r="10.5"/><text class="words bad middle" y="4.5">!</text>'
+"""At the end, where what violates the property is what never happens."""
 
 SIGNS = {
     "request": '<path class="sign" d="M-4,-5 L5,0 L-4,5 Z"/>',
@@ -47,7 +54,7 @@ SIGNS = {
 def body(kind: str, number: int) -> str:
     """The shape of a mark with the step's number in it, or beside it."""
     if kind == "crash":
-        return f'{CROSS}<text class="number" x="-17" y="4">{number}</text>'
+        return f'{CROSS}<text class="number halo" x="-17" y="4">{number}</text>'
     if kind == "lose":
         return f'{CROSS}<text class="number halo" x="0" y="-11">{number}</text>'
     if kind == "start":

@@ -19,7 +19,7 @@ LIGHT = {
     "--message-2": "#00735c",
     "--message-3": "#a63d82",
     "--message-4": "#7a6200",
-    "--message-5": "#2f7fc1",
+    "--message-5": "#1f6cae",
     "--message-6": "#6a45b5",
     "--message-7": "#54606e",
 }
@@ -77,13 +77,14 @@ RULES = """
 .spacetime .bar .apart { stroke: var(--fault); stroke-width: 5; }
 .spacetime .loop-box rect { fill: none; stroke: var(--ink); stroke-width: 2;
   stroke-dasharray: 10 3 2 3; }
+.spacetime .loop-box .under { fill: var(--paper); stroke: none; }
 .spacetime .violation circle, .spacetime .violation rect { fill: none; stroke: var(--fault);
   stroke-width: 2.5; }
 .spacetime .delivery rect { stroke-width: 1.8; fill: var(--paper); }
 .spacetime .delivery.missing rect { stroke: var(--fault); stroke-dasharray: 4 3; }
 .spacetime .delivery.missing text { fill: var(--fault); }
 .spacetime .rule { stroke: var(--faded); stroke-width: 1; }
-.spacetime .context { opacity: .4; }
+.spacetime .context { opacity: .5; }
 .spacetime .step:focus { outline: none; }
 .spacetime .step:focus-visible .body { stroke-width: 4; }
 @media print { .spacetime { background: none; } }

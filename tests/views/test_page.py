@@ -13,13 +13,13 @@ import pytest
 
 from checker.views.page import page_of
 from checker.views.page.beside import beside
-from checker.views.page.content import ablation, smaller
+from checker.views.page.content import ablation, smaller, viewer
 from checker.views.page.gallery import Exhibit, Skipped, index_of, page_name
-from checker.views.page.script_data import as_script
+from checker.views.page.script_data import as_script, data_of
 from checker.views.page.state import states_of
 from checker.views.page.timeline import timeline
 from checker.views.page.values import written
-from checker.witness.trace import Ablation, Cost, Explanation, Json, Trace
+from checker.witness.trace import Ablation, Claim, Cost, Explanation, Json, Trace
 from tests.browser import runs
 
 VOID = {"meta", "input", "br", "img", "link"}
@@ -189,3 +189,27 @@ def test_a_run_that_violates_nothing_has_a_page_too(broken: Trace) -> None:
     assert "all is well" in page
     assert "A run" in page
     balanced(page_of(broken, quiet))
+
+
+def test_what_must_not_be_is_true_while_it_is_not() -> None:
+    trace = runs.explained(runs.found(runs.BROKEN, "crash_one"))
+    assert trace.explanation is not None
+    states = len(trace.steps)
+    goal = Claim("p1 suspects p2", "p2 in suspected(p1)", (False,) * 2 + (True,) * (states - 2))
+    trace = replace(
+        trace, explanation=replace(trace.explanation, claims=(replace(goal, role="goal"),))
+    )
+    rows = timeline(trace)
+    assert rows is not None
+    row = rows["claims"][0]
+    assert row["role"] == "then not:"
+    assert not row["ends"]
+    assert row["true"] == [{"step": 0, "text": "0 to 1"}]
+    assert data_of(trace)["claims"] == ["11" + "0" * (states - 2)]
+
+
+def test_the_run_in_words_says_nothing_twice_and_no_handler() -> None:
+    trace = runs.found(runs.BROKEN, "crash_one")
+    for told, step in zip(viewer(trace, "a")["steps"], trace.steps, strict=True):
+        assert step.headline not in told["also"].split("; ")
+        assert "upon " not in told["also"]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from checker.views.page.timeline import timeline
 from checker.views.picture import picture_of
@@ -19,6 +20,9 @@ FRAGMENTS = {"a": "step", "b": "other"}
 
 FIRST = 6
 """So many of the things that would be otherwise are shown at once."""
+
+UNTOLD = ("handler", "branch", "point", "message")
+"""Kinds of events that the run in words leaves out: the page shows them in the source."""
 
 NAMED = 40
 """Of the steps of a ledger's entry, so many are named one by one."""
@@ -45,13 +49,13 @@ def viewer(trace: Trace, side: str, name: str = "") -> dict[str, Any]:
         "word": trace.word,
         "sign": "✗ " if trace.word in ("violated", "error") else "",
         "where": _where(trace),
-        "lead": sentences[0],
-        "more": sentences[1:],
+        "lead": _with_code(sentences[0]),
+        "more": [_with_code(said) for said in sentences[1:]],
         "definition": trace.definition,
         "defined": "" if trace.at is None else f"{called(trace.at.file)}:{trace.at.line}",
         "ablations": _ablations(explained),
         "smaller": smaller(explained),
-        "note": explained.note,
+        "note": _as_sentence(explained.note),
         "explained": trace.explanation is not None,
         "svg": Markup(svg_of(picture, title_id=f"{side}-picture")),
         "width": round(picture.width),
@@ -89,16 +93,17 @@ def _ablations(explained: Explanation) -> dict[str, Any]:
     """What would be otherwise, that which decides first.
 
     ``saving``: the faults but for which the property would hold; ``more``: what stands behind a
-    fold.
+    fold, with all that is not known.
     """
     rank = {"holds": 0, "unknown": 2}
     order = sorted(explained.ablations, key=lambda a: (rank.get(a.outcome, 1), a.kind != "fault"))
     saving = [a for a in order if a.outcome == "holds" and a.kind == "fault"]
-    others = [ablation(a) for a in order if a not in saving]
+    others = [a for a in order if a not in saving]
+    first = [a for a in others if a.outcome in ("holds", "violated")][:FIRST]
     return {
         "saving": [ablation(a) for a in saving],
-        "first": others[:FIRST],
-        "more": others[FIRST:],
+        "first": [ablation(a) for a in first],
+        "more": [ablation(a) for a in others if a not in first],
     }
 
 
@@ -130,6 +135,18 @@ def smaller(explained: Explanation) -> str:
         f"this one takes {_cost(after)}.{least}"  # fmt: skip
 
 
+def _with_code(said: str) -> Markup:
+    """``said`` with what stands between backquotes as code."""
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(said))))
+
+
+def _as_sentence(said: str) -> str:
+    """``said`` with a capital letter and a full stop."""
+    if not said:
+        return ""
+    return said[0].upper() + said[1:] + ("" if said.endswith((".", "!", "?")) else ".")
+
+
 def _cost(cost: Cost) -> str:
     return listing(
         [
@@ -153,11 +170,16 @@ def _step(step: Step, trace: Trace, explained: Explanation) -> dict[str, Any]:
         "number": step.number,
         "headline": step.headline,
         "kind": step.kind,
-        "events": [e.sentence for e in step.events if e.kind not in ("branch", "point", "message")],
-        "cut": [e.sentence for e in step.cut],
+        "also": _also(step),
         "context": step.number in explained.context,
         "looped": trace.closing is not None and trace.loop is not None and step.number > trace.loop,
     }
+
+
+def _also(step: Step) -> str:
+    """What happens in a step besides what its headline says; empty where that is all."""
+    told = [e.sentence for e in step.events if e.kind not in UNTOLD and e.sentence != step.headline]
+    return "; ".join([*told, *(f"it crashed before this: {e.sentence}" for e in step.cut)])
 
 
 def _source(source: Source) -> dict[str, Any]:

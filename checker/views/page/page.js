@@ -135,8 +135,8 @@ function begin() {
   const acts = {
     ArrowRight: () => step(1), j: () => step(1),
     ArrowLeft: () => step(-1), k: () => step(-1),
-    Home: () => (together ? together.both(0) : chosen().go(0)),
-    End: () => (together ? together.both(Math.max(...runs.map((run) => run.last))) : chosen().go(chosen().last)),
+    Home: () => (together ? together.both(0) : chosen().walk(0)),
+    End: () => (together ? together.both(Math.max(...runs.map((run) => run.last))) : chosen().walk(chosen().last)),
     " ": () => chosen().play(),
     c: () => runs.forEach((run) => {
       if (run.context.size) run.slice(!run.root.classList.contains("sliced"));

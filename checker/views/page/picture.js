@@ -49,6 +49,11 @@ class Picture {
     this.uncover(step);
   }
 
+  /** Where a step is in the picture. */
+  place(step) {
+    return this.steps.get(step)?.[0] ?? this.box;
+  }
+
   date(step, mark) {
     if (!this.marks.has(step)) this.marks.set(step, []);
     this.marks.get(step).push(mark);

@@ -8,6 +8,13 @@ function made(tag, name = "", text = "") {
   return element;
 }
 
+/** Whether enough of `element` to notice it is on the screen, below what sticks to its top. */
+function seen(element) {
+  if (!element) return false;
+  const { top, bottom } = element.getBoundingClientRect();
+  return Math.min(bottom, innerHeight) - Math.max(top, 60) >= Math.min(bottom - top, 60) - 1;
+}
+
 /** The state of every cell at a step, moved along by what each step changes. */
 class Cells {
   constructor(data) {
@@ -64,16 +71,16 @@ class Run {
 
   listen() {
     const act = {
-      first: () => this.go(0),
+      first: () => this.walk(0),
       back: () => this.by(-1),
       next: () => this.by(1),
-      last: () => this.go(this.last),
+      last: () => this.walk(this.last),
       play: () => this.play(),
     };
     for (const button of this.root.querySelectorAll("[data-do]")) {
       button.addEventListener("click", () => act[button.dataset.do]());
     }
-    this.find(".time").addEventListener("input", (event) => this.go(Number(event.target.value)));
+    this.find(".time").addEventListener("input", (event) => this.walk(Number(event.target.value)));
     this.find(".slice")?.addEventListener("change", (event) => this.slice(event.target.checked));
     this.root.addEventListener("click", (event) => {
       const link = event.target.closest("a[data-to]");
@@ -81,6 +88,7 @@ class Run {
       if (!link && !mark) return;
       event.preventDefault();
       this.go(Number(link ? link.dataset.to : mark.dataset.step));
+      if (link && !seen(this.picture.place(this.step))) this.picture.box.parentElement.scrollIntoView();
       if (mark) mark.focus({ preventScroll: true });
     });
     this.picture.box.addEventListener("keydown", (event) => {
@@ -94,7 +102,19 @@ class Run {
     let step = this.step + way;
     const sliced = this.root.classList.contains("sliced");
     while (sliced && step > 0 && step < this.last && this.context.has(step)) step += way;
+    this.walk(step);
+  }
+
+  /** Goes to `step`, and keeps in sight what the reader follows: the picture; where that is not on
+      the screen, the run in words; where nothing of the run is, the picture comes back. */
+  walk(step) {
+    const reading = this.row && seen(this.row);
     this.go(step);
+    if (seen(this.picture.place(this.step))) return;
+    if (reading) this.row.scrollIntoView({ block: "nearest" });
+    else if (![".now", ".source", ".timeline"].some((part) => seen(this.find(part)))) {
+      this.picture.box.parentElement.scrollIntoView();
+    }
   }
 
   /** Goes to `step`; `told`: others are told, and the address is kept. */
@@ -253,7 +273,7 @@ class Run {
       clearInterval(this.playing);
       this.playing = null;
     } else {
-      if (this.step === this.last) this.go(0);
+      if (this.step === this.last) this.walk(0);
       this.playing = setInterval(() => {
         this.by(1);
         if (this.step === this.last) this.play();

@@ -6,11 +6,15 @@ import json
 from typing import Any
 
 from checker.views.page.state import states_of
+from checker.views.page.timeline import truths_of
 from checker.witness.causality import Arrow, How, causality
 from checker.witness.trace import At, Event, Failure, Step, Trace
 
 UNSEEN = ("branch", "point", "message")
 """Kinds of events that say nothing to a reader beyond what others say."""
+
+FAULTY = {"byzantine": "Byzantine", "omitting": "omits"}
+"""What is said beside the name of a faulty process."""
 
 
 def data_of(trace: Trace) -> dict[str, Any]:
@@ -25,7 +29,7 @@ def data_of(trace: Trace) -> dict[str, Any]:
     explained = trace.explanation
     return {
         "processes": list(trace.processes),
-        "faulty": {fate.process: fate.faulty for fate in trace.fates if fate.faulty},
+        "faulty": {f.process: FAULTY.get(f.faulty, f.faulty) for f in trace.fates if f.faulty},
         "steps": [
             {
                 "h": step.headline,
@@ -43,7 +47,7 @@ def data_of(trace: Trace) -> dict[str, Any]:
         "loop": trace.loop,
         "closing": trace.closing is not None,
         "context": [] if explained is None else list(explained.context),
-        "claims": [] if explained is None else [_bits(claim.truths) for claim in explained.claims],
+        "claims": [] if explained is None else [_bits(t) for t in truths_of(explained.claims)],
     }
 
 
@@ -70,8 +74,9 @@ def _place(at: At | None, files: list[str]) -> list[int] | None:
 
 
 def _leaves(arrow: Arrow, steps: tuple[Step, ...]) -> bool:
-    """Whether the copy is ever under way: not where a crash cut it off, or nobody sent it."""
-    if arrow.sent is None or arrow.how is How.FORGED:
+    """Whether the copy is ever under way: not where a crash cut it off, nobody sent it, or it was
+    received at once."""
+    if arrow.sent is None or arrow.how in (How.FORGED, How.COUNTED):
         return False
     return not any(
         cut.message == arrow.message and arrow.receiver in cut.peers

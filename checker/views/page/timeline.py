@@ -8,6 +8,9 @@ from typing import Any
 
 from checker.witness.trace import Claim, Obligation, Trace
 
+NARROW = 6
+"""A stretch of less than one part in so many has no room for two signs."""
+
 
 def timeline(trace: Trace) -> dict[str, Any] | None:
     """Rows for the chart and for the table; ``None`` where the property's parts are not known.
@@ -20,31 +23,51 @@ def timeline(trace: Trace) -> dict[str, Any] | None:
         return None
     last = len(trace.steps) - 1
     roles = _roles(explained.claims)
+    truths = truths_of(explained.claims)
     return {
         "last": last,
-        "claims": [_claim(claim, roles) for claim in explained.claims],
+        "claims": [
+            _claim(claim, of, roles) for claim, of in zip(explained.claims, truths, strict=True)
+        ],
         "obligations": [_obligation(each, last) for each in explained.obligations],
     }
 
 
 def _roles(claims: tuple[Claim, ...]) -> dict[str, str]:
-    """What is said before a claim of each role.  The run violates the property: so a lone goal that
-    is true in the end is one that must not be."""
+    """What is said before a claim of each role."""
     goals = [claim for claim in claims if claim.role == "goal"]
     if len(goals) != 1:
         return {"premise": "if"}
-    unwanted = goals[0].truths[-1:] == (True,)
-    return {"premise": "if", "goal": "then not" if unwanted else "then"}
+    return {"premise": "if", "goal": "then not:" if _unwanted(claims) else "then"}
 
 
-def _claim(claim: Claim, roles: dict[str, str]) -> dict[str, Any]:
-    stretches = list(_stretches(claim.truths))
+def truths_of(claims: tuple[Claim, ...]) -> list[tuple[bool, ...]]:
+    """After which steps what each row says is true: where it says that something must *not* be,
+    while that is not."""
+    negated = _unwanted(claims)
+    return [
+        tuple(not true for true in claim.truths)
+        if negated and claim.role == "goal"
+        else claim.truths
+        for claim in claims
+    ]
+
+
+def _unwanted(claims: tuple[Claim, ...]) -> bool:
+    """Whether the goal must not be.  The run violates the property: so a lone goal that is true in
+    the end is one that must not be."""
+    goals = [claim for claim in claims if claim.role == "goal"]
+    return len(goals) == 1 and goals[0].truths[-1:] == (True,)
+
+
+def _claim(claim: Claim, truths: tuple[bool, ...], roles: dict[str, str]) -> dict[str, Any]:
+    stretches = list(_stretches(truths))
     true = [_span(s["first"], s["first"] + s["width"] - 1) for s in stretches if s["true"]]
     return {
         "text": claim.text,
         "formula": claim.formula,
         "role": roles.get(claim.role, ""),
-        "ends": claim.truths[-1:] == (True,),
+        "ends": truths[-1:] == (True,),
         "stretches": stretches,
         "true": true,
     }
@@ -75,5 +98,6 @@ def _obligation(found: Obligation, last: int) -> dict[str, Any]:
         "opened": found.opened,
         "outcome": outcome,
         "end": end,
-        "width": max(end - found.opened, 0) + 1,
+        "width": (width := max(end - found.opened, 0) + 1),
+        "narrow": outcome != "open" and width * NARROW < last + 1,
     }
