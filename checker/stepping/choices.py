@@ -17,8 +17,9 @@ from checker.system import interpreter
 from checker.system.interpreter import State, Transition
 from checker.system.ir import CRASHING, ActionKind, MarkKind, TransitionSystem
 from checker.witness.cut import EFFECTS, cut_short
-from checker.witness.events import OPINIONS, acting, told
+from checker.witness.events import acting, told
 from checker.witness.narrate import LEADING
+from checker.witness.phrases import opinion
 from checker.witness.rerun import Moment
 from checker.witness.show import show
 from checker.witness.trace import Event
@@ -158,10 +159,9 @@ def _names(transition: Transition, events: tuple[Event, ...]) -> list[str]:
     if leading.kind == MarkKind.REQUEST:
         return _request(leading)
     if leading.kind == MarkKind.DETECT:
-        operator, _, given = leading.name.rpartition(".")[2].partition("(")
-        if operator in OPINIONS:
-            said = f"{leading.process} {OPINIONS[operator]} {given.removesuffix(')')}"
-            return [said, leading.sentence]
+        said = opinion(leading.name)
+        if said:
+            return [f"{leading.process} {said}", leading.sentence]
     if leading.kind == MarkKind.HANDLER and len(leading.sentence) > LONG:
         return [f"{leading.sentence[:LONG].rpartition(' ')[0]} …", leading.sentence]
     if leading.kind == MarkKind.RECOVER:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from checker.views import marks as m
 from checker.witness.causality import Arrow, Causality, How
-from checker.witness.phrases import listing
+from checker.witness.phrases import listing, opinion
 from checker.witness.trace import Event, Source, Step, Trace
 
 FAULT, DELIVERED, ACTED, ASKED, TOLD, QUIET = (
@@ -18,7 +18,6 @@ FAULT, DELIVERED, ACTED, ASKED, TOLD, QUIET = (
     "magenta",
     "dim",
 )
-DETECTED = {"suspect": "suspects", "restore": "no longer suspects", "trust": "trusts"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +150,7 @@ def _item(trace: Trace, step: Step, event: Event, arrows: tuple[Arrow, ...]) -> 
             over = f"timeout {name}".rstrip()
             return [Item(who, m.TIMER, over, TOLD)]
         case "detect":
-            return [Item(who, m.SUSPICION, _detected(name), TOLD)]
+            return [Item(who, m.SUSPICION, opinion(name) or name, TOLD)]
         case "crash":
             return [Item(who, m.CRASH, "crashes", FAULT)]
         case "recover":
@@ -198,13 +197,6 @@ def _receivers(trace: Trace, event: Event) -> str:
     if peers == {event.process}:
         return "itself"
     return listing(event.peers) or "nobody"
-
-
-def _detected(name: str) -> str:
-    operator, _, rest = name.rpartition(".")[2].partition("(")
-    if operator in DETECTED and "," not in rest:
-        return f"{DETECTED[operator]} {rest.removesuffix(')')}"
-    return name
 
 
 def _not_done(event: Event, ghosts: set[str]) -> list[Item]:

@@ -11,6 +11,7 @@ from checker.views.loop import idles
 from checker.views.picture_identity import Identities
 from checker.views.picture_parts import Line
 from checker.witness.causality import NOBODY, Arrow, How
+from checker.witness.phrases import opinion
 from checker.witness.trace import Event, Step, Trace
 
 CHARACTER = 6.8
@@ -21,14 +22,6 @@ LINE = 15.0
 
 SIGN = 17.0
 """Width of the sign in front of a line."""
-
-SAYS = {
-    "suspect": "suspects {}",
-    "restore": "trusts {} again",
-    "crash": "is told: {} crashed",
-    "trust": "trusts {}",
-}
-
 
 CRASHES = Line("", "crashes", "crashes")
 
@@ -98,12 +91,9 @@ def _line(step: Step, event: Event, most: int, identities: Identities) -> list[L
         case "timeout":
             text = text or "timeout"
         case "detect":
-            path, _, call = text.rpartition(".")
-            operator, _, inside = call.partition("(")
-            about = inside.removesuffix(")")
-            known = operator in SAYS
-            sign = "suspicion" if known else "oracle"
-            text = SAYS[operator].format(about) if known else (call if path else text)
+            thinks = opinion(text)
+            sign = "suspicion" if thinks else "oracle"
+            text = thinks or text.rpartition(".")[2]
         case "recover":
             text = "back up"
         case "handler" if step.kind == "step" and event.process == step.process:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from checker.witness.phrases import count, listing
+from checker.witness.phrases import count, listing, opinion
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,17 @@ def test_names_are_listed(names: tuple[str, ...], said: str) -> None:
 )
 def test_things_are_counted(number: int, said: str) -> None:
     assert count(number, "state") == said
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("fd.suspect(p1)", "suspects p1"),
+        ("restore(p1)", "no longer suspects p1"),
+        ("omega.trust(p2)", "trusts p2"),
+        ("cons.decide(1)", ""),
+        ("fd.suspect(p1, 2)", ""),
+    ],
+)
+def test_what_a_detector_says_of_a_process(call: str, said: str) -> None:
+    assert opinion(call) == said
