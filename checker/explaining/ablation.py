@@ -161,11 +161,14 @@ def _inside(value: Value, message: Value) -> bool:
 
 
 def _fault_said(system: TransitionSystem, fault: Fault, count: int | None) -> str:
-    types = _types(system, fault.kind)
+    types = _types(system, fault)
     texts = [show(t, v) for t, v in zip(types, fault.args, strict=True)]
     match fault.kind:
         case FaultKind.CRASH:
             one, many, which = "crash", "crashes", f"of {texts[0]}"
+        case FaultKind.LOSS if len(texts) > 3:
+            one, many = "omission", "omissions"
+            which = f"of {texts[2]} from {texts[0]} to {texts[1]} by {texts[3]}"
         case FaultKind.LOSS:
             one, many = "loss", "losses"
             which = f"of {texts[2]} from {texts[0]} to {texts[1]}"
@@ -180,13 +183,14 @@ def _fault_said(system: TransitionSystem, fault: Fault, count: int | None) -> st
     return f"the {one} {which}" if count == 1 else f"one of the {count} {many} {which}"
 
 
-def _types(system: TransitionSystem, kind: FaultKind) -> tuple[Type, ...]:
-    """Of the arguments of faults of this kind."""
-    if kind is FaultKind.BYZANTINE:
+def _types(system: TransitionSystem, fault: Fault) -> tuple[Type, ...]:
+    """Of the arguments of faults such as this one."""
+    if fault.kind is FaultKind.BYZANTINE:
         faulty = system.variable(BYZANTINE).type
         assert isinstance(faulty, SetT)
         return (faulty.item,)
-    return next(info.types for info in system.marks if restrict.fault_kind(info) is kind)
+    found = (info.types for info in system.marks if restrict.fault_kind(info) is fault.kind)
+    return next(types for types in found if len(types) == len(fault.args))
 
 
 def _copy_said(system: TransitionSystem, copy: Copy) -> str:

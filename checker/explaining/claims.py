@@ -109,7 +109,7 @@ def owed(
     if prop.reading is None or prop.kind is not PropertyKind.LIVENESS or run.loop is None:
         return ()
     word, numbers = word_of(system, prop, run), looked_at(system, prop.reading, run)
-    voice = Voice(word, trace)
+    voice, whole = Voice(word, trace), whole_word(system, run)
     violated = [f.names for f in facts(system, prop, run) if not f.true or f.mode != "now"]
     found: dict[str, tuple[int, Obligation, _Demand]] = {}
     demands = islice(_demands(word, prop.reading.root, {}), MOST_ASSIGNMENTS)
@@ -121,7 +121,9 @@ def owed(
         text = wish(voice, demand.goal, demand.names, start)
         here = any(demand.names.items() <= names.items() for names in violated)
         rank = 0 if here and met is None else 1 if met is None else 2
-        one = Obligation(text, numbers[start], None if met is None else numbers[met])
+        first = _since(whole, demand.premise, demand.names, numbers, start)
+        done = None if met is None else _since(whole, demand.goal, demand.names, numbers, met)
+        one = Obligation(text, first, None if done is None else max(done, first))
         known = found.get(text)
         if known is None or (rank, one.opened) < (known[0], known[1].opened):
             found[text] = (rank, one, demand)
@@ -167,6 +169,17 @@ def _opened(word: Word, demand: _Demand) -> tuple[int, int | None] | None:
     unmet = [at for at in opened if not ahead[at]]
     start = unmet[0] if unmet else opened[0]
     return start, next((at for at in range(start, length) if goal[at]), None)
+
+
+def _since(whole: Word, node: Node | None, names: Names, numbers: list[int], at: int) -> int:
+    """The step since which ``node`` is true at position ``at``: the property does not look at each
+    state, and those behind the one at which it looked before count, too."""
+    row = [True] * len(whole.states) if node is None else whole.truth(node, names)
+    before = numbers[at - 1] if at else -1
+    number = numbers[at]
+    while number - 1 > before and row[number - 1]:
+        number -= 1
+    return number
 
 
 def wish(voice: Voice, node: Node, names: Names, at: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 
 from checker.explaining.saying import Voice
 from checker.explaining.truth import Fact
@@ -102,15 +103,13 @@ def _crash(trace: Trace, step: Step, who: str) -> str:
     window = _window(step, who) or _last_effect(trace, step, who)
     if window:
         return f"{who} crashed {window}{after}"
-    partial = [c for c in trace.copies if c.sender == who and c.missing and c.step <= step.number]
-    lost = _kept_from(trace, step, who)
-    if partial and (lost or not back):
-        last = partial[-1]
+    last = _partial(trace, step, who)
+    if last is not None and (_kept_from(step) or not back):
+        got = ("itself", *last.received) if _by_itself(trace, last) else last.received
         if not last.received:
-            return (
-                f"{who} crashed before its {last.message} reached {_anybody(last.missing)}{after}"
-            )
-        reached = f"its {last.message} reached only {listing(last.received)}"
+            missed = _anybody(last.missing) + (" else" if got and len(last.missing) > 1 else "")
+            return f"{who} crashed before its {last.message} reached {missed}{after}"
+        reached = f"its {last.message} reached only {listing(got)}"
         if _later(trace, last, step):
             return f"{who} crashed at step {step.number}{after}; {reached}"
         return f"{who} crashed after {reached}{after}"
@@ -118,11 +117,24 @@ def _crash(trace: Trace, step: Step, who: str) -> str:
     return f"{who} {when}{after}"
 
 
+def _partial(trace: Trace, crash: Step, who: str) -> Copies | None:
+    """What became of the message that ``who`` sent last of those that not everybody got; if it was
+    sent several times, in all."""
+    found: dict[str, Copies] = {}
+    for copies in trace.copies:
+        if copies.sender == who and copies.step <= crash.number:
+            before = found.pop(copies.message, replace(copies, received=(), missing=()))
+            received = dict.fromkeys((*before.received, *copies.received))
+            missing = dict.fromkeys((*before.missing, *copies.missing))
+            left = tuple(process for process in missing if process not in received)
+            found[copies.message] = replace(copies, received=tuple(received), missing=left)
+    return next((c for c in reversed(found.values()) if c.missing), None)
+
+
 def _later(trace: Trace, copies: Copies, crash: Step) -> bool:
     """Whether some copy was received when its sender had crashed already."""
     return any(
-        arrow.sent == copies.step
-        and (arrow.sender, arrow.message) == (copies.sender, copies.message)
+        (arrow.sender, arrow.message) == (copies.sender, copies.message)
         and arrow.how is How.RECEIVED
         and arrow.ended is not None
         and arrow.ended > crash.number
@@ -130,7 +142,16 @@ def _later(trace: Trace, copies: Copies, crash: Step) -> bool:
     )
 
 
-def _kept_from(trace: Trace, step: Step, who: str) -> bool:
+def _by_itself(trace: Trace, copies: Copies) -> bool:
+    """Whether the sender has received its message, too."""
+    return any(
+        arrow.sender == arrow.receiver == copies.sender
+        and (arrow.message, arrow.how) == (copies.message, How.RECEIVED)
+        for arrow in causality(trace).arrows
+    )
+
+
+def _kept_from(step: Step) -> bool:
     return any(event.kind == "send" for event in step.cut)
 
 
@@ -235,16 +256,18 @@ def _liars(trace: Trace) -> Iterator[str]:
 
 def _losses(trace: Trace) -> Iterator[str]:
     """Messages that were lost before the run went round; of the others :func:`_for_ever` tells."""
-    lost = [
-        f"{event.message} from {event.process} to {event.peers[0]}"
-        for step, event in _events(trace, "lose")
-        if trace.closing is None or trace.loop is None or step.number <= trace.loop
-    ]
-    if len(lost) > MANY:
-        yield f"{len(lost)} messages were lost, the last one {lost[-1]}."
-    elif lost:
-        shown = [text + _times(lost.count(text)) for text in dict.fromkeys(lost)]
-        yield f"The network lost {listing(shown)}."
+    lost: dict[str, list[str]] = {"The network lost": []}
+    for step, event in _events(trace, "lose"):
+        if trace.closing is None or trace.loop is None or step.number <= trace.loop:
+            by = f"{event.name} omitted" if event.name else "The network lost"
+            message = f"{event.message} from {event.process} to {event.peers[0]}"
+            lost.setdefault(by, []).append(message)
+    for by, messages in lost.items():
+        if len(messages) > MANY:
+            yield f"{by} {len(messages)} messages, the last one {messages[-1]}."
+        elif messages:
+            shown = [text + _times(messages.count(text)) for text in dict.fromkeys(messages)]
+            yield f"{by} {listing(shown)}."
 
 
 def _times(count: int) -> str:

@@ -581,7 +581,7 @@ class MarkKind(StrEnum):
     BRANCH = "branch"
     SEND = "send"  # args: process, set of receivers, message
     RECEIVE = "receive"  # args: receiver, sender, message
-    LOSE = "lose"  # args: sender, receiver, message
+    LOSE = "lose"  # args: sender, receiver, message, and who omits it, unless the link loses it
     REQUEST = "request"  # args: process, arguments of the request
     INDICATION = "indication"  # args: process, arguments of the indication
     CRASH = "crash"  # args: process

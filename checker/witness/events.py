@@ -116,6 +116,10 @@ def _of_message(info: MarkInfo, event: interpreter.Event, texts: list[str]) -> E
             return _event(info, said, first, message=message, peers=to)
         case MarkKind.RECEIVE:
             said = f"{first} receives {message} from {second}"
+        case MarkKind.LOSE if claimed:
+            (by,) = claimed
+            said = f"{by} omits {message} from {first} to {second}"
+            return _event(info, said, first, by, message, (second,))
         case MarkKind.LOSE:
             said = f"the link loses {message} from {first} to {second}"
         case MarkKind.FORGE:

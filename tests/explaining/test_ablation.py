@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from checker.explaining.ablation import ALWAYS_THERE, ablations
 from checker.explaining.asking import Clock
+from checker.explaining.words import sentences
 from checker.resources import specs
 from checker.witness.rerun import rerun
 from checker.witness.trace import Ablation
@@ -82,3 +84,19 @@ def test_without_a_message_that_comes_again() -> None:
     assert without["PREPARE from p1 to a1"].outcome == "unknown"
     assert without["PREPARE from p1 to a1"].why == ALWAYS_THERE
     assert without["OUTVOTED from a1 to p1"].outcome == "holds"
+
+
+@pytest.mark.parametrize("links", ["", "links fair_loss"])
+def test_who_omits_a_message_is_named(links: str, tmp_path: Path) -> None:
+    text = (specs() / "broadcast/best_effort.bcast").read_text()
+    file = tmp_path / "omission.bcast"
+    world = f"check omits of BasicBroadcast {{ n = 2 {links} faults omission <= 1"
+    file.write_text(f"{text}\n{world}  clients {{ p1 broadcasts a }} prove uniform_agreement }}\n")
+    found = violation(file, "omits", "uniform_agreement")
+    (lost,) = (e for s in found.trace.steps for e in s.events if e.kind == "lose")
+    what = f"COPY(a) from p1 to {lost.peers[0]}"
+    assert lost.sentence == f"p1 omits {what}"
+    said = sentences(found.system, found.prop, found.run, found.trace)
+    assert f"p1 omitted {what}." in said
+    (fault, *_) = ablations(found.system, found.prop, found.run, Clock(60))
+    assert (fault.what, fault.outcome) == (f"the omission of {what} by p1", "holds")

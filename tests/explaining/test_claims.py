@@ -6,9 +6,10 @@ import pytest
 
 from checker.explaining.claims import MOST_OBLIGATIONS, claims, obligations
 from checker.explaining.truth import facts, word_of
+from checker.resources import specs
 from checker.witness.trace import Claim, Obligation
 from tests.explaining.test_words import CASES, of_library
-from tests.explaining.violations import Violation
+from tests.explaining.violations import Violation, violation
 
 
 def claimed(found: Violation) -> tuple[Claim, ...]:
@@ -112,3 +113,16 @@ def test_the_violated_obligation_comes_first_and_is_not_met(case: tuple[str, ...
     for demand in demands:
         assert 0 <= demand.opened < len(found.trace.steps)
         assert demand.met is None or demand.opened <= demand.met < len(found.trace.steps)
+
+
+def test_obligations_open_where_they_became_true_and_not_where_the_property_looks_next() -> None:
+    fine = violation(
+        specs() / "exactly_once/one_process.bcast", "log_then_act", "at_least_once over effects",
+        fine=True,
+    )  # fmt: skip
+    rows = {one.text: one.truths for one in claimed(fine)}
+    (performed,) = (s.number for s in fine.trace.steps for e in s.events if e.kind == "perform")
+    lost, done = demanded(fine)
+    assert lost.opened == rows["p1 submitted b"].index(True)
+    assert lost.met is None
+    assert (done.opened, done.met) == (2, performed)

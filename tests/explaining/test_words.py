@@ -26,7 +26,7 @@ CASES = {
         "uniform_agreement",
         "Uniform agreement fails: p1, which crashed later, delivered a; p2, which is correct,"
         " never does.",
-        "p1 crashed before its COPY(DATA(p1, a)) reached anybody.",
+        "p1 crashed before its COPY(DATA(p1, a)) reached anybody else.",
         "After step 3 nothing more has to happen.",
     ),
     "both messages and both processes": (
@@ -221,3 +221,12 @@ def test_names_become_titles() -> None:
     assert title("uniform_agreement") == "Uniform agreement"
     assert title("fifo_order") == "FIFO order"
     assert title("at_most_once over effects") == "At most once over effects"
+
+
+def test_a_message_that_was_sent_again_has_reached_whom_it_reached_before() -> None:
+    found = of_library("broadcast/eager_reliable.bcast::crash_one", "uniform_agreement")
+    (copies,) = {c.sender: c for c in found.trace.copies}.values()
+    first = replace(copies, step=1, received=("p2",), missing=("p3",))
+    twice = replace(found.trace, copies=(first, replace(copies, step=2)))
+    crash = sentences(found.system, found.prop, found.run, twice)[1]
+    assert crash == "p1 crashed after its COPY(DATA(p1, a)) reached only itself and p2."

@@ -27,9 +27,10 @@ KINDS = (
     MarkInfo(MarkKind.LOSE, "lose", ("from", "to", "message"), ENDS),
     MarkInfo(MarkKind.INDICATION, "deliver", ("self", "s", "m"), (PROC, PROC, MSG)),
     MarkInfo(MarkKind.BRANCH, "either 2", ("self", "k.7"), (PROC, BOOL)),
+    MarkInfo(MarkKind.LOSE, "lose", ("from", "to", "message", "by"), (*ENDS, PROC)),
 )
 SYSTEM = replace(relay(), marks=KINDS)
-SEND, COPY, RECEIVE, LOSE, INDICATION, BRANCH = range(6)
+SEND, COPY, RECEIVE, LOSE, INDICATION, BRANCH, OMIT = range(7)
 
 
 @pytest.mark.parametrize(
@@ -40,6 +41,7 @@ SEND, COPY, RECEIVE, LOSE, INDICATION, BRANCH = range(6)
         (Event(COPY, (0, 2, DATA)), "DATA(p1, a) leaves p1 for p3"),
         (Event(RECEIVE, (1, 0, DATA)), "p2 receives DATA(p1, a) from p1"),
         (Event(LOSE, (0, 1, DATA)), "the link loses DATA(p1, a) from p1 to p2"),
+        (Event(OMIT, (0, 1, DATA, 1)), "p2 omits DATA(p1, a) from p1 to p2"),
         (Event(INDICATION, (1, 0, 0)), "p2 indicates deliver(p1, a)"),
         (Event(BRANCH, (1, True)), "p2: either 2"),
     ],

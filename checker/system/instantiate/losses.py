@@ -65,10 +65,12 @@ def add(world: World, link: Link, flight: Flight) -> None:
         _omitted(world, link, flight)
 
 
-def _draft(world: World, name: str, flight: Flight, after: Block = ()) -> None:
+def _draft(
+    world: World, name: str, flight: Flight, after: Block = (), by: tuple[Expr, ...] = ()
+) -> None:
     held = ir.Local(flight.message.type, fresh("_m"))
-    ends = ("from", "to", "message")
-    lost = mark(world, MarkKind.LOSE, "lose", ends, flight.source, flight.to, held)
+    ends = ("from", "to", "message", "by")[: 3 + len(by)]
+    lost = mark(world, MarkKind.LOSE, "lose", ends, flight.source, flight.to, held, *by)
     body = (ir.Declare(held.name, held.type, flight.message), *flight.removal, lost, *after)
     action = Action(name, ActionKind.LOSE, flight.params, TRUE, body, FALSE)
     world.drafts.append(Draft(action, None))
@@ -115,4 +117,4 @@ def _omitted(world: World, link: Link, flight: Flight) -> None:
         negation(member(who, faulty)), (mark(world, MarkKind.WORLD, told, ("process",), who),)
     )
     add_ = ir.Assign(ir.Target(faulty.type, OMITTING, True), build.with_item(faulty, who))
-    _draft(world, named("omit", link), wide, (new, add_))
+    _draft(world, named("omit", link), wide, (new, add_), (who,))

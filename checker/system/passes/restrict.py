@@ -47,7 +47,7 @@ class FaultKind(StrEnum):
     """What can go wrong in a run."""
 
     CRASH = "crash"  # args: process
-    LOSS = "loss"  # args: sender, receiver, message; also by a process that omits messages
+    LOSS = "loss"  # args: sender, receiver, message, and the process that omits it, if one does
     SPLIT = "split"  # args: the side of the network that is cut off
     BYZANTINE = "byzantine"  # args: process; it is so from the start
 
@@ -345,6 +345,8 @@ def received(info: MarkInfo, args: tuple[_Arg, ...]) -> tuple[_Arg, _Arg, _Arg] 
 
 
 def _same(args: tuple[Expr, ...], values: tuple[Value, ...]) -> Expr:
+    if len(args) != len(values):
+        return FALSE
     pairs = list(zip(args, values, strict=True))
     if any(misfit(arg.type, value, None) is not None for arg, value in pairs):
         return FALSE
