@@ -147,8 +147,14 @@ def _flat(record: Any) -> dict[str, Any]:
 def trace_from_text(text: str, file: str = "this document") -> Trace:
     """The trace in a file's text; raises :class:`SpecError` as :func:`trace_from_json` does."""
     try:
-        return trace_from_json(json.loads(text), file)
-    except (ValueError, RecursionError) as problem:  # also a number of more digits than Python reads
+        document = json.loads(text)
+        if "\\ud" in text.lower():  # half a character, which nothing could be written with
+            json.dumps(document, ensure_ascii=False).encode()
+        return trace_from_json(document, file)
+    except (
+        ValueError,
+        RecursionError,
+    ) as problem:  # also a number of more digits than Python reads
         raise _no_trace(f"{file} is no JSON: {problem}") from problem
 
 

@@ -104,6 +104,11 @@ def test_steps_at_random_say_their_seed(explore: Said) -> None:
     assert "why not WORDS" in out
 
 
+def test_inner_steps_say_whose_they_are(explore: Said) -> None:
+    out = explore(EAGER, "1", "effect request.broadcast", options=("--no-diagram", "--fine-steps"))
+    assert "step 2: p1 goes on with request.broadcast\n" in out
+
+
 def test_a_start_is_drawn_where_there_are_several(explore: Said) -> None:
     out = explore("specs/byzantine/echo.bcast::built_for_one_with_one", "random 2")
     assert "step 0: the run starts with " in out
