@@ -7,7 +7,7 @@ from rich.text import Text
 
 from checker.views.paper import pairs
 from checker.witness.phrases import count, listing
-from checker.witness.trace import Ablation, Cost, Trace
+from checker.witness.trace import Ablation, Explanation, Trace
 
 OUTCOMES = {"holds": ("+", "bold green"), "violated": ("-", "red")}
 """The sign in front of an ablation, and its style."""
@@ -39,18 +39,22 @@ def smaller_view(trace: Trace) -> RenderableType | None:
     explanation = trace.explanation
     if explanation is None:
         return None
-    before, after, said = explanation.before, explanation.after, Text(style="dim")
-    if after is not None and before is not None and before != after:
-        said.append(f"Made smaller: from {_cost(before)} to {_cost(after)}. ")
-    elif after is not None:
-        said.append(f"The run takes {_cost(after)}. ")
-    if after is not None and explanation.least:
-        said.append("No run that violates the property takes less. ")
+    said = smaller(explanation)
     if explanation.note:
         note = explanation.note[:1].upper() + explanation.note[1:]
-        said.append(note if note.endswith(".") else f"{note}.")
-    said.rstrip()
-    return said if said.plain else None
+        said = f"{said} {note if note.endswith('.') else f'{note}.'}".lstrip()
+    return Text(said, style="dim") if said else None
+
+
+def smaller(explanation: Explanation) -> str:
+    """What making the run smaller took away, in sentences; empty where nothing is known."""
+    before, after = explanation.before, explanation.after
+    if after is None:
+        return ""
+    least = " No run that violates the property takes less." if explanation.least else ""
+    if before is None or before == after:
+        return f"The run takes {after}.{least}"
+    return f"Made smaller: from {before} to {after}.{least}"
 
 
 def _would(ablation: Ablation) -> str:
@@ -63,8 +67,3 @@ def _would(ablation: Ablation) -> str:
 def _what(ablation: Ablation) -> str:
     """What is left out; a fault that a process has from the start is at no step."""
     return f"{ablation.what} (step {ablation.step})" if ablation.step else ablation.what
-
-
-def _cost(cost: Cost) -> str:
-    parts = [(cost.faults, "fault"), (cost.messages, "message"), (cost.steps, "step")]
-    return listing([count(number, noun) for number, noun in parts])

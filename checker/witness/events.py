@@ -10,6 +10,7 @@ from checker.resources import called
 from checker.system import interpreter
 from checker.system.ir import MarkInfo, MarkKind, Place, TransitionSystem
 from checker.system.types import SetT, Value
+from checker.witness.phrases import opinion
 from checker.witness.show import show
 from checker.witness.trace import At, Event
 
@@ -18,9 +19,6 @@ SILENT = frozenset({MarkKind.BRANCH, MarkKind.MESSAGE, MarkKind.POINT})
 
 OF_ONE_MESSAGE = frozenset({MarkKind.RECEIVE, MarkKind.LOSE, MarkKind.COPY, MarkKind.FORGE})
 """Marks whose third argument is the message that the step is about."""
-
-OPINIONS = {"suspect": "suspects", "restore": "no longer suspects", "trust": "trusts"}
-"""What the indications of failure detectors say of a process."""
 
 
 def told(system: TransitionSystem, events: Iterable[interpreter.Event]) -> tuple[Event, ...]:
@@ -141,8 +139,9 @@ def _of_operator(info: MarkInfo, texts: list[str]) -> Event:
     if info.kind is MarkKind.INDICATION:
         return _event(info, f"{who} indicates {call}", who, call, arguments=arguments)
     path, _, operator = info.text.rpartition(".")
-    if operator in OPINIONS and len(given) == 1:
-        said = f"the detector tells {who} that it {OPINIONS[operator]} {given[0]}"
+    thinks = opinion(call)
+    if thinks:
+        said = f"the detector tells {who} that it {thinks}"
     else:
         oracle = f"the oracle `{path}`" if path else "the oracle"
         said = f"{oracle} indicates {operator}({', '.join(given)}) to {who}"

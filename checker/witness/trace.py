@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from checker.witness.phrases import count, listing
+
 FORMAT = 3
 """Version of the trace document; 3 has the spec's text, places in it, and an explanation."""
 
@@ -214,6 +216,11 @@ class Cost:
     faults: int
     messages: int
     steps: int
+
+    def __str__(self) -> str:
+        """``1 fault, 2 messages and 4 steps``."""
+        parts = (self.faults, "fault"), (self.messages, "message"), (self.steps, "step")
+        return listing(count(number, noun) for number, noun in parts)
 
 
 @dataclass(frozen=True, slots=True)
