@@ -45,7 +45,7 @@ LEADING = frozenset(
 MOST_EVENTS = 60
 """So many different events are taken out, those of the runs that were found first."""
 
-ALL = "every other run that violates it has all the events of one of these"
+ALL = "every other run that violates it has all the events that matter in a run of these kinds"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +57,36 @@ class Several:
 
 
 def several(
-    system: TransitionSystem, prop: Property, known: Trace, most: int, clock: Clock
+    system: TransitionSystem,
+    prop: Property,
+    known: Trace,
+    most: int,
+    clock: Clock,
+    *,
+    strict: bool = False,
 ) -> Several:
     """At most ``most`` runs that violate ``prop``, each of another kind and none of that of
     ``known``, which violates it.
 
-    It ends when ``clock`` does, with those that were found by then.
+    It ends when ``clock`` does, when somebody interrupts it, or when something goes wrong (which is
+    raised where it is ``strict``, as for :func:`checker.explaining.explain.explain`), with those
+    that were found by then.
     """
     search = _Tree(system, prop, known, clock)
-    search.take(rerun(system, path_of(system, known), prop), known, frozenset())
-    while search.waiting and len(search.found) <= most:
-        if not clock.left:
-            untried = f"{len(search.waiting):,} of {len(search.tried):,} sets of events"
-            return search.ended(f"the time is over, and {untried} were not tried")
-        search.step()
+    try:
+        search.take(rerun(system, path_of(system, known), prop), known, frozenset())
+        while search.waiting and len(search.found) <= most:
+            if not clock.left:
+                untried = f"{len(search.waiting):,} of {len(search.tried):,} sets of events"
+                return search.ended(f"the time is over, and {untried} were not tried")
+            search.step()
+    except KeyboardInterrupt:
+        clock.stop()
+        return search.ended("interrupted; there may be more")
+    except Exception as problem:
+        if strict:
+            raise
+        return search.ended(f"others can't be told: {problem or type(problem).__name__}")
     if len(search.found) > most:
         return search.ended("there may be more")
     return search.ended(search.gaps or ALL)
@@ -139,8 +155,7 @@ class _Tree:
         return self.inquiry
 
     def ended(self, note: str) -> Several:
-        _, *others = self.found.values()
-        return Several(tuple(others), note)
+        return Several(tuple(self.found.values())[1:], note)
 
 
 def _name(number: int) -> str:

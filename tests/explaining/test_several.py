@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from checker import pipeline
+from checker.explaining import asking
 from checker.explaining.asking import Clock
 from checker.explaining.kinds import kind_of
 from checker.explaining.several import ALL, Several, several
@@ -13,6 +17,7 @@ from checker.options import Options
 from checker.properties import ask
 from checker.scout import scouted
 from checker.system.instantiate.assemble import instantiate
+from checker.witness.replay import ReplayMismatch
 from checker.witness.trace import Trace
 from checker.witness.verdict import PropertyVerdict
 
@@ -66,3 +71,24 @@ def test_without_time_there_is_the_known_one() -> None:
     found = several(system, prop, known, 3, Clock(0.0))
     assert found == Several((), found.note)
     assert found.note.startswith("the time is over")
+
+
+@pytest.mark.parametrize("problem", [KeyboardInterrupt(), ReplayMismatch("no such step")])
+def test_what_goes_wrong_makes_no_verdict_worse(
+    problem: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise problem
+
+    plain = verdict_of(*ORDER, kinds=1)
+    monkeypatch.setattr(asking, "rerun", fail)
+    file, check, name = ORDER
+    report = pipeline.run_check(str(SPECS / file), check, Options(kinds=3))
+    (found,) = [v for v in report.verdicts if v.property == name]
+    assert (found.word, found.reason, found.trace) == (plain.word, plain.reason, plain.trace)
+    assert found.others == ()
+    assert found.of_others == (
+        "others can't be told: no such step"
+        if isinstance(problem, ReplayMismatch)
+        else "interrupted; there may be more"
+    )
