@@ -79,13 +79,24 @@ def beside(document: Loaded, compare: str | None, faultless: bool) -> Trace | No
     return follow(opened, phrases)
 
 
-def write_page(document: Trace, html: str | None, opened: bool, other: Trace | None) -> None:
-    """Writes the page of ``document``, with ``other`` beside it, to the file ``html`` (``-`` is
-    stdout), or, where it is only to be opened, to a temporary one."""
+def called(compare: str | None, faultless: bool) -> str:
+    """What the run that stands beside another one is called on the page."""
+    if faultless:
+        return "The same without faults"
+    if compare is None or "::" not in compare:
+        return ""
+    return f"The same steps in {compare.rpartition('::')[2]}"
+
+
+def write_page(
+    document: Trace, html: str | None, opened: bool, other: Trace | None, name: str = ""
+) -> None:
+    """Writes the page of ``document``, with ``other``, which is called ``name``, beside it, to the
+    file ``html`` (``-`` is stdout), or, where it is only to be opened, to a temporary one."""
     from checker.cli.say import note, write
     from checker.views.page import page_of
 
-    text = page_of(document, other)
+    text = page_of(document, other, names=("", name))
     if html == "-":
         click.echo(text, nl=False)
         return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from checker.cli import formats
-from checker.cli.pages import beside, page_options, require_page, write_page
+from checker.cli.pages import beside, called, page_options, require_page, write_page
 
 if TYPE_CHECKING:
     from checker.witness.trace import Trace
@@ -60,7 +60,8 @@ def view(
         made, _ = OUTPUTS[name]
         put(file, made(document))
     if paged:
-        write_page(document, html, opened, beside(found, compare, faultless))
+        other = beside(found, compare, faultless)
+        write_page(document, html, opened, other, called(compare, faultless))
     elif source:
         page(source_view(document))
     elif not wanted:

@@ -44,18 +44,18 @@ def viewer(trace: Trace, side: str, name: str = "") -> dict[str, Any]:
     return {
         "side": side,
         "fragment": FRAGMENTS[side],
-        "name": name or f"{trace.header.check} of {_short(trace.header.file)}",
+        "name": name or "A run",
         "property": trace.property_name,
         "word": trace.word,
         "sign": "✗ " if trace.word in ("violated", "error") else "",
         "where": _where(trace),
-        "lead": _with_code(sentences[0]),
-        "more": [_with_code(said) for said in sentences[1:]],
+        "lead": with_code(as_sentence(sentences[0])),
+        "more": [with_code(said) for said in sentences[1:]],
         "definition": trace.definition,
         "defined": "" if trace.at is None else f"{called(trace.at.file)}:{trace.at.line}",
         "ablations": _ablations(explained),
         "smaller": smaller(explained),
-        "note": _as_sentence(explained.note),
+        "note": as_sentence(explained.note),
         "explained": trace.explanation is not None,
         "svg": Markup(svg_of(picture, title_id=f"{side}-picture")),
         "width": round(picture.width),
@@ -135,16 +135,19 @@ def smaller(explained: Explanation) -> str:
         f"this one takes {_cost(after)}.{least}"  # fmt: skip
 
 
-def _with_code(said: str) -> Markup:
+def with_code(said: str) -> Markup:
     """``said`` with what stands between backquotes as code."""
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(said))))
 
 
-def _as_sentence(said: str) -> str:
-    """``said`` with a capital letter and a full stop."""
+def as_sentence(said: str) -> str:
+    """``said`` with a capital letter, unless it begins with the name of a process, and a full
+    stop."""
     if not said:
         return ""
-    return said[0].upper() + said[1:] + ("" if said.endswith((".", "!", "?")) else ".")
+    begins = said.split()[0]
+    first = begins.capitalize() if begins.isalpha() and begins.islower() else begins
+    return first + said[len(begins) :] + ("" if said.endswith((".", "!", "?")) else ".")
 
 
 def _cost(cost: Cost) -> str:

@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from checker.views.page.content import as_sentence, with_code
 from checker.views.page.html import environment, policy, style
 from checker.views.picture import picture_of
 from checker.views.svg import svg_of
+from checker.witness.phrases import count
 from checker.witness.trace import Trace
 
 
@@ -68,7 +70,9 @@ def _shown(exhibit: Exhibit) -> dict[str, object]:
     trace = exhibit.trace
     explained = trace.explanation
     sentences = () if explained is None else explained.sentences
-    sentence = sentences[0] if sentences else trace.sentence
+    said = as_sentence(
+        sentences[0] if sentences else trace.sentence.removesuffix(f": {trace.definition}")
+    )
     drawn = svg_of(picture_of(trace), title_id="thumb").encode()
     return {
         "page": exhibit.page,
@@ -77,11 +81,12 @@ def _shown(exhibit: Exhibit) -> dict[str, object]:
         "title": _name(trace).removesuffix(".bcast").replace("_", " "),
         "check": trace.header.check,
         "property": trace.property_name,
-        "sentence": sentence.removesuffix(f": {trace.definition}"),
+        "sentence": with_code(said),
+        "spoken": said.replace("`", ""),
         "definition": trace.definition,
-        "length": trace.length,
+        "length": count(trace.length, "step"),
         "saved": [] if explained is None else [
-            a.what for a in explained.ablations if a.outcome == "holds"
+            a.what for a in explained.ablations if a.outcome == "holds" and a.kind == "fault"
         ],
         "image": "data:image/svg+xml;base64," + base64.b64encode(drawn).decode(),
     }  # fmt: skip

@@ -32,8 +32,8 @@ def page_of(
 ) -> str:
     """``trace`` as a self-contained page; with ``other``, both beside one another.
 
-    ``index``: where a link to an index goes, if there is to be one.  ``names``: what the two runs
-    are called; where empty, by the checks that they are from.
+    ``index``: where a link to an index goes, if there is to be one.  ``names``: what runs that
+    are of no property are called.
     """
     runs = [trace] if other is None else [trace, other]
     script = "\n".join(_text(name) for name in SCRIPTS)
