@@ -21,6 +21,7 @@ from checker.views.picture_places import Room, beside
 from checker.views.picture_rows import home_of, is_everybodys, rows_of, tops_of
 from checker.views.picture_strips import GAP, HEIGHT, strips_of, violating_step, violations_of
 from checker.views.picture_words import (
+    CHARACTER,
     LINE,
     Seat,
     columns,
@@ -98,7 +99,7 @@ class _Plan:
     def _place_lanes(self) -> None:
         widths = [width_of(line) for seats in self._seats for s in seats for line in s.lines]
         said = {arrow.message for arrow in self._found.arrows}
-        widths += [min(columns(text), self._most) * 6.8 for text in said]
+        widths += [min(columns(text), self._most) * CHARACTER for text in said]
         widest = max(widths, default=60.0)
         apart = min(max(widest + 56, 176.0), 236.0)
         margin = min(max(widest + 34, 80.0), apart)

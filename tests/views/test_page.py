@@ -11,9 +11,10 @@ from html.parser import HTMLParser
 
 import pytest
 
+from checker.views.explained import smaller
 from checker.views.page import page_of
 from checker.views.page.beside import beside
-from checker.views.page.content import ablation, smaller, viewer
+from checker.views.page.content import ablation, viewer
 from checker.views.page.gallery import Exhibit, Skipped, index_of, page_name
 from checker.views.page.script_data import as_script, data_of
 from checker.views.page.state import states_of
@@ -157,8 +158,8 @@ def test_what_was_made_smaller_is_said_where_it_was() -> None:
         "The run takes 1 fault, 1 message and 3 steps."
     )
     assert smaller(Explanation(before=more, after=less, least=True)) == (
-        "Made smaller: the run as it was found took 2 faults, 5 messages and 9 steps; this one"
-        " takes 1 fault, 1 message and 3 steps. No run that violates the property takes less."
+        "Made smaller: from 2 faults, 5 messages and 9 steps to 1 fault, 1 message and 3 steps."
+        " No run that violates the property takes less."
     )
 
 

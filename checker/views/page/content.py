@@ -7,11 +7,12 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from checker.views.explained import smaller
 from checker.views.page.timeline import timeline
 from checker.views.picture import picture_of
 from checker.views.svg import svg_of
-from checker.witness.phrases import count, listing
-from checker.witness.trace import Ablation, Cost, Explanation, LedgerEntry, Source, Step, Trace
+from checker.witness.phrases import count
+from checker.witness.trace import Ablation, Explanation, LedgerEntry, Source, Step, Trace
 
 SIGNS = {"holds": "✓", "violated": "✗", "unknown": "?"}
 
@@ -123,18 +124,6 @@ def ablation(found: Ablation) -> dict[str, Any]:
     return {"sign": sign, "outcome": found.outcome, "text": text, "step": found.step}
 
 
-def smaller(explained: Explanation) -> str:
-    """What making the run smaller took away, as a sentence; empty where nothing is known."""
-    before, after = explained.before, explained.after
-    if after is None:
-        return ""
-    least = " No run that violates the property takes less." if explained.least else ""
-    if before is None or before == after:
-        return f"The run takes {_cost(after)}.{least}"
-    return f"Made smaller: the run as it was found took {_cost(before)}; " \
-        f"this one takes {_cost(after)}.{least}"  # fmt: skip
-
-
 def with_code(said: str) -> Markup:
     """``said`` with what stands between backquotes as code."""
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(said))))
@@ -148,16 +137,6 @@ def as_sentence(said: str) -> str:
     begins = said.split()[0]
     first = begins.capitalize() if begins.isalpha() and begins.islower() else begins
     return first + said[len(begins) :] + ("" if said.endswith((".", "!", "?")) else ".")
-
-
-def _cost(cost: Cost) -> str:
-    return listing(
-        [
-            count(cost.faults, "fault"),
-            count(cost.messages, "message"),
-            count(cost.steps, "step"),
-        ]
-    )
 
 
 def _caption(trace: Trace) -> str:
