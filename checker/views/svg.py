@@ -48,6 +48,9 @@ from checker.views.svg_style import colour, patterns, style
 HEADING = 20.0
 """Height of a line of the heading."""
 
+DRAWN = 6.6
+"""Width of a character as it mostly is drawn; places are made for somewhat wider ones."""
+
 
 def svg_of(picture: Picture, *, title_id: str = "") -> str:
     """``picture`` as an SVG document.
@@ -139,7 +142,7 @@ def _loop(picture: Picture) -> list[str]:
         return []
     box = picture.loop.box
     said = "↻ " + picture.loop.text
-    wide = columns(said) * 6.6
+    wide = columns(said) * DRAWN
     return [
         '<g class="loop-box">'
         f'<rect x="{number(box.left)}" y="{number(box.top)}" rx="8"'
@@ -206,7 +209,7 @@ def _label(label: Label, prefix: str, crash: bool) -> str:
         end = "" if label.left or mark else " end"
         parts.append(text(label.box.right if end else x, y, line.text, "halo" + how + end))
         if line.struck:
-            to_x = x + columns(line.text) * 6.6
+            to_x = x + columns(line.text) * DRAWN
             way = f"M{number(x - 14)},{number(y - 4)} H{number(to_x)}"
             parts.append(f'<path class="sign faulty" d="{way}"/>')
     return "".join(parts)
