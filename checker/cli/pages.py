@@ -85,7 +85,8 @@ def called(compare: str | None, faultless: bool) -> str:
         return "The same without faults"
     if compare is None or "::" not in compare:
         return ""
-    return f"The same steps in {compare.rpartition('::')[2]}"
+    file, _, check = compare.rpartition("::")
+    return f"The same steps in {check} of {Path(file).name}"
 
 
 def write_page(

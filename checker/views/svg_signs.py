@@ -14,7 +14,7 @@ BODIES = {
     "receive": '<circle class="body" r="10"/>',
     "request": '<path class="body" d="M-10,-9 H4 L13,0 L4,9 H-10 Z"/>',
     "step": '<rect class="body" x="-9.5" y="-9" width="19" height="18" rx="3"/>',
-    "effect": '<circle class="body" r="9"/>',
+    "effect": '<path class="body" d="M-7,-9 H7 L11,9 H-11 Z"/>',
     "timeout": '<path class="body" d="M-6,-10 H6 L11,0 L6,10 H-6 L-11,0 Z"/>',
     "detect": '<path class="body" d="M-14,0 Q0,-19 14,0 Q0,19 -14,0 Z"/>',
     "recover": '<path class="body" d="M-9,9 V-4 L0,-13 L9,-4 V9 Z"/>',

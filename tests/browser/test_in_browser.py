@@ -314,3 +314,27 @@ def test_a_long_run_has_a_sign_and_a_line_for_each_step(open_page: Open) -> None
     page.keyboard.press("ArrowRight")
     assert page.locator(".headline").inner_text().startswith("1. ")
     assert page.locator("g.step.now").count() == 1
+
+
+PHONE = {"viewport": {"width": 390, "height": 700}}
+IN_SIGHT = """selector => {
+  const { top, bottom } = document.querySelector(selector).getBoundingClientRect();
+  return bottom > 60 && top < innerHeight;
+}"""
+
+
+def test_a_link_far_below_brings_the_picture_back(open_page: Open) -> None:
+    page = open_page(broken(), **PHONE).page
+    page.locator(".steps a").nth(1).click()
+    assert page.evaluate(IN_SIGHT, ".diagram .step.now")
+
+
+def test_keys_do_not_take_the_words_away_from_who_reads_them(open_page: Open) -> None:
+    page = open_page(runs.long(60), fragment="#step=20", **PHONE).page
+    page.locator('.steps li[data-step="20"]').scroll_into_view_if_needed()
+    for _ in range(15):
+        page.keyboard.press("ArrowRight")
+    assert page.evaluate(IN_SIGHT, '.steps li[data-step="35"]')
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    page.keyboard.press("Home")
+    assert page.evaluate(IN_SIGHT, ".diagram")

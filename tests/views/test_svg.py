@@ -219,3 +219,9 @@ def test_a_byzantine_lane_is_hatched() -> None:
     hatched = [lane.attrib["data-process"] for lane in groups(root_of(everything()), "lane")
                if any("hatch" in r.get("fill", "") for r in lane.iter(f"{SVG}rect"))]  # fmt: skip
     assert hatched == ["p3"]
+
+
+def test_what_a_process_does_and_what_it_receives_have_different_shapes() -> None:
+    drawn = {kind: re.match(r"<\w+", BODIES[kind]) for kind in ("receive", "effect")}
+    assert drawn["receive"] is not None and drawn["effect"] is not None
+    assert drawn["receive"][0] != drawn["effect"][0]
