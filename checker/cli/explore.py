@@ -10,6 +10,7 @@ import click
 from checker.cli.settings import SET
 
 if TYPE_CHECKING:
+    from checker.cli.exploring import Exploring
     from checker.stepping.opened import Opened
     from checker.stepping.session import Session
 
@@ -55,13 +56,25 @@ def explore(
     with ended_politely():
         try:
             exploring.show()
-            while (line := _line()) is not None and exploring.do(line):
+            while (line := _line()) is not None and _done(exploring, line):
                 pass
         except KeyboardInterrupt:
             click.echo()
     if save is not None:
         exploring.save(save)
     return 0
+
+
+def _done(exploring: Exploring, line: str) -> bool:
+    """Does what ``line`` says; False at the end.  Where somebody types, Ctrl-C ends the command,
+    such as a long `random`, and not the session."""
+    try:
+        return exploring.do(line)
+    except KeyboardInterrupt:
+        if not sys.stdin.isatty():
+            raise
+        click.echo("\ninterrupted; `show` tells how far it went")
+        return True
 
 
 def _line() -> str | None:

@@ -151,10 +151,7 @@ def trace_from_text(text: str, file: str = "this document") -> Trace:
         if "\\ud" in text.lower():  # half a character, which nothing could be written with
             json.dumps(document, ensure_ascii=False).encode()
         return trace_from_json(document, file)
-    except (
-        ValueError,
-        RecursionError,
-    ) as problem:  # also a number of more digits than Python reads
+    except (ValueError, RecursionError) as problem:
         raise _no_trace(f"{file} is no JSON: {problem}") from problem
 
 
