@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from rich.cells import cell_len
+
 from checker.views.picture_arrows import Arrows
 from checker.views.picture_identity import Identities
 from checker.views.picture_parts import Bar, Box, Label, Lane, LoopBox, Mark, Picture, Span
@@ -24,7 +26,6 @@ from checker.views.picture_words import (
     CHARACTER,
     LINE,
     Seat,
-    columns,
     ends_of,
     fate_of,
     seats_of,
@@ -99,7 +100,7 @@ class _Plan:
     def _place_lanes(self) -> None:
         widths = [width_of(line) for seats in self._seats for s in seats for line in s.lines]
         said = {arrow.message for arrow in self._found.arrows}
-        widths += [min(columns(text), self._most) * CHARACTER for text in said]
+        widths += [min(cell_len(text), self._most) * CHARACTER for text in said]
         widest = max(widths, default=60.0)
         apart = min(max(widest + 56, 176.0), 236.0)
         margin = min(max(widest + 34, 80.0), apart)

@@ -6,11 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from rich.cells import cell_len
+
 from checker.views.columns import shortened
 from checker.views.picture_identity import Identities
 from checker.views.picture_parts import Box, Item, Lane, Mark, Strip, Violation
 from checker.views.picture_places import ON_A_LANE, Room, beside
-from checker.views.picture_words import CHARACTER, columns, sentences_of
+from checker.views.picture_words import CHARACTER, sentences_of
 from checker.witness.trace import Step, Trace
 
 WORDS = 7.2
@@ -44,7 +46,7 @@ def strips_of(
     for lane in lanes:
         told = [*happened[lane.process], *((None, text) for text in missing[lane.process])]
         short = [shortened(text, most) for _, text in told]
-        wide = max((columns(text) * CHARACTER + 30 for text in short), default=0.0)
+        wide = max((cell_len(text) * CHARACTER + 30 for text in short), default=0.0)
         items = []
         for i, ((step, text), said) in enumerate(zip(told, short, strict=True)):
             y = top + i * (HEIGHT + GAP)
@@ -133,7 +135,7 @@ def violations_of(
     at = next((m for m in marks if m.step == violating_step(trace) and m.first and m.lane), None)
     if at is not None:
         text = "violated here"
-        wide = columns(text) * WORDS + 8
+        wide = cell_len(text) * WORDS + 8
         places = [
             Box(at.x - wide / 2, at.y + 22, at.x + wide / 2, at.y + 38),
             *(box for box, _ in beside(at.x, at.y + 26, wide, 16, 12)),
@@ -178,7 +180,7 @@ def _at_ends(
 
 def _centred(x: float, said: str, top: float, width: float) -> Box:
     """A box for ``said`` around ``x``, inside a picture of that width."""
-    half = columns(said) * WORDS / 2
+    half = cell_len(said) * WORDS / 2
     x = min(max(x, half + 6), max(width - half - 6, half))
     return Box(x - half, top, x + half, top + 16)
 

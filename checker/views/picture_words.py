@@ -190,11 +190,6 @@ def ends_of(trace: Trace) -> str:
     return "nothing is left to do" if trace.ends else "the run may go on"
 
 
-def columns(text: str) -> int:
-    """How many columns ``text`` takes where some characters are as wide as two."""
-    return cell_len(text)
-
-
 def width_of(line: Line) -> float:
     """How wide a line is with its sign."""
-    return columns(line.text) * CHARACTER + (SIGN if line.sign else 0.0)
+    return cell_len(line.text) * CHARACTER + (SIGN if line.sign else 0.0)

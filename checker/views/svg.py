@@ -26,9 +26,11 @@ Colours are the custom properties ``--message-0`` … ``--message-7``, ``--ink``
 
 from __future__ import annotations
 
+from rich.cells import cell_len
+
 from checker.views.description import description_of
 from checker.views.picture_parts import Bar, Drawn, Label, Lane, Mark, Picture, Strip, Violation
-from checker.views.picture_words import LINE, SIGN, columns, width_of
+from checker.views.picture_words import LINE, SIGN, width_of
 from checker.views.svg_arrows import arrow, arrow_texts
 from checker.views.svg_legend import legend
 from checker.views.svg_signs import (
@@ -142,7 +144,7 @@ def _loop(picture: Picture) -> list[str]:
         return []
     box = picture.loop.box
     said = "↻ " + picture.loop.text
-    wide = columns(said) * DRAWN
+    wide = cell_len(said) * DRAWN
     return [
         '<g class="loop-box">'
         f'<rect x="{number(box.left)}" y="{number(box.top)}" rx="8"'
@@ -209,7 +211,7 @@ def _label(label: Label, prefix: str, crash: bool) -> str:
         end = "" if label.left or mark else " end"
         parts.append(text(label.box.right if end else x, y, line.text, "halo" + how + end))
         if line.struck:
-            to_x = x + columns(line.text) * DRAWN
+            to_x = x + cell_len(line.text) * DRAWN
             way = f"M{number(x - 14)},{number(y - 4)} H{number(to_x)}"
             parts.append(f'<path class="sign faulty" d="{way}"/>')
     return "".join(parts)
