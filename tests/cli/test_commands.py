@@ -150,6 +150,7 @@ SPEC_ERROR = SpecError((Diagnostic("T101", "a type is wrong"), Diagnostic("T102"
         (ZeroDivisionError("x"), 70, "internal error: ZeroDivisionError"),
         (MemoryError(), 3, "out of memory"),
         (OSError(errno.ENOSPC, "No space left on device", "f"), 2, "f: No space left on device"),
+        (say.Unwritten(errno.ENOENT, "No such folder", "f"), 2, "error: f: No such folder"),
         (OSError(errno.EBADF, "Bad file descriptor"), 70, "error: Bad file descriptor"),
         (KeyboardInterrupt(), 3, "interrupted"),
     ],

@@ -127,6 +127,11 @@ def test_inner_steps_say_whose_they_are(explore: Said) -> None:
     assert "step 2: p1 goes on with request.broadcast\n" in out
 
 
+def test_a_check_is_no_scenario(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", EAGER]) == 2
+    assert "a scenario of a check is called FILE::CHECK::SCENARIO" in capsys.readouterr().err
+
+
 def test_a_start_is_drawn_where_there_are_several(explore: Said) -> None:
     out = explore("specs/byzantine/echo.bcast::built_for_one_with_one", "random 2")
     assert "step 0: the run starts with " in out

@@ -245,3 +245,13 @@ def test_pictures_go_to_files(trace: Path, capsys: Out) -> None:
     assert main(["view", str(trace), "--svg", "nowhere/t.svg"]) == 2
     assert main(["view", str(trace), "--svg", "x", "--mermaid", "x"]) == 2
     assert "same file" in capsys.readouterr().err
+
+
+def test_a_run_of_another_kind_is_shown_once(capsys: Out) -> None:
+    """Also where it violates two properties."""
+    name = "specs/total_order/sequencer_takeover.bcast::crash_one"
+    assert main(["check", name, "--all", "2", "--explain", "0"]) == 0
+    out = capsys.readouterr().out
+    assert out.count("Another kind of run (2)\n") == 1
+    assert out.count("total_order: VIOLATED, by the same run\n") == 2
+    assert "(3)" not in out
