@@ -48,6 +48,8 @@ def require_page(html: str | None, opened: bool, compare: str | None, faultless:
     if (compare is not None or faultless) and html is None and not opened:
         option = "--without-faults" if faultless else "--compare"
         raise click.UsageError(f"{option} is about a page: say --html FILE, or --open")
+    if compare is not None and compare.endswith(".bcast"):
+        raise click.UsageError(f"--compare {compare}: say which check of it, as FILE::CHECK")
     if opened and html == "-":
         raise click.UsageError("what goes to stdout can't be opened: name a file with --html")
     return html is not None or opened
