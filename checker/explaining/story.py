@@ -236,7 +236,8 @@ def _step_of(trace: Trace, fact: Fact, voice: Voice, who: str) -> int | None:
 
 
 def _liars(trace: Trace) -> Iterator[str]:
-    """What Byzantine processes made others receive; those that said the same are told together."""
+    """What Byzantine processes made others receive, or that they kept silent; those that said the
+    same are told together."""
     made: dict[str, dict[str, dict[str, None]]] = {}
     for _, event in _events(trace, "forge"):
         whom = made.setdefault(event.process, {}).setdefault(event.message, {})
@@ -250,6 +251,12 @@ def _liars(trace: Trace) -> Iterator[str]:
         f"{listing(sorted(who))}, which {'is' if len(who) == 1 else 'are'} Byzantine, sent {said}"
         for said, who in liars.items()
     ]
+    silent = [f.process for f in trace.fates if f.faulty == "byzantine" and f.process not in made]
+    if silent:
+        parts.append(
+            f"{listing(silent)}, which {'is' if len(silent) == 1 else 'are'} Byzantine,"
+            f" {'sends' if len(silent) == 1 else 'send'} nothing"
+        )
     if parts:
         yield f"{'; '.join(parts)}."
 

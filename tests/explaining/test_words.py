@@ -150,6 +150,13 @@ CASES = {
         " delivered forged from p1.",
         "p2, which is Byzantine, sent ECHO(forged) to p3 and ECHO(a) to p1.",
     ),
+    "a liar that keeps silent": (
+        "byzantine/bracha.bcast::three",
+        "validity",
+        "Validity fails: p1, which is correct, broadcast a and never delivers it.",
+        "p3, which is Byzantine, sends nothing.",
+        "After step 3 nothing more has to happen.",
+    ),
     "a split network": (
         "exactly_once/partitioned_queue.bcast::majority_split",
         "served",
