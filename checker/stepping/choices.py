@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from checker.lang.check_client import verbs
 from checker.system import interpreter
 from checker.system.interpreter import State, Transition
-from checker.system.ir import CRASHING, ActionKind, MarkKind, TransitionSystem, domain_item
+from checker.system.ir import CRASHING, ActionKind, MarkKind, TransitionSystem
 from checker.witness.cut import EFFECTS, cut_short
 from checker.witness.events import acting, told
-from checker.witness.narrate import LEADING
+from checker.witness.narrate import LEADING, going_on, within
 from checker.witness.phrases import opinion
 from checker.witness.rerun import Moment
 from checker.witness.show import show
@@ -116,7 +116,7 @@ def _choice(system: TransitionSystem, state: State, way: _Way, text: str) -> Cho
     kind, suffix = transition.action.kind, text[len(way.phrase) :]
     return Choice(
         text,
-        "" if kind in NOBODYS else acting(system, transition.events) or _inner(transition),
+        "" if kind in NOBODYS else acting(system, transition.events) or within(transition),
         kind.value,
         transition.successor,
         transition,
@@ -155,8 +155,8 @@ def _names(transition: Transition, events: tuple[Event, ...]) -> list[str]:
     kind = transition.action.kind
     leading = next((e for wanted in LEADING[kind] for e in events if e.kind == wanted), None)
     if leading is None:
-        name, who = transition.action.name, _inner(transition)
-        return [f"{who} goes on with {name.removeprefix('effect ')}", name] if who else [name]
+        name, said = transition.action.name, going_on(transition)
+        return [said, name] if said else [name]
     if leading.kind == MarkKind.REQUEST:
         return _request(leading)
     if leading.kind == MarkKind.DETECT:
@@ -168,14 +168,6 @@ def _names(transition: Transition, events: tuple[Event, ...]) -> list[str]:
     if leading.kind == MarkKind.RECOVER:
         return [leading.sentence, f"{leading.process} recovers"]
     return [leading.sentence]
-
-
-def _inner(transition: Transition) -> str:
-    """Whose step it is that does nothing to be seen but go on in a handler; empty: nobody's."""
-    action = transition.action
-    if action.kind is not ActionKind.EFFECT or not action.params:
-        return ""
-    return show(domain_item(action.params[0].domain), transition.params[0])
 
 
 def _request(event: Event) -> list[str]:

@@ -104,9 +104,7 @@ def _block(trace: Trace, order: Causality, step: Step, spoken: frozenset[str]) -
             items.append(Item(lane, "", f"{change.title} = {change.after}", TOLD))
     at = [item for item in items if item.lane in known]
     if not at and not arrows and not ghosts and step.process in known:
-        at = [Item(step.process, m.RECEIVE, step.headline.removeprefix(f"{step.process}: "))]
-    if not at and step.kind == "effect":
-        at = [Item(lane, "", "an inner step", QUIET) for lane in _named_by(step.action, known)]
+        at = [_of_itself(step)]
     idle = not at and not arrows and not ghosts
     local = any(item.mark == m.TIMER for item in at)
     world = any(e.kind == "world" and not _asked(e) for e in step.events) and not local
@@ -170,10 +168,11 @@ def _asked(event: Event) -> re.Match[str] | None:
     return re.fullmatch(r"(\S+) (asks the oracle .*)", event.name)
 
 
-def _named_by(action: str, known: set[str]) -> list[str]:
-    """The process in whose name an action is taken: ``p1`` of ``effect send(p1, 2)``."""
-    words = re.findall(r"[\w.]+", action.partition("(")[2])
-    return [word for word in words if word in known][:1]
+def _of_itself(step: Step) -> Item:
+    """A step of which nothing else can be seen."""
+    if step.kind == "effect":
+        return Item(step.process, "", "an inner step", QUIET)
+    return Item(step.process, m.RECEIVE, step.headline.removeprefix(f"{step.process}: "))
 
 
 def _sent(trace: Trace, step: Step, event: Event, arrows: tuple[Arrow, ...]) -> list[Item]:

@@ -115,13 +115,33 @@ def _step(system: TransitionSystem, number: int, before: State | None, moment: M
         number=number,
         action="" if moment.transition is None else _instance(moment.transition),
         kind="start" if moment.transition is None else moment.transition.action.kind.value,
-        process="" if moment.transition is None else acting(system, moment.events),
+        process=_whose(system, moment),
         headline=_headline(moment, events),
         events=events,
         changes=changes,
         state=_data(system, moment.state),
         cut=cut_short(system, before, moment),
     )
+
+
+def _whose(system: TransitionSystem, moment: Moment) -> str:
+    if moment.transition is None:
+        return ""
+    return acting(system, moment.events) or within(moment.transition)
+
+
+def within(transition: Transition) -> str:
+    """Whose step it is that goes on inside a handler; empty where it is none."""
+    action = transition.action
+    if action.kind is not ActionKind.EFFECT or not action.params:
+        return ""
+    return show(ir.domain_item(action.params[0].domain), transition.params[0])
+
+
+def going_on(transition: Transition) -> str:
+    """What a step says that goes on inside a handler, where nothing else can be seen of it."""
+    who = within(transition)
+    return f"{who} goes on with {transition.action.name.removeprefix('effect ')}" if who else ""
 
 
 def _data(system: TransitionSystem, state: State) -> dict[str, Json]:
@@ -156,7 +176,8 @@ def _headline(moment: Moment, events: tuple[Event, ...]) -> str:
         return "the start"
     kind = moment.transition.action.kind
     leading = [e for wanted in LEADING[kind] for e in events if e.kind == wanted]
-    headline = leading[0].sentence if leading else _instance(moment.transition)
+    unseen = going_on(moment.transition) or _instance(moment.transition)
+    headline = leading[0].sentence if leading else unseen
     if kind is not ActionKind.CRASH and any(e.kind == "crash" for e in events):
         headline += ", and crashes"
     return headline
