@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from checker.diagnostics import SpecError
 from checker.lang import typed
-from checker.lang.sources import texts
+from checker.lang.sources import SourceText, own_texts, shipped_texts
 from checker.options import Options, version
 from checker.resources import called
 from checker.system.instantiate.assemble import Instantiated
 from checker.system.instantiate.sizes import shown
 from checker.system.ir import TransitionSystem
-from checker.witness.trace import Header, Source
+from checker.witness.trace import Header, Source, Trace
 
 GROWN = "capacity of "
 """Prefix, in a header's settings, of the capacities that its system was made with."""
@@ -47,12 +50,30 @@ def settings_of(header: Header) -> tuple[dict[str, str], dict[str, int]]:
 
 
 def _sources(path: str, system: TransitionSystem) -> tuple[Source, ...]:
-    """The spec as it is, with those of the tool's own files that ``system`` is made from."""
+    """The spec as it is, with those of the tool's own files that ``system`` is made from.
 
+    A cell of a sweep may run where its spec is not: then these are all there are.
+    """
     places = [mark.place for mark in system.marks] + [p.place for p in system.properties]
     mentioned = {place.file for place in places if place is not None}
-    return tuple(
-        Source(called(s.file), s.digest, s.data.decode("utf-8"), s.shipped)
-        for s in texts(path)
-        if not s.shipped or s.file in mentioned
-    )
+    shipped = (_source(text) for text in shipped_texts() if text.file in mentioned)
+    return (*_own(path), *shipped)
+
+
+def with_own_sources(trace: Trace) -> Trace:
+    """``trace`` with the texts of its spec, where they are here and it has none."""
+    header = trace.header
+    if any(not source.shipped for source in header.sources):
+        return trace
+    return replace(trace, header=replace(header, sources=(*_own(header.file), *header.sources)))
+
+
+def _own(path: str) -> tuple[Source, ...]:
+    try:
+        return tuple(_source(text) for text in own_texts(path))
+    except SpecError:
+        return ()
+
+
+def _source(text: SourceText) -> Source:
+    return Source(called(text.file), text.digest, text.data.decode("utf-8"), text.shipped)

@@ -239,6 +239,7 @@ class _Keeper:
         if self._traces is None:
             return {}
         from checker.cli.say import write
+        from checker.provenance import with_own_sources
         from checker.sweep.rows import traces_of
         from checker.witness.json_format import trace_to_json
 
@@ -246,7 +247,8 @@ class _Keeper:
         for name, trace in traces_of(outcome).items():
             word = "-".join("".join(c if c.isalnum() or c == "_" else " " for c in name).split())
             path = str(Path(self._traces) / f"{outcome.cell:04}-{word}.json")
-            text = json.dumps(trace_to_json(trace), indent=2, ensure_ascii=False)
+            document = trace_to_json(with_own_sources(trace))
+            text = json.dumps(document, indent=2, ensure_ascii=False)
             try:
                 write(path, text + "\n")
                 files[name] = path

@@ -27,16 +27,18 @@ class SourceText:
         return hashlib.sha256(self.data).hexdigest()
 
 
-def texts(path: Path | str) -> tuple[SourceText, ...]:
-    """The file at ``path``, what it imports, and all that comes with the tool.
-
-    Raises :class:`SpecError` where they can't be read.
-    """
+def own_texts(path: Path | str) -> tuple[SourceText, ...]:
+    """The file at ``path`` and what it imports; raises :class:`SpecError` where they can't be
+    read."""
     where = Path(path)
-    own = [source.spec.file for source in open_source(read(where), where).all()]
-    shipped = sorted(str(file) for file in interfaces().rglob("*.bcast"))
-    own_texts = [SourceText(file, Path(file).read_bytes()) for file in own]
-    return (*own_texts, *(SourceText(file, Path(file).read_bytes(), True) for file in shipped))
+    files = (source.spec.file for source in open_source(read(where), where).all())
+    return tuple(SourceText(file, Path(file).read_bytes()) for file in files)
+
+
+def shipped_texts() -> tuple[SourceText, ...]:
+    """All that comes with the tool."""
+    files = sorted(interfaces().rglob("*.bcast"))
+    return tuple(SourceText(str(file), file.read_bytes(), True) for file in files)
 
 
 def digests(path: Path | str) -> dict[str, str]:
@@ -48,7 +50,7 @@ def digests(path: Path | str) -> dict[str, str]:
     where = Path(path)
     found: dict[str, str] = {}
     shipped = hashlib.sha256()
-    for source in texts(where):
+    for source in (*own_texts(where), *shipped_texts()):
         if source.shipped:
             shipped.update(source.data)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -42,6 +43,9 @@ def test_the_command_gives_the_same_rows_as_here(
         rows = pq.read_table(name).to_pylist()
         found.append([{k: v for k, v in row.items() if "seconds" not in k} for row in rows])
     assert found[0] == found[1]
+    for file in Path("t").iterdir():
+        (source,) = json.loads(file.read_text(encoding="utf-8"))["sources"]
+        assert source["text"] == SPEC
     assert [row["status"] for row in found[0]] == ["done", "impossible", "done", "done"]
 
 
