@@ -47,6 +47,9 @@ __all__ = [
     "version",
 ]
 
+FOR_KINDS = 60.0
+"""Seconds for each check in which runs of other kinds are looked for."""
+
 
 def run_check(
     path: str, name: str | None, options: Options, listener: Listener | None = None
@@ -70,7 +73,6 @@ def run_loaded(
         if run is not None and run.temporary and not report.interrupted:
             run.unfinished = False
         report = _explained(report, made.system, options, listener)
-        report = _with_others(report, made.system, options, listener)
         report = exported(report, made.system, options, run, listener)
     return report if run is None or not run.staying else replace(report, kept=run.location)
 
@@ -89,12 +91,13 @@ def explain_trace(
     trace: Trace, seconds: float, *, threads: int | None = None, listener: Listener | None = None
 ) -> Trace:
     """As :func:`replay_trace`; the run is made smaller and explained within ``seconds``."""
+    from checker.explaining.asking import Clock
     from checker.explaining.explain import explain
     from checker.witness.replay import replay_document
 
     system = _system_of(trace, None)
     again = replay_document(system, trace)
-    return explain(system, again, seconds, threads=threads, listener=listener)
+    return explain(system, again, Clock(seconds, threads, listener=listener))
 
 
 def _system_of(trace: Trace, base_folder: str | None) -> TransitionSystem:
@@ -292,37 +295,20 @@ def _scenarios(
 def _explained(
     report: Report, system: TransitionSystem, options: Options, listener: Listener | None
 ) -> Report:
-    """``report`` with its violations explained, where that is wanted and there are any."""
-    if options.explain is None or report.interrupted:
+    """``report`` with its violations explained, and with some of other kinds, where that is wanted
+    and there are any."""
+    if report.interrupted or (options.explain is None and options.kinds < 2):
         return report
-    from checker.explaining.reports import explained
+    from checker.explaining.asking import Clock
+    from checker.explaining.reports import explained, with_others
 
-    return explained(
-        report,
-        system,
-        options.explain,
-        threads=options.threads,
-        memory=options.limits.memory,
-        listener=listener,
-    )
-
-
-def _with_others(
-    report: Report, system: TransitionSystem, options: Options, listener: Listener | None
-) -> Report:
-    """``report`` with counterexamples of other kinds, where they are wanted."""
-    if options.kinds < 2 or report.interrupted:
-        return report
-    from checker.explaining.reports import with_others
-
-    return with_others(
-        report,
-        system,
-        options.kinds,
-        threads=options.threads,
-        memory=options.limits.memory,
-        listener=listener,
-    )
+    clock = Clock(options.explain or 0.0, options.threads, options.limits.memory, listener)
+    if options.explain is not None:
+        report = explained(report, system, clock)
+    if options.kinds > 1 and not clock.stopped:
+        clock = replace(clock, seconds=FOR_KINDS)
+        report = with_others(report, system, options.kinds, clock)
+    return report
 
 
 def _expectations(

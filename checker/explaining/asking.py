@@ -29,6 +29,7 @@ class Clock:
     now: Callable[[], float] = time.monotonic
     whole: Clock | None = None
     started: float = field(init=False)
+    ended: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self.started = self.now()
@@ -43,9 +44,14 @@ class Clock:
         seconds = self.left * share
         return Clock(seconds, self.threads, self.memory, self.listener, self.now, self)
 
+    @property
+    def stopped(self) -> bool:
+        """Whether somebody wanted it, or what it is a part of, to end."""
+        return self.ended or (self.whole is not None and self.whole.stopped)
+
     def stop(self) -> None:
         """Nothing is left: somebody wants it to end."""
-        self.seconds = 0.0
+        self.seconds, self.ended = 0.0, True
         if self.whole is not None:
             self.whole.stop()
 

@@ -17,7 +17,6 @@ from checker.explaining.goals import goal
 from checker.explaining.no_return import impossible
 from checker.explaining.smaller import Smaller, cost_of, shortest, smaller
 from checker.system.ir import Property, TransitionSystem
-from checker.witness.answer import Listener
 from checker.witness.narrate import narrate
 from checker.witness.replay import path_of
 from checker.witness.rerun import Run, rerun
@@ -39,22 +38,18 @@ _T = TypeVar("_T")
 def explain(
     system: TransitionSystem,
     trace: Trace,
-    seconds: float,
+    clock: Clock,
     *,
-    threads: int | None = None,
-    memory: int | None = None,
-    listener: Listener | None = None,
     strict: bool = False,
 ) -> Trace:
     """``trace``, which violates a property of ``system``, or a smaller run that does, explained.
 
-    ``seconds``: the budget; what is under way then is ended, but not in the midst of compiling.
-    ``memory`` in bytes.  ``strict`` is for tests: whatever goes wrong is raised, above all
+    What is under way when ``clock`` is over is ended, but not in the midst of compiling.
+    ``strict`` is for tests: whatever goes wrong is raised, above all
     :class:`checker.witness.replay.ReplayMismatch`, which is a fault of the tool.  Otherwise it is
     told in the explanation's note, and the user keeps the trace.
     """
-    given = Clock(seconds, threads, memory, listener)
-    telling = _Telling(system, given, strict)
+    telling = _Telling(system, clock, strict)
     prop = next((p for p in system.properties if p.name == trace.property_name), None)
     if trace.failure is not None:
         return replace(trace, explanation=Explanation(note=ERROR))

@@ -8,60 +8,37 @@ from checker.explaining.asking import Clock
 from checker.explaining.explain import explain
 from checker.explaining.several import several
 from checker.system.ir import TransitionSystem
-from checker.witness.answer import Listener
 from checker.witness.verdict import PropertyVerdict, Report, Word
 
-FOR_KINDS = 60.0
-"""Seconds for each property."""
 
-
-def explained(
-    report: Report,
-    system: TransitionSystem,
-    seconds: float,
-    *,
-    threads: int | None = None,
-    memory: int | None = None,
-    listener: Listener | None = None,
-) -> Report:
-    """``report`` with the traces of its violations explained, within ``seconds`` for all of them.
+def explained(report: Report, system: TransitionSystem, clock: Clock) -> Report:
+    """``report`` with the traces of its violations explained, all of them before ``clock`` is over.
 
     Verdicts, reasons and expectations stay as they are: they are about the run that the engine
     found.  What a trace does not use of its share of the time is for those behind it.
     """
-    clock = Clock(seconds, threads, memory, listener)
     left = sum(1 for verdict in report.verdicts if _violated(verdict))
     verdicts = []
     for verdict in report.verdicts:
         if _violated(verdict) and verdict.trace is not None:
-            share = clock.left / left
+            trace = explain(system, verdict.trace, clock.part(1 / left))
             left -= 1
-            trace = explain(
-                system, verdict.trace, share, threads=threads, memory=memory, listener=listener
-            )
             verdict = replace(verdict, trace=trace)
         verdicts.append(verdict)
     return replace(report, verdicts=tuple(verdicts))
 
 
-def with_others(
-    report: Report,
-    system: TransitionSystem,
-    most: int,
-    *,
-    seconds: float = FOR_KINDS,
-    threads: int | None = None,
-    memory: int | None = None,
-    listener: Listener | None = None,
-) -> Report:
+def with_others(report: Report, system: TransitionSystem, most: int, clock: Clock) -> Report:
     """``report`` with up to ``most`` counterexamples for each violated property, each of another
-    kind, those found within ``seconds`` for each."""
+    kind, those found before ``clock`` is over."""
     known = {prop.name: prop for prop in system.properties}
+    left = sum(1 for verdict in report.verdicts if _violated(verdict))
     verdicts = []
     for verdict in report.verdicts:
         if _violated(verdict) and verdict.trace is not None and verdict.property in known:
-            clock = Clock(seconds, threads, memory, listener)
-            found = several(system, known[verdict.property], verdict.trace, most - 1, clock)
+            part = clock.part(1 / left)
+            left -= 1
+            found = several(system, known[verdict.property], verdict.trace, most - 1, part)
             verdict = replace(verdict, others=found.traces, of_others=found.note)
         verdicts.append(verdict)
     return replace(report, verdicts=tuple(verdicts))

@@ -17,12 +17,9 @@ from dataclasses import dataclass, field
 from checker.explaining.asking import Clock, Inquiry
 from checker.explaining.explain import told
 from checker.explaining.kinds import Kind, kind_of
-from checker.system import ir
-from checker.system.build import conj, equal
-from checker.system.evaluate import misfit
 from checker.system.interpreter import Event
 from checker.system.ir import FALSE, Expr, MarkInfo, MarkKind, Property, TransitionSystem
-from checker.system.passes.restrict import Budget
+from checker.system.passes.restrict import Budget, same
 from checker.witness.replay import path_of
 from checker.witness.rerun import Moment, Run, rerun
 from checker.witness.trace import Trace
@@ -46,6 +43,8 @@ MOST_EVENTS = 60
 """So many different events are taken out, those of the runs that were found first."""
 
 ALL = "every other run that violates it has all the events that matter in a run of these kinds"
+
+STOPPED = "interrupted; there may be more"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +75,15 @@ def several(
     try:
         search.take(rerun(system, path_of(system, known), prop), known, frozenset())
         while search.waiting and len(search.found) <= most:
+            if clock.stopped:
+                return search.ended(STOPPED)
             if not clock.left:
                 untried = f"{len(search.waiting):,} of {len(search.tried):,} sets of events"
                 return search.ended(f"the time is over, and {untried} were not tried")
             search.step()
     except KeyboardInterrupt:
         clock.stop()
-        return search.ended("interrupted; there may be more")
+        return search.ended(STOPPED)
     except Exception as problem:
         if strict:
             raise
@@ -184,9 +185,6 @@ def _this(system: TransitionSystem, event: Event) -> Callable[[MarkInfo, tuple[E
     def cost(info: MarkInfo, args: tuple[Expr, ...]) -> Expr:
         if (info.kind, info.text, len(args)) != (wanted.kind, wanted.text, len(event.args)):
             return FALSE
-        pairs = list(zip(args, event.args, strict=True))
-        if any(misfit(arg.type, value, None) is not None for arg, value in pairs):
-            return FALSE
-        return conj(*(equal(arg, ir.Const(arg.type, value)) for arg, value in pairs))
+        return same(args, event.args)
 
     return cost

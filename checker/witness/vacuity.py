@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
+from checker.resources import called
 from checker.system.ir import MarkInfo, MarkKind, Place, Property, PropertyKind, TransitionSystem
 from checker.witness.answer import Answer
 from checker.witness.verdict import Covered
@@ -91,7 +92,8 @@ def coverage(system: TransitionSystem, answer: Answer) -> tuple[Covered, ...]:
         info = _shown(group)
         at = info.place or Place("", 0, 0)
         reached = any(index in answer.reached_marks for index, _ in group)
-        found.append(Covered(info.kind.value, info.text, at.file, at.line, at.column, reached))
+        file = called(at.file)
+        found.append(Covered(info.kind.value, info.text, file, at.line, at.column, reached))
     order = [kind.value for kind in COVERED]
     found.sort(key=lambda c: (c.file, c.line, order.index(c.kind), c.column))
     return tuple(found)

@@ -10,6 +10,7 @@ from checker import resources
 from checker.cli import doctor
 from checker.cli.doctor import Finding, findings
 from checker.cli.main import main
+from checker.pipeline import Options, run_check
 
 Out = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch
@@ -69,3 +70,13 @@ def test_a_package_that_is_not_there(monkeypatch: Patch) -> None:
     monkeypatch.setattr(doctor, "PACKAGES", (("no-such-package-here", "nothing"),))
     missing = [f for f in findings() if not f.good]
     assert any(f.remedy == "pip install no-such-package-here" for f in missing)
+
+
+def test_files_that_come_with_the_tool_are_called_by_their_place_in_it() -> None:
+    path = str(resources.specs() / "broadcast/eager_reliable.bcast")
+    report = run_check(path, "no_fault", Options(coverage=True))
+    assert report.coverage is not None
+    assert {covered.file for covered in report.coverage} == {
+        path,
+        "interfaces/best_effort_broadcast.bcast",
+    }

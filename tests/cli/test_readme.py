@@ -11,6 +11,8 @@ from checker.cli.main import cli
 from checker.lang.load import load
 from checker.pipeline import Options, checks_in, run_check
 from checker.resources import specs
+from checker.views.paper import as_text
+from checker.views.text import trace_view
 
 ROOT = specs().parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -72,3 +74,12 @@ def test_every_command_and_option_exists() -> None:
         command = cli.commands[name[1]]
         known = {option for param in command.params for option in param.opts}
         assert set(re.findall(r"`(--[a-z-]+)", row)) <= known
+
+
+def test_the_diagram_is_the_one_that_is_printed() -> None:
+    (shown,) = re.findall(r"^```\n(    p1 .*?)```$", README, re.MULTILINE | re.DOTALL)
+    report = run_check(
+        str(specs() / "total_order/sequencer_takeover.bcast"), "crash_one", Options()
+    )
+    trace = next(v.trace for v in report.verdicts if v.trace is not None)
+    assert shown in as_text(trace_view(trace))

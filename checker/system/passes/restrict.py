@@ -306,7 +306,7 @@ def this_fault(fault: Fault) -> Cost:
     """Costs one for each time that it happens."""
 
     def cost(info: MarkInfo, args: tuple[Expr, ...]) -> Expr:
-        return _same(args, fault.args) if fault_kind(info) is fault.kind else FALSE
+        return same(args, fault.args) if fault_kind(info) is fault.kind else FALSE
 
     return cost
 
@@ -318,7 +318,7 @@ def other_faults(known: tuple[Fault, ...]) -> Cost:
         kind = fault_kind(info)
         if kind is None:
             return FALSE
-        return conj(*(negation(_same(args, f.args)) for f in known if f.kind is kind))
+        return conj(*(negation(same(args, f.args)) for f in known if f.kind is kind))
 
     return cost
 
@@ -330,7 +330,7 @@ def this_copy(copy: Copy) -> Cost:
         ends = received(info, args)
         if ends is None:
             return FALSE
-        return _same(ends, (copy.receiver, copy.sender, copy.message))
+        return same(ends, (copy.receiver, copy.sender, copy.message))
 
     return cost
 
@@ -344,7 +344,8 @@ def received(info: MarkInfo, args: tuple[_Arg, ...]) -> tuple[_Arg, _Arg, _Arg] 
     return None
 
 
-def _same(args: tuple[Expr, ...], values: tuple[Value, ...]) -> Expr:
+def same(args: tuple[Expr, ...], values: tuple[Value, ...]) -> Expr:
+    """Whether ``args`` have these values; none has a value that its type does not hold."""
     if len(args) != len(values):
         return FALSE
     pairs = list(zip(args, values, strict=True))
