@@ -28,7 +28,7 @@ class Options:
     from; ``keep``: even when it is over.  ``states_out``: a folder for tables of what was explored.
     ``explain``: seconds at most for exploring why violations happen; ``None``: they are shown as
     they were found.  ``kinds``: so many counterexamples at most for each property, each of another
-    kind.
+    kind.  ``reduce``: what may be done to explore less (:mod:`checker.reductions.choose`).
     """
 
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -46,6 +46,7 @@ class Options:
     states_out: str | None = None
     explain: float | None = None
     kinds: int = 1
+    reduce: str = "auto"
 
 
 def version() -> str:

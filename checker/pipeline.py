@@ -18,6 +18,7 @@ from checker.loading import checks_in, load_check, no_such_check
 from checker.notes import idle, not_promised, notes, piles_up
 from checker.options import Options, version
 from checker.provenance import header_of, settings_of
+from checker.reductions.choose import Question
 from checker.running import answer_of, kept, remaining
 from checker.scout import larger, largest, scouted
 from checker.system import interpreter
@@ -173,7 +174,8 @@ def _explored(
         if run is not None:
             run.capacities = capacities
         try:
-            answer = answer_of(made.system, remaining(options, started), listener, run)
+            question = _question(check, options)
+            answer = answer_of(made.system, remaining(options, started), listener, run, question)
         except RunFault as fault:
             too_small = fault.grows
             if too_small is None or capacities[too_small] >= largest(too_small):
@@ -196,6 +198,15 @@ def _explored(
         capacities[too_small] = larger(capacities[too_small])
         if run is not None:
             run.afresh()
+
+
+def _question(check: typed.Check, options: Options) -> Question:
+    """What is asked beside properties: numbers of states, and lengths of runs."""
+    numbers = {e.what for e in check.expect if isinstance(e.value, int) and not _changed(options)}
+    tables = options.coverage or options.states_out is not None
+    return Question(
+        states="states" in numbers or tables, lengths=bool(numbers & {"trace", "depth"})
+    )
 
 
 def _with_whole_timeout(answer: Answer, options: Options) -> Answer:

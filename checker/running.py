@@ -11,10 +11,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from checker.diagnostics import Diagnostic, SpecError
-from checker.engines.capabilities import Feature, ignored, require
+from checker.engines.capabilities import Feature, can, ignored, require
 from checker.engines.spark.cluster import Cluster
+from checker.exploration.explored import Cyclic
 from checker.lang import typed
 from checker.options import Options, version
+from checker.reductions.choose import VERDICTS, Question, choose
+from checker.reductions.plan import NOTHING, Plan
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import Answer, Listener, Unsupported
 
@@ -25,16 +28,54 @@ if TYPE_CHECKING:
 
 
 def answer_of(
-    system: TransitionSystem, options: Options, listener: Listener | None, run: Kept | None
+    system: TransitionSystem,
+    options: Options,
+    listener: Listener | None,
+    run: Kept | None,
+    question: Question = VERDICTS,
 ) -> Answer:
-    """What the engine says about ``system``; raises :class:`SpecError` where it can't take it."""
+    """What the engine says about ``system``; raises :class:`SpecError` where it can't take it.
+
+    ``question``: what is asked beside the system's properties.
+    """
+    started = time.monotonic()
+    plan = NOTHING
+    if can(options.engine, Feature.REDUCTIONS):
+        plan = choose(system, options.reduce, question)
+    plan = _begun(system, plan, run)
+    while True:
+        try:
+            return _answer(system, plan, remaining(options, started), listener, run)
+        except Cyclic:
+            assert plan.cautious is not None
+            plan = plan.cautious
+            if run is not None:
+                run.afresh()
+
+
+def _begun(system: TransitionSystem, plan: Plan, run: Kept | None) -> Plan:
+    """The plan with which a run that is kept was begun; ``plan`` where there is none."""
+    if run is None or run.digest is None or plan.cautious is None:
+        return plan
+    from checker.kernels.image import build
+
+    return plan.cautious if build(system, plan.cautious).digest == run.digest else plan
+
+
+def _answer(
+    system: TransitionSystem,
+    plan: Plan,
+    options: Options,
+    listener: Listener | None,
+    run: Kept | None,
+) -> Answer:
     try:
         match options.engine:
             case "native" | "auto":
-                answer = _here(system, options, listener, run)
+                answer = _here(system, plan, options, listener, run)
             case "spark":
                 assert run is not None
-                answer = _on_spark(system, options, listener, run)
+                answer = _on_spark(system, plan, options, listener, run)
             case "reference":
                 from checker.engines import reference
 
@@ -55,7 +96,11 @@ def answer_of(
 
 
 def _here(
-    system: TransitionSystem, options: Options, listener: Listener | None, run: Kept | None
+    system: TransitionSystem,
+    plan: Plan,
+    options: Options,
+    listener: Listener | None,
+    run: Kept | None,
 ) -> Answer:
     """On this machine, and then elsewhere where that is wanted."""
     from checker.engines import native
@@ -63,32 +108,37 @@ def _here(
 
     started, limits = time.monotonic(), options.limits
     if run is None:
-        return native.explore(system, limits, threads=options.threads, listener=listener)
+        return native.explore(system, limits, plan=plan, threads=options.threads, listener=listener)
     journal = partial(_journal, run, options, system)
     try:
         return native.explore(
-            system, limits, threads=options.threads, listener=listener, journal=journal
+            system, limits, plan=plan, threads=options.threads, listener=listener, journal=journal
         )
     except HandedOver as over:
         here = over.seconds  # and no more: all states hang on the traceback
-    answer = _on_spark(system, remaining(options, started), listener, run)
+    answer = _on_spark(system, plan, remaining(options, started), listener, run)
     return replace(answer, seconds=answer.seconds + here)
 
 
 def _on_spark(
-    system: TransitionSystem, options: Options, listener: Listener | None, run: Kept
+    system: TransitionSystem,
+    plan: Plan,
+    options: Options,
+    listener: Listener | None,
+    run: Kept,
 ) -> Answer:
     from checker.engines import spark
     from checker.kernels.image import build
 
     cluster = options.cluster or Cluster("local[*]")
-    folder = run.open(system, build(system))
+    folder = run.open(system, build(system, plan))
     return spark.explore(
         system,
         options.limits,
         cluster,
         folder,
         listener,
+        plan=plan,
         commit_every=options.checkpoint_every,
         all_states=_all_states(options),
     )

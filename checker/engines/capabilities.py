@@ -26,6 +26,7 @@ class Feature(Enum):
     THREADS = "`--threads`"
     RUNS = "`--checkpoint`, `--resume`"
     TABLES = "`--states-out`"
+    REDUCTIONS = "`--reduce`"
 
 
 class Can(Enum):
@@ -94,6 +95,11 @@ TABLE: dict[Feature, dict[str, Ability]] = {
         "native": _YES,
         "spark": _YES,
     },
+    Feature.REDUCTIONS: {
+        "reference": Ability(Can.IGNORED, "explores everything as it is"),
+        "native": _YES,
+        "spark": _YES,
+    },
 }
 """What each engine makes of each feature."""
 
@@ -105,6 +111,11 @@ def require(engine: str, feature: Feature) -> None:
         able = next(e for e in ENGINES[1:] if TABLE[feature][e].can is not Can.NO)
         message = f"the {engine} engine {ability.note}"
         raise SpecError((Diagnostic(ability.code, message, hint=f"`--engine {able}` does"),))
+
+
+def can(engine: str, feature: Feature) -> bool:
+    """Whether ``engine`` can do it, within limits at least."""
+    return TABLE[feature][_named(engine)].can in (Can.YES, Can.PARTLY)
 
 
 def ignored(engine: str, wanted: Iterable[Feature]) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from checker.exploration.traces import path_to
 from checker.exploration.upgrade import Upgrade, first_kernel
 from checker.kernels.fields import MAX_WORKERS
 from checker.kernels.image import KernelImage, build
+from checker.reductions.plan import NOTHING, Plan
 from checker.system import interpreter
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import Answer, Limits, Listener
@@ -29,18 +30,20 @@ def explore(
     system: TransitionSystem,
     limits: Limits,
     *,
+    plan: Plan = NOTHING,
     threads: int | None = None,
     listener: Listener | None = None,
     journal: Callable[[KernelImage], Journal] | None = None,
 ) -> Answer:
     """Explores ``system`` and answers.
 
-    ``threads``: how many may be used, all processors where it is ``None``; ``journal``: opens that
-    of the run, which goes on where it ends.  Raises :class:`Unsupported` where the engine can't
-    take the system, ``RunFault`` where no initial state, or a property, can be computed, and
-    :class:`HandedOver` where the journal wants the run to go on elsewhere.
+    ``plan``: what need not be explored; ``threads``: how many may be used, all processors where it
+    is ``None``; ``journal``: opens that of the run, which goes on where it ends.  Raises
+    :class:`Unsupported` where the engine can't take the system, ``RunFault`` where no initial
+    state, or a property, can be computed, :class:`HandedOver` where the journal wants the run to go
+    on elsewhere, and :class:`Cyclic` where the plan is not proven for the system after all.
     """
-    image = build(system)
+    image = build(system, plan)
     kernel, improvable = first_kernel(image)
     layout = image.layout
     kept = None if journal is None else journal(image)

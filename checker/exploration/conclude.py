@@ -5,23 +5,37 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NoReturn
 
-from checker.exploration.explored import Explored
-from checker.exploration.liveness import decide
+from checker.exploration.concrete import Concrete
+from checker.exploration.explored import Cyclic, Explored
+from checker.exploration.liveness import bad_for, decide
+from checker.exploration.spared import reduced
 from checker.exploration.states import Lost
+from checker.properties.steady import steady
 from checker.system import interpreter
-from checker.witness.answer import Answer
+from checker.witness.answer import Answer, Path
 
 
 def conclude(engine: str, search: Explored) -> Answer:
     """The answer of ``engine``.  Raises ``RunFault`` where a property can't be evaluated."""
     if search.lost is not None:
         _raise_lost(search, search.lost[1])
+    plan = search.kernel.image.reductions
+    if plan.acyclic and search.found.maybe_cyclic:
+        raise Cyclic
     try:
         live = decide(search)
     except Lost as lost:
         _raise_lost(search, lost.words)
     found = search.found
     fault = search.path_to(*found.faulty) if found.faulty else None
+    violations = {
+        name: live.violations.get(name) or search.path_to(depth, best)
+        for name, (depth, best) in found.violating.items()
+    } | live.violations
+    if plan.used:
+        concrete = Concrete(search.system, search.kernel)
+        fault = fault and concrete.path(fault)
+        violations = {name: _made(concrete, name, path) for name, path in violations.items()}
     return Answer(
         engine=engine,
         distinct_states=search.states,
@@ -29,11 +43,7 @@ def conclude(engine: str, search: Explored) -> Answer:
         exhaustive=search.exhaustive,
         seconds=search.seconds,
         transitions=found.transitions,
-        violations={
-            name: live.violations.get(name) or search.path_to(depth, best)
-            for name, (depth, best) in found.violating.items()
-        }
-        | live.violations,
+        violations=violations,
         fault=replace(fault, then_fault=True) if fault else None,
         reached_marks=frozenset(found.reached_marks()),
         premises=frozenset(found.premises),
@@ -45,7 +55,19 @@ def conclude(engine: str, search: Explored) -> Answer:
         edges=live.edges,
         bytes_per_edge=live.bytes_per_edge,
         liveness_seconds=live.seconds,
+        reduced=reduced(search),
     )
+
+
+def _made(concrete: Concrete, name: str, path: Path) -> Path:
+    """A run of the system for one in normal form that violates the property called ``name``."""
+    found = concrete.path(path)
+    if found.loop != len(found.states) - 1 or not path.values:
+        return found
+    prop = next(p for p in concrete.system.properties if p.name == name)
+    if steady(prop) is None:
+        return found
+    return replace(found, values=bad_for(concrete.system, prop, found.states[-1]))
 
 
 def _raise_lost(search: Explored, words: tuple[int, ...]) -> NoReturn:

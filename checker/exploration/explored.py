@@ -17,6 +17,11 @@ class Unfinished(Exception):
     """A question about cycles is not decided; the message says why."""
 
 
+class Cyclic(Exception):
+    """Some step does not lead on to the next level, where the plan of reductions is proven only for
+    systems without cycles: explore again with the cautious one."""
+
+
 @dataclass(frozen=True)
 class Ground:
     """States of which a graph is made; at most ``steps`` lead from them."""

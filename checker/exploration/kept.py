@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from checker.diagnostics import Diagnostic, SpecError
+from checker.exploration.concrete import Normal
 from checker.exploration.findings import Findings
 from checker.exploration.identity import Identity
 from checker.exploration.occupancy import LEASE, LOCK, Occupancy, Occupied
 from checker.exploration.place import UNFINISHED, Place
 from checker.exploration.run_folder import FORMAT, LEVELS, SAID, RunFolder
 from checker.kernels.image import KernelImage
+from checker.kernels.jit import Effort, compile_image
 from checker.system import interpreter
 from checker.system.ir import TransitionSystem
 
@@ -113,6 +115,11 @@ class Kept:
                 begin(folder, system, image)
         return folder
 
+    @property
+    def digest(self) -> str | None:
+        """Of the kernel whose states are here; ``None`` where there are none yet."""
+        return None if self._image is None else self._image[0]
+
     def afresh(self) -> None:
         """Another system is explored from now on: nothing is left of the one before."""
         if self._image is not None:
@@ -208,6 +215,9 @@ def begin(folder: RunFolder, system: TransitionSystem, image: KernelImage) -> Fi
     """
     starts = interpreter.initial_events(system)
     rows = dict.fromkeys(tuple(image.layout.pack(state)) for state, _ in starts)
+    if image.reductions.used:
+        normal = Normal(compile_image(image, Effort.QUICK))
+        rows = dict.fromkeys(tuple(normal.words(row)) for row in rows)
     found = Findings()
     found.reach(event.mark for _, events in starts for event in events)
     words = b"".join(word.to_bytes(8, "little") for row in rows for word in row)

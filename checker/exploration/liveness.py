@@ -23,11 +23,11 @@ from checker.exploration.lasso import shortest
 from checker.exploration.question import Nodes, Question
 from checker.exploration.states import Core, States, core_of
 from checker.kernels.letters import MAX_LETTER, MAX_OWED
-from checker.kernels.steady import steady
+from checker.properties.steady import steady
 from checker.system import interpreter
-from checker.system.ir import Property, PropertyKind
+from checker.system.ir import Property, PropertyKind, TransitionSystem
 from checker.system.types import Value
-from checker.witness.answer import INTERRUPTED, Path
+from checker.witness.answer import INTERRUPTED, Path, State
 
 Numbered = tuple[int, Property]
 """A property and its number."""
@@ -67,12 +67,18 @@ def decide(search: Explored) -> Verdicts:
 def _bad_end(search: Explored, prop: Property) -> Path:
     """The run to a bad end that the search has found, for the first assignment that it fits."""
     path = search.path_to(*search.found.violating[prop.name])
+    values = bad_for(search.system, prop, path.states[-1])
+    return Path(path.states, loop=len(path.states) - 1, values=values)
+
+
+def bad_for(system: TransitionSystem, prop: Property, state: State) -> tuple[Value, ...]:
+    """The first assignment of a steady property's parameters for which it is bad in ``state``."""
     condition = steady(prop)
     assert condition is not None, "the search looks at the ends of steady properties only"
     for values in interpreter.assignments(prop.params):
         names = dict(zip((p.name for p in prop.params), values, strict=True))
-        if interpreter.holds(search.system, condition, path.states[-1], names):
-            return Path(path.states, loop=len(path.states) - 1, values=values)
+        if interpreter.holds(system, condition, state, names):
+            return values
     raise AssertionError("native code has found an assignment")
 
 

@@ -6,6 +6,7 @@ import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor, wait
 
+from checker.exploration.explored import Cyclic
 from checker.exploration.findings import Best, Findings
 from checker.exploration.journal import CannotKeep, Journal
 from checker.exploration.store import Crew, OutOfMemory, Store
@@ -151,6 +152,8 @@ class Search:
         """
         report = self.store.report()
         self.found.add(self.system, report, self.depth)
+        if self.kernel.image.reductions.acyclic and self.found.maybe_cyclic:
+            raise Cyclic
         self.lost = report.lost
         self._know()
         return report.newcomer

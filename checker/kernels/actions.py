@@ -5,6 +5,11 @@ into the worker's batch, and says in the worker's record whether the state has m
 itself as a successor, or meets an error of the run.  Where edges are asked for, each successor
 comes with the number of the constraint that the step takes.
 
+Where there is a plan of what need not be told apart, successors are put in their normal form (see
+:mod:`checker.kernels.normal`): at rest before they are compared with the source, since a step that
+changes only what nobody will look at again is no step; renamed after that, since a step to another
+state of the same orbit is one.
+
 ``bad_<p>(ptr source)`` and ``premise_<p>(ptr source)`` give 0, 1, or 2 for an error.
 """
 
@@ -20,6 +25,7 @@ from checker.kernels.frame import Frame
 from checker.kernels.layout import Layout
 from checker.kernels.records import address, get, put
 from checker.kernels.statements import Ways, statements
+from checker.reductions.plan import Plan as Reductions
 from checker.system import ir
 from checker.system.ir import Action, Block, Expr, TransitionSystem
 
@@ -28,7 +34,7 @@ class ActionCode:
     """Emits the function of one action.
 
     ``plan``: the constraints, where it matters what is promised, and edges with their constraints
-    may be asked for.
+    may be asked for; ``reductions``: what need not be told apart.
     """
 
     def __init__(
@@ -37,8 +43,9 @@ class ActionCode:
         layout: Layout,
         action: Action,
         plan: Plan | None,
+        reductions: Reductions,
     ) -> None:
-        self.action, self.layout = action, layout
+        self.action, self.layout, self.reductions = action, layout, reductions
         self.block: Block = action.body + system.monitor
         self.fn = fn = Fn(
             f"action_{system.actions.index(action)}",
@@ -57,6 +64,7 @@ class ActionCode:
             self.linking = fn.eq(get(fn, self.worker, Worker.MODE), const(Mode.EDGES))
             self.key = fn.alloca(64, plan.words)
         self.work = fn.alloca(64, layout.words)
+        self.resting = fn.alloca(64, layout.words) if reductions.dead else self.work
         self.batch = address(fn, self.worker, Worker.BATCH)
         self.pending = fn.var(get(fn, self.worker, Worker.PENDING))
         self.transitions = fn.var(const(0))
@@ -142,12 +150,23 @@ class ActionCode:
             total.set(fn.or_(total.get(), self.way_marks[number].get()))
         if not dirty:
             return
-        row = [fn.load(fn.at(self.work, i), 64) for i in range(self.layout.words)]
+        row = self._at_rest()
         other = const(0)
         for i, word in enumerate(row):
             other = fn.or_(other, fn.xor(word, fn.load(fn.at(self.source, i), 64)))
         with fn.if_(fn.ne(other, const(0))):
             self._move(row)
+
+    def _at_rest(self) -> list[Val]:
+        """The words of the state in ``work``, what nobody will look at again at rest."""
+        fn, words = self.fn, range(self.layout.words)
+        row = [fn.load(fn.at(self.work, i), 64) for i in words]
+        if not self.reductions.dead:
+            return row
+        for i, word in enumerate(row):
+            fn.store(word, fn.at(self.resting, i))
+        fn.call("rest", [self.resting], None)
+        return [fn.load(fn.at(self.resting, i), 64) for i in words]
 
     def _move(self, row: list[Val]) -> None:
         fn, words = self.fn, self.layout.words
@@ -157,6 +176,8 @@ class ActionCode:
         place = fn.at(self.batch, fn.mul(count, const(words)))
         for i, word in enumerate(row):
             fn.store(word, fn.at(place, i))
+        if self.reductions.symmetry is not None:
+            fn.call("canonical", [self.worker, place], None)
         if self.plan is not None:
             fn.store(self.label.get(), fn.at(self.labels, count, 32))
         self.pending.set(fn.add(count, const(1)))

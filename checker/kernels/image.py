@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
+from checker.kernels import normal
 from checker.kernels.actions import ActionCode, question
 from checker.kernels.constraints import Interning, Plan
 from checker.kernels.emit import Fn
@@ -16,7 +17,9 @@ from checker.kernels.layout import Layout, lay_out
 from checker.kernels.letters import letters, owed, some
 from checker.kernels.runtime import Runtime
 from checker.kernels.seen import SeenSet
-from checker.kernels.steady import steady_for_some
+from checker.properties.steady import steady_for_some
+from checker.reductions.plan import NOTHING
+from checker.reductions.plan import Plan as Reductions
 from checker.system.ir import Apply, Expr, Op, PropertyKind, TransitionSystem
 from checker.system.types import BOOL
 
@@ -34,7 +37,7 @@ class KernelImage:
     from this bit upwards; the limit is 0 where there is no room or no use for it.  ``live`` and
     ``steady``: the numbers of the properties of liveness, and of those among them that show in
     single states.  ``plan``: the constraints of fairness where there is liveness; ``owes``:
-    whether there is justice.
+    whether there is justice; ``reductions``: what successors are not told apart by.
     """
 
     text: str
@@ -47,20 +50,23 @@ class KernelImage:
     steady: tuple[int, ...]
     plan: Plan | None
     owes: bool
+    reductions: Reductions = NOTHING
 
 
-def build(system: TransitionSystem) -> KernelImage:
+def build(system: TransitionSystem, reductions: Reductions = NOTHING) -> KernelImage:
     """The kernel of ``system``; raises ``Unsupported`` where the native engine can't take it."""
-    layout = lay_out(system)
+    layout = lay_out(system, MIN_LEVEL_BITS if reductions.acyclic or reductions.eager else 0)
     shape = Shape(layout.words, len(system.marks), len(system.properties))
     live = tuple(i for i, p in enumerate(system.properties) if p.kind is PropertyKind.LIVENESS)
     plan = Plan(system) if live else None
-    spare = 63 - layout.bits if layout.words == 1 and live else 0
+    tracks = bool(live or reductions.eager)
+    spare = 63 - layout.bits if layout.words == 1 and tracks else 0
     levels = min(spare, MAX_LEVEL_BITS) if spare >= MIN_LEVEL_BITS else 0
     functions: list[Fn] = []
     lasting: tuple[int, ...] = ()
     for action in system.actions:
-        functions.append(ActionCode(system, layout, action, plan).emit())
+        functions.append(ActionCode(system, layout, action, plan, reductions).emit())
+    functions += normal.functions(layout, reductions)
     for i, prop in enumerate(system.properties):
         functions.append(question(layout, f"premise_{i}", prop.premise))
         bad = steady_for_some(prop) if prop.kind is PropertyKind.LIVENESS else prop.bad
@@ -76,13 +82,14 @@ def build(system: TransitionSystem) -> KernelImage:
     if owes:
         functions.append(question(layout, "just", _all(system)))
         functions.append(owed(layout, system))
-    seen = SeenSet(layout.words, layout.bits, levels, bool(live))
+    seen = SeenSet(layout.words, layout.bits, levels, tracks)
     functions += Runtime(system, shape, seen).functions()
     text = module_text(functions)
     digest = digest_of(text)
     limit = (1 << levels) - 1 if levels else 0
     shift = layout.bits + 1
-    return KernelImage(text, digest, layout, shape, shift, limit, live, lasting, plan, owes)
+    parts = (layout, shape, shift, limit, live, lasting, plan, owes, reductions)
+    return KernelImage(text, digest, *parts)
 
 
 def _all(system: TransitionSystem) -> Expr:
@@ -94,7 +101,18 @@ def digest_of(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-EXPORTED = {"run", "take", "reinsert", "number", "add", "lookup", "owed", "rekey", "locate"}
+EXPORTED = {
+    "run",
+    "take",
+    "reinsert",
+    "number",
+    "add",
+    "lookup",
+    "owed",
+    "rekey",
+    "locate",
+    "normal",
+}
 EXPORTED_PREFIXES = ("letters_", "some_")
 
 

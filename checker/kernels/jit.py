@@ -40,6 +40,7 @@ class Kernel:
     number: Callable[..., None]
     add: Callable[..., None]
     lookup: Callable[..., int]
+    normal: Callable[..., None]
     letters: dict[int, Callable[..., int]]
     some: dict[int, Callable[..., int]]
     owed: Callable[..., int] | None
@@ -208,6 +209,7 @@ def _kernel(image: KernelImage, engine: Any, cached: bool) -> Kernel:
         number=function("number", None, 2),
         add=function("add", None, 3),
         lookup=function("lookup", word, 2),
+        normal=function("normal", None, 2),
         letters={i: function(f"letters_{i}", word, 6) for i in image.live},
         some={i: function(f"some_{i}", word, 5) for i in image.steady},
         owed=function("owed", word, 5) if image.owes else None,

@@ -114,15 +114,18 @@ class _Space:
         return word, shift
 
 
-def lay_out(system: TransitionSystem) -> Layout:
-    """The layout of the states of ``system``: large values first, small ones into the gaps."""
+def lay_out(system: TransitionSystem, spare: int = 0) -> Layout:
+    """The layout of the states of ``system``: large values first, small ones into the gaps.
+
+    ``spare``: so many bits of a state of one word have to be free, or it has two.
+    """
     space = _Space()
     order = sorted(range(len(system.variables)), key=lambda i: -_bits(system.variables[i].type))
     nodes: dict[int, Node] = {}
     for i in order:
         nodes[i] = _node(system.variables[i].type, space)
     words, bits = max(1, len(space.used)), sum(space.used)
-    if words == 1 and bits == WORD:
+    if words == 1 and bits + spare >= WORD:
         words = 2  # a key of the seen set needs one bit of its own
     if words > MAX_WORDS:
         raise Unsupported(f"a state of {words} words is too large (at most {MAX_WORDS})")

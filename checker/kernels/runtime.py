@@ -11,7 +11,7 @@ from checker.kernels.fields import Context, Mode, Shape, Worker
 from checker.kernels.records import address, field, get, put
 from checker.kernels.routing import Routing, settle
 from checker.kernels.seen import INSIDE, OUTSIDE, SeenSet
-from checker.kernels.steady import steady
+from checker.properties.steady import steady
 from checker.system.ir import PropertyKind, TransitionSystem
 
 
@@ -36,7 +36,9 @@ class Runtime:
         """``add(context, worker, row)``: puts an initial state into the batch; room is needed."""
         fn = Fn("add", [("context", 0), ("worker", 0), ("row", 0)], None)
         context, worker, row = fn.args
-        self.seen.copy(fn, row, address(fn, worker, Worker.BATCH))
+        batch = address(fn, worker, Worker.BATCH)
+        self.seen.copy(fn, row, batch)
+        fn.call("normal", [worker, batch], None)
         put(fn, worker, Worker.PENDING, const(1))
         fn.call("flush", [context, worker], None)
         fn.ret()

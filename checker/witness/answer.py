@@ -80,6 +80,22 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True)
+class Reduced:
+    """What was done to explore less.
+
+    ``used``: the names of the reductions; ``unused``: reductions that are not used, or less than
+    they could be, each with the reason in words; ``text``: what is used, in words; ``without``: so
+    many states there are without them (``None``: not known), ``exact`` or estimated.
+    """
+
+    used: tuple[str, ...] = ()
+    unused: tuple[tuple[str, str], ...] = ()
+    text: tuple[str, ...] = ()
+    without: int | None = None
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What was found.  All of it is the same for every engine and any number of threads.
 
@@ -100,6 +116,7 @@ class Answer:
     * ``premises``: the properties whose premise held in some state.
     * ``ends``: number of admissible ends; only counted when there is a ``LIVENESS`` property.
     * ``stopped``: why the exploration is not exhaustive (in words), or ``None``.
+    * ``reduced``: what was done to explore less; the numbers are of what was explored.
     * ``remarks``: what there is to say about how it was explored.
     * ``seconds``: of the search itself; ``transitions``: successors generated;
       ``bytes_per_state``: memory of states, seen set and what belongs to them, per state.
@@ -124,6 +141,7 @@ class Answer:
     bytes_per_edge: float = 0.0
     liveness_seconds: float = 0.0
     remarks: tuple[str, ...] = ()
+    reduced: Reduced = Reduced()
 
 
 class Unsupported(Exception):

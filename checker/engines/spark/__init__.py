@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from checker.reductions.plan import NOTHING, Plan
+
 if TYPE_CHECKING:
     from checker.engines.spark.cluster import Cluster
     from checker.exploration.run_folder import RunFolder
@@ -26,6 +28,7 @@ def explore(
     folder: RunFolder,
     listener: Listener | None = None,
     *,
+    plan: Plan = NOTHING,
     commit_every: float = 30.0,
     all_states: bool = False,
 ) -> Answer:
@@ -38,6 +41,7 @@ def explore(
         cluster,
         folder,
         listener,
+        plan=plan,
         commit_every=commit_every,
         all_states=all_states,
     )

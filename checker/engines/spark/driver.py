@@ -29,6 +29,7 @@ from checker.exploration.kept import using
 from checker.exploration.run_folder import Part, RunFolder
 from checker.exploration.trimming import Trimming
 from checker.kernels.image import KernelImage, build
+from checker.reductions.plan import NOTHING, Plan
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import (
     INTERRUPTED,
@@ -58,6 +59,7 @@ def explore(
     folder: RunFolder,
     listener: Listener | None = None,
     *,
+    plan: Plan = NOTHING,
     commit_every: float = COMMIT_EVERY,
     all_states: bool = False,
 ) -> Answer:
@@ -67,7 +69,7 @@ def explore(
     Raises :class:`SpecError` where the cluster, or the folder, can't be used, ``Unsupported``
     where native code can't take the system.
     """
-    image = build(system)
+    image = build(system, plan)
     with ThreadPoolExecutor(1) as pool:
         pool.submit(compiled, image)  # while Java starts
         with _session(cluster) as session:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from checker.exploration.findings import Best, Findings
 from checker.exploration.run_folder import Part, RunFolder
 from checker.kernels.image import KernelImage
-from checker.kernels.steady import steady
+from checker.properties.steady import steady
 from checker.system.ir import PropertyKind, TransitionSystem
 from checker.witness.answer import Limits
 
