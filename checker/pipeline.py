@@ -204,9 +204,8 @@ def _question(check: typed.Check, options: Options) -> Question:
     """What is asked beside properties: numbers of states, and lengths of runs."""
     numbers = {e.what for e in check.expect if isinstance(e.value, int) and not _changed(options)}
     tables = options.coverage or options.states_out is not None
-    return Question(
-        states="states" in numbers or tables, lengths=bool(numbers & {"trace", "depth"})
-    )
+    lengths = bool(numbers & {"trace", "depth"})
+    return Question(states="states" in numbers or tables, lengths=lengths)
 
 
 def _with_whole_timeout(answer: Answer, options: Options) -> Answer:
