@@ -89,10 +89,10 @@ class Runtime:
         batch, hashes = (address(fn, worker, w) for w in (Worker.BATCH, Worker.HASHES))
         self._fingerprints(fn, context, batch, hashes, count)
         if self.seen.words == 1:
-            vals, mask = address(fn, context, Context.VALS), get(fn, context, Context.MASK)
+            vals = address(fn, context, Context.VALS)
             with fn.count(count) as i:
                 mark = fn.load(fn.at(hashes, i), 64)
-                fn.prefetch(fn.at(vals, fn.and_(mark, mask), 32))
+                fn.prefetch(fn.at(vals, self.seen.home(fn, context, mark), 32))
         given = address(fn, worker, Worker.BATCH_LABELS)
         targets, labels = (address(fn, context, w) for w in (Context.TARGETS, Context.LABELS))
         first = get(fn, worker, Worker.EDGES)
@@ -109,11 +109,10 @@ class Runtime:
 
     def _fingerprints(self, fn: Fn, context: Val, batch: Val, hashes: Val, count: Val) -> None:
         """Writes the fingerprints of the batch, and asks the memory for their slots."""
-        table, mask = address(fn, context, Context.TABLE), get(fn, context, Context.MASK)
         with fn.count(count) as i:
             mark = fn.call("fingerprint", [self.seen.row(fn, batch, i)], 64)
             fn.store(mark, fn.at(hashes, i))
-            fn.prefetch(fn.at(table, fn.and_(mark, mask)))
+            self.seen.ask_for(fn, context, mark)
 
     def absorb(self) -> Fn:
         """``absorb(context, worker, count)``: the batch goes into the seen set."""
