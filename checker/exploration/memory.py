@@ -6,6 +6,7 @@ import ctypes
 import mmap
 import os
 import sys
+import tempfile
 from functools import lru_cache
 from typing import Any
 
@@ -179,6 +180,13 @@ def _reserved(size: int, most: int) -> mmap.mmap | None:
         except (OSError, OverflowError, ValueError):
             most //= 16
     return None
+
+
+def unnamed() -> int:
+    """An open file in the temporary folder, gone when it is closed, and when the process ends."""
+    handle, path = tempfile.mkstemp(prefix="bivalence-")
+    os.unlink(path)
+    return handle
 
 
 @lru_cache(maxsize=1)

@@ -9,15 +9,15 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import mmap
-import tempfile
+import os
+import weakref
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import IO
 
 from checker.exploration.findings import Best, Report
-from checker.exploration.memory import RESERVED, Buffer, available, installed
+from checker.exploration.memory import RESERVED, Buffer, available, installed, unnamed
 from checker.kernels.fields import BATCH, Context, Worker
 from checker.kernels.jit import Kernel
 from checker.kernels.seen import LINE
@@ -107,7 +107,7 @@ class Store:
         self.table = make("table", slots * 8)
         self.numbers: Buffer | None = None
         self.crew = [self._crew(i) for i in range(workers)]
-        self._file: IO[bytes] | None = None
+        self._file: int | None = None
         self._written = 0
         self._addresses()
 
@@ -151,22 +151,30 @@ class Store:
         return self.slots * 8 + rows + numbers + self._fixed
 
     @property
+    def _begun(self) -> int:
+        """Bytes that rows take at most because a page of them is begun."""
+        return mmap.PAGESIZE * len(self.crew)
+
+    @property
     def _fixed(self) -> int:
         return self._page.size + sum(crew.fixed for crew in self.crew)
 
     @property
     def room(self) -> int:
-        """How many states may still be added before :meth:`grow` is needed."""
+        """How many states may still be added before :meth:`grow` is needed.
+
+        The first table may be filled whatever the limit is.
+        """
         room = int(self.slots * LOAD) - self.states
-        if self.memory is None:
+        if self.memory is None or self.slots <= FIRST_SLOTS:
             return room
-        paid = (self.memory - self.used) // self.width
+        paid = (self.memory - self.used - self._begun) // self.width
         return max(0, min(room, paid))
 
     @property
     def scarce(self) -> bool:
         """Whether there is so little room that it is better to grow before anything is added."""
-        return self.room < self.slots >> 6
+        return self.room <= self.slots >> 6
 
     def grow(self, states: int = 0) -> None:
         """Room for more states, for ``states`` at least; raises :class:`OutOfMemory` where that
@@ -219,7 +227,7 @@ class Store:
         limit = self.used + available()
         if self.memory is not None:
             limit = min(limit, self.memory)
-        left = limit - (self.used - self.slots * 8) + self.states * self.width
+        left = limit - self._begun - (self.used - self.slots * 8) + self.states * self.width
         return int(left / (8 + LOAD * self.width)) // LINE * LINE
 
     def spill(self) -> None:
@@ -234,10 +242,11 @@ class Store:
                 end = old * self.width // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
                 if end > crew.spilled:
                     if self._file is None:
-                        self._file = tempfile.TemporaryFile(prefix="bivalence-")  # noqa: SIM115
-                    given = (crew.spilled, end, self._file.fileno(), self._written)
-                    self._written += end - crew.spilled
-                    crew.spilled += crew.rows.spill(*given)
+                        self._file = unnamed()
+                        weakref.finalize(self, os.close, self._file)
+                    at, size = self._written, end - crew.spilled
+                    self._written += size
+                    crew.spilled += crew.rows.spill(crew.spilled, end, self._file, at)
 
     def _reinsert(self) -> None:
         """Puts all rows into a table in which nothing is."""

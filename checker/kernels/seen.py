@@ -110,8 +110,8 @@ class SeenSet(Rows):
         self.bits, self.level_bits, self.tracks = bits, level_bits, tracks
 
     def functions(self) -> list[Fn]:
-        mine = [self.insert(), self.find(), self.lookup(), self.reinsert(), self.number()]
-        return [*super().functions(), *mine]
+        mine = [self.peek(), self.insert(), self.find(), self.lookup()]
+        return [*super().functions(), *mine, self.reinsert(), self.number()]
 
     def _key(self, fn: Fn, row: Val, level: Val) -> Val:
         return fn.or_(fn.or_(fn.load(row, 64), const(1 << self.bits)), level)
@@ -204,9 +204,29 @@ class SeenSet(Rows):
         with fn.if_(back):
             put(fn, worker, Worker.BACK, const(1))
 
+    def peek(self) -> Fn:
+        """``peek(context, worker, row, mark)``: 1 where a state is not in its own line but may be in
+        the next one, which the memory is asked for; 0 where it has been inserted; 2 for no room.
+        """
+        fn = Fn("peek", [("context", 0), ("worker", 0), ("row", 0), ("mark", 64)], 64, INSIDE)
+        context, worker, row, mark = fn.args
+        base, found = self.home(fn, context, mark), fn.var(const(-1))
+        free = self._match(fn, context, base, row, mark, found)
+        with fn.if_(fn.ne(found.get(), const(-1))):
+            slot, level = self._slot(fn, context, found.get()), get(fn, context, Context.LEVEL)
+            self.note_level(fn, context, worker, slot, level)
+            fn.ret(const(0))
+        with fn.if_(fn.eq(free, const(0, 8))):
+            following = self._after(fn, context, base)
+            fn.prefetch(fn.at(address(fn, context, Context.TABLE), following))
+            fn.ret(const(1))
+        full = fn.call("insert", [context, worker, row, mark], 64)
+        fn.ret(fn.add(full, full))
+        return fn
+
     def insert(self) -> Fn:
         """``insert(context, worker, row, mark)``: 0, or 1 where a new state has no room."""
-        fn = Fn("insert", [("context", 0), ("worker", 0), ("row", 0), ("mark", 64)], 64, INSIDE)
+        fn = Fn("insert", [("context", 0), ("worker", 0), ("row", 0), ("mark", 64)], 64, OUTSIDE)
         context, worker, row, mark = fn.args
         level, mine = get(fn, context, Context.LEVEL), fn.label()
         base, found = fn.var(self.home(fn, context, mark)), fn.var(const(-1))
