@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.diagnostics import Diagnostic, SpecError
+from checker.exploration.forecast import Outlook
 from checker.exports import exported, require_exportable
 from checker.lang import typed
 from checker.loading import checks_in, load_check, no_such_check
@@ -69,8 +70,11 @@ def run_loaded(
     """As :func:`run_check`, of a check that :func:`load_check` has given for these settings."""
     require_exportable(options)
     with kept(path, check, options) as run:
-        made, answer = _answered(check, options, listener, run)
+        outlook = Outlook(listener)
+        made, answer = _answered(check, options, outlook, run)
         report = _report(path, check, made, answer, options)
+        if answer.stopped is not None:
+            report = replace(report, forecast=outlook.forecast())
         report = _audited(report, path, check, answer, options, listener)
         if run is not None and run.temporary and not report.interrupted:
             run.unfinished = False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from checker.witness.answer import Forecast
+
 _NUMBERS = ((1e12, " T"), (1e9, " G"), (1e6, " M"))
 _BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
@@ -28,6 +30,18 @@ def duration(seconds: float) -> str:
         if seconds >= 2 * unit:
             return f"{_two_digits(seconds / unit)} {name}"
     return f"{_two_digits(seconds)} s"
+
+
+def foretold(forecast: Forecast) -> str:
+    """``about 9 M to 14 M states in all, 20 s to 40 s more, up to 1.2 GB``."""
+    low, high = about(forecast.low), about(forecast.high)
+    states = low if low == high else f"{low} to {high}"
+    soonest, latest = duration(forecast.soonest), duration(forecast.latest)
+    left = latest if soonest == latest or forecast.soonest < 1 else f"{soonest} to {latest}"
+    if forecast.soonest < 1:
+        left = f"up to {left}"
+    memory = f", up to {size(forecast.memory)}" if forecast.memory else ""
+    return f"about {states} states in all, {left} more{memory}"
 
 
 def _two_digits(number: float) -> str:

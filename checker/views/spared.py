@@ -1,10 +1,11 @@
-"""What a report says about reductions: what was used, what that spared, and what was not used."""
+"""What a report says about the size of a search: what was done to make it smaller, what that has
+spared, what was not done and why, and how much larger it would become."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checker.views.amounts import about
+from checker.views.amounts import about, foretold
 from checker.witness.phrases import count
 from checker.witness.verdict import Report
 
@@ -23,6 +24,8 @@ def spared(report: Report) -> Iterator[tuple[str, str]]:
     if _curious(report):
         for why, kinds in _reasons(report).items():
             yield "reduced", f"not by {', '.join(NAMES[kind] for kind in kinds)}: {why}"
+    if report.forecast is not None:
+        yield "forecast", foretold(report.forecast)
     if report.audit is not None:
         yield "audit", report.audit.said
 

@@ -46,10 +46,26 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Forecast:
+    """What is to be expected of an exploration that is not over.
+
+    From ``low`` to ``high`` states in all, in ``soonest`` to ``latest`` further seconds;
+    ``memory``: bytes at most.
+    """
+
+    low: int
+    high: int
+    soonest: float
+    latest: float
+    memory: int
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """How far a running exploration came; ``memory`` in bytes, ``seconds`` since its start.
 
-    ``phase``: what is done after the search is over, such as ``liveness: total_order``.
+    ``phase``: what is done after the search is over, such as ``liveness: total_order``;
+    ``forecast``: of the search, where there is one.
     """
 
     states: int
@@ -58,6 +74,7 @@ class Progress:
     seconds: float
     memory: int
     phase: str = ""
+    forecast: Forecast | None = None
 
 
 Listener = Callable[[Progress], None]

@@ -60,6 +60,7 @@ def report_to_json(report: Report) -> dict[str, Any]:
         "reduce": report.reduce,
         "reduced": _reduced(report.reduced),
         "audit": None if report.audit is None else _flat(report.audit),
+        "forecast": None if report.forecast is None else _flat(report.forecast),
         "exit_code": report.exit_code,
     }
 

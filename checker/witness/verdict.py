@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import assert_never
 
-from checker.witness.answer import INTERRUPTED, Reduced
+from checker.witness.answer import INTERRUPTED, Forecast, Reduced
 from checker.witness.trace import ERRORS, Trace
 
 __all__ = [
@@ -154,7 +154,8 @@ class Report:
     done, in words.  ``scenarios``: those of the check, where it ran as it was written.
     ``reduce``: what might be done to explore less, as the user said it; ``reduced``: what was done;
     ``distinct_states``, ``depth`` and ``transitions`` are of what was explored.  ``audit``: what
-    exploring again without reductions has shown, where that was asked.
+    exploring again without reductions has shown, where that was asked.  ``forecast``: what is to be
+    expected of a search that did not come to its end.
     """
 
     file: str
@@ -184,6 +185,7 @@ class Report:
     reduce: str = "auto"
     reduced: Reduced = field(default_factory=Reduced)
     audit: Audit | None = None
+    forecast: Forecast | None = None
 
     @property
     def interrupted(self) -> bool:
