@@ -350,6 +350,7 @@ def _report(
         coverage=coverage(made.system, answer) if options.coverage else None,
         reduce=options.reduce,
         reduced=answer.reduced,
+        weights=answer.weights,
         scenarios=() if _changed(options) else _scenarios(path, check, made, options),
     )
 

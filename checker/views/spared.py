@@ -12,6 +12,9 @@ from checker.witness.verdict import Report
 NAMES = {"symmetry": "symmetry", "dead": "dead values", "por": "partial order"}
 """What the reductions are called."""
 
+HEAVIEST = 4
+"""So many weights are shown."""
+
 WORTH_SAYING = 20_000
 """Searches of fewer states end soon enough: nobody asks why there was no reduction."""
 
@@ -26,6 +29,8 @@ def spared(report: Report) -> Iterator[tuple[str, str]]:
             yield "reduced", f"not by {', '.join(NAMES[kind] for kind in kinds)}: {why}"
     if report.forecast is not None:
         yield "forecast", foretold(report.forecast)
+    if report.weights:
+        yield "weight", _weights(report)
     if report.audit is not None:
         yield "audit", report.audit.said
 
@@ -45,6 +50,12 @@ def _without(report: Report) -> str:
     times = without / max(1, explored)
     many = f", {times:,.1f} times as many" if times >= 1.05 else ""
     return f"; without: {said}{many}"
+
+
+def _weights(report: Report) -> str:
+    first, *others = report.weights[:HEAVIEST]
+    more = "".join(f", {each.name} by {about(each.factor)}" for each in others)
+    return f"{first.name} multiplies the states by about {about(first.factor)}{more}"
 
 
 def _curious(report: Report) -> bool:

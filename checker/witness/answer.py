@@ -97,6 +97,14 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True)
+class Weight:
+    """Something that states differ in; without it there would be ``factor`` times fewer."""
+
+    name: str
+    factor: float
+
+
+@dataclass(frozen=True, slots=True)
 class Reduced:
     """What was done to explore less.
 
@@ -134,6 +142,7 @@ class Answer:
     * ``ends``: number of admissible ends; only counted when there is a ``LIVENESS`` property.
     * ``stopped``: why the exploration is not exhaustive (in words), or ``None``.
     * ``reduced``: what was done to explore less; the numbers are of what was explored.
+    * ``weights``: what multiplies the states most, by estimate, where that was looked for.
     * ``remarks``: what there is to say about how it was explored.
     * ``seconds``: of the search itself; ``transitions``: successors generated;
       ``bytes_per_state``: memory of states, seen set and what belongs to them, per state.
@@ -159,6 +168,7 @@ class Answer:
     liveness_seconds: float = 0.0
     remarks: tuple[str, ...] = ()
     reduced: Reduced = Reduced()
+    weights: tuple[Weight, ...] = ()
 
 
 class Unsupported(Exception):

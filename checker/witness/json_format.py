@@ -61,6 +61,7 @@ def report_to_json(report: Report) -> dict[str, Any]:
         "reduced": _reduced(report.reduced),
         "audit": None if report.audit is None else _flat(report.audit),
         "forecast": None if report.forecast is None else _flat(report.forecast),
+        "weights": [{"name": w.name, "factor": round(w.factor, 2)} for w in report.weights],
         "exit_code": report.exit_code,
     }
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import assert_never
 
-from checker.witness.answer import INTERRUPTED, Forecast, Reduced
+from checker.witness.answer import INTERRUPTED, Forecast, Reduced, Weight
 from checker.witness.trace import ERRORS, Trace
 
 __all__ = [
@@ -155,7 +155,8 @@ class Report:
     ``reduce``: what might be done to explore less, as the user said it; ``reduced``: what was done;
     ``distinct_states``, ``depth`` and ``transitions`` are of what was explored.  ``audit``: what
     exploring again without reductions has shown, where that was asked.  ``forecast``: what is to be
-    expected of a search that did not come to its end.
+    expected of a search that did not come to its end.  ``weights``: what multiplies its states,
+    where there are many.
     """
 
     file: str
@@ -186,6 +187,7 @@ class Report:
     reduced: Reduced = field(default_factory=Reduced)
     audit: Audit | None = None
     forecast: Forecast | None = None
+    weights: tuple[Weight, ...] = ()
 
     @property
     def interrupted(self) -> bool:
