@@ -33,7 +33,7 @@ from __future__ import annotations
 from checker.reductions.effects import Effects, effects
 from checker.reductions.looks import Access, How, looks, may_fault
 from checker.reductions.order_future import Future, clash, harms, renamed
-from checker.reductions.order_logic import Case, conjuncts, size, some
+from checker.reductions.order_logic import Case, conjuncts, forget, key_of, size, some
 from checker.reductions.order_progress import progressing
 from checker.reductions.order_twins import twins
 from checker.reductions.plan import Eager, Kind, Unused
@@ -48,6 +48,13 @@ LARGEST = 6_000
 
 def find(system: TransitionSystem) -> tuple[tuple[Eager, ...], tuple[Unused, ...]]:
     """What is eager; and why there is no more."""
+    try:
+        return _find(system)
+    finally:
+        forget()
+
+
+def _find(system: TransitionSystem) -> tuple[tuple[Eager, ...], tuple[Unused, ...]]:
     known = [effects(system, action) for action in system.actions]
     unclear = [e.action.name for e in known if not e.clear]
     if unclear:
@@ -154,5 +161,4 @@ class _Search:
                 for case in known[b.path]:
                     binders = (*mine_only, *b.binders, *case.binders)
                     cases.append(Case(binders, (*a.path, *overlap, *apart, *case.parts)))
-        cases = list(dict.fromkeys(cases))
-        return some(cases, frozenset(mine.enabling))
+        return some(cases, frozenset(key_of(fact) for fact in mine.enabling))

@@ -20,7 +20,7 @@ from checker.reductions.order_logic import (
 from checker.system import ir
 from checker.system.build import conj, disj, negation
 from checker.system.ir import TRUE, Apply, Const, Expr, Op, TransitionSystem
-from checker.system.types import BOOL, BagT, IntT, SetT, cardinality
+from checker.system.types import BOOL, BagT, IntT, MapT, SetT, cardinality
 
 DEPTH = 2
 """Those who help are looked at, and those who help them; further on everything may happen."""
@@ -46,7 +46,12 @@ def clash(a: Access, b: Access, system: TransitionSystem) -> tuple[Expr, ...] | 
         if not _writes_clash(a, b):
             return None
         type_ = system.variable(a.variable).type
-        items = not (a.how is How.TAKE and b.how is How.ADD and _bounded(type_))
+        if {a.how, b.how} == {How.ADD, How.TAKE}:
+            bounded = a.how is How.TAKE and _bounded(type_)
+            takes = a if a.how is How.TAKE else b
+            if not bounded and _in_bags(type_) and there(takes):
+                return None
+            items = not bounded
     else:
         look, write = (b, a) if a.writes else (a, b)
         if look.how is How.TEST and not harms(look, write):
@@ -66,16 +71,30 @@ def _writes_clash(a: Access, b: Access) -> bool:
             return True
 
 
+def there(access: Access) -> bool:
+    """Whether what is taken is known to be there: a copy more or less does not matter then."""
+    if not access.sure or access.item is None:
+        return False
+    for part in access.path:
+        match part:
+            case Apply(op=Op.IN, args=(item, _)) if item == access.item:
+                found = looks(part, True)
+                places = [(look.variable, look.keys) for look in found]
+                if places == [(access.variable, access.keys)]:
+                    return True
+    return False
+
+
+def _in_bags(type_: object) -> bool:
+    """Whether what is taken from or added to is always a bag."""
+    return isinstance(type_, BagT) or (isinstance(type_, MapT) and _in_bags(type_.value))
+
+
 def _bounded(type_: object) -> bool:
     """Whether some bag in it has a bound that the author has set."""
-    match type_:
-        case BagT(grows=grows):
-            return grows is None
-        case ir.Place():
-            return False
-        case _:
-            inner = getattr(type_, "value", None)
-            return inner is not None and _bounded(inner)
+    if isinstance(type_, BagT):
+        return type_.grows is None
+    return isinstance(type_, MapT) and _bounded(type_.value)
 
 
 _ELEMENTS = (How.ADD, How.TAKE)

@@ -8,13 +8,23 @@ what may still happen.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Any, get_args
 
 from checker.system import ir
 from checker.system.build import conj, disj, negation
 from checker.system.ir import FALSE, TRUE, Apply, Const, Expr, Op
-from checker.system.types import BOOL, BagT, SeqT, SetT, TupleT, Type, VariantT, cardinality
+from checker.system.types import (
+    BOOL,
+    BagT,
+    SeqT,
+    SetT,
+    TupleT,
+    Type,
+    VariantT,
+    cardinality,
+    universe,
+)
 
 MANY = 64
 """Values of a type are tried one by one where there are no more than these."""
@@ -32,21 +42,75 @@ class Case:
     parts: tuple[Expr, ...]
 
 
+_LEAVES = (type, str, int, ir.Place, ir.Const, *get_args(Type))
+
+
+_FIELDS: dict[type, tuple[str, ...]] = {}
+
+
+def _parts(kind: type) -> tuple[str, ...]:
+    """The fields of a kind of node in which there may be others."""
+    if kind not in _FIELDS:
+        names = (one.name for one in fields(kind))
+        _FIELDS[kind] = tuple(name for name in names if name not in ("type", "place"))
+    return _FIELDS[kind]
+
+
 def nodes(node: Any) -> Iterator[Any]:
     """``node`` and everything below it."""
     if isinstance(node, tuple):
         for part in node:
             yield from nodes(part)
-    elif is_dataclass(node) and not isinstance(node, type | ir.Place | ir.Const):
+    elif node is not None and not isinstance(node, _LEAVES):
         yield node
-        for one in fields(node):
-            if one.name != "type":
-                yield from nodes(getattr(node, one.name))
+        for name in _parts(type(node)):
+            yield from nodes(getattr(node, name))
+
+
+_LOCALS: dict[int, tuple[Any, frozenset[str]]] = {}
 
 
 def locals_of(node: Any) -> frozenset[str]:
     """The names of locals that occur in ``node``."""
-    return frozenset(n.name for n in nodes(node) if isinstance(n, ir.Local))
+    if isinstance(node, tuple):
+        return frozenset[str]().union(*(locals_of(part) for part in node))
+    if isinstance(node, ir.Local):
+        return frozenset((node.name,))
+    if node is None or isinstance(node, _LEAVES):
+        return frozenset()
+    found = _LOCALS.get(id(node))
+    if found is None or found[0] is not node:
+        below = (locals_of(getattr(node, name)) for name in _parts(type(node)))
+        found = _LOCALS[id(node)] = (node, frozenset[str]().union(*below))
+    return found[1]
+
+
+_KEYS: dict[int, tuple[Any, int]] = {}
+_KNOWN: dict[object, int] = {}
+
+
+def key_of(node: Any) -> int:
+    """A number that equal expressions share, and no others."""
+    found = _KEYS.get(id(node))
+    if found is None or found[0] is not node:
+        found = _KEYS[id(node)] = (node, _KNOWN.setdefault(_structure(node), len(_KNOWN)))
+    return found[1]
+
+
+def _structure(node: Any) -> object:
+    if isinstance(node, tuple):
+        return tuple(key_of(part) for part in node)
+    if isinstance(node, ir.Const):
+        return ir.Const, type(node.type).__name__, node.value
+    if node is None or isinstance(node, _LEAVES):
+        return node
+    return type(node).__name__, *(key_of(getattr(node, name)) for name in _parts(type(node)))
+
+
+def forget() -> None:
+    """Makes room: what is known of expressions is not needed any more."""
+    for known_ones in (_LOCALS, _KEYS, _KNOWN):
+        known_ones.clear()
 
 
 def reads_of(node: Any) -> frozenset[str]:
@@ -60,20 +124,17 @@ def known(node: Any) -> bool:
 
 
 def replaced(node: Any, meaning: Mapping[str, Expr]) -> Any:
-    """``node`` with locals replaced, and simplified."""
+    """``node`` with locals replaced, and simplified where that changes something."""
     if isinstance(node, ir.Local):
         return meaning.get(node.name, node)
     if isinstance(node, tuple):
         return tuple(replaced(part, meaning) for part in node)
-    if not is_dataclass(node) or isinstance(node, type | ir.Place | ir.Const):
+    if node is None or isinstance(node, _LEAVES) or locals_of(node).isdisjoint(meaning):
         return node
     inner = meaning
     if isinstance(node, ir.Quant | ir.SetOf | ir.MapOf | ir.Let) and node.name in meaning:
         inner = {name: value for name, value in meaning.items() if name != node.name}
-    changes: dict[str, Any] = {}
-    for one in fields(node):
-        if one.name not in ("type", "place"):
-            changes[one.name] = replaced(getattr(node, one.name), inner)
+    changes = {name: replaced(getattr(node, name), inner) for name in _parts(type(node))}
     return _simple(replace(node, **changes))
 
 
@@ -101,10 +162,16 @@ def _simple(node: Any) -> Any:
             return _folded(disj, args, TRUE)
         case Apply(op=Op.IN, args=(Const(_, item), Const(_, frozenset() as members))):
             return TRUE if item in members else FALSE
+        case Apply(op=Op.IN, args=(item, Const(_, frozenset() as members))):
+            return TRUE if _all_are_in(item.type, members) else node
         case Apply(op=Op.LE, args=(Const(_, int() as low), Const(_, int() as high))):
             return TRUE if low <= high else FALSE
         case _:
             return node
+
+
+def _all_are_in(type_: Type, members: frozenset[Any]) -> bool:
+    return _small(type_) and all(value in members for value in universe(type_))
 
 
 def _folded(join: Any, args: tuple[Expr, ...], absorbing: Expr) -> Expr:
@@ -161,27 +228,61 @@ def conjuncts(expr: Expr) -> list[Expr]:
             return [] if expr == TRUE else [expr]
 
 
-def some(cases: list[Case], facts: frozenset[Expr] = frozenset()) -> Expr:
-    """The condition that one of the cases is there, where ``facts`` hold."""
-    found: list[Expr] = []
+def some(cases: list[Case], facts: frozenset[int] = frozenset()) -> Expr:
+    """The condition that one of the cases is there, where ``facts`` (keys) hold."""
+    found: dict[frozenset[int], Expr] = {}
     for case in cases:
-        expr = closed(case, facts)
+        expr = numbered(closed(case, facts))
         if expr == TRUE:
             return TRUE
-        if expr not in found and expr != FALSE:
-            found.append(expr)
-    return disj(*found)
+        parts = frozenset(key_of(part) for part in conjuncts(expr))
+        if expr == FALSE or any(weaker <= parts for weaker in found):
+            continue
+        found = {more: there for more, there in found.items() if not parts <= more}
+        found[parts] = expr
+    return disj(*found.values())
 
 
-def closed(case: Case, facts: frozenset[Expr] = frozenset()) -> Expr:
+def numbered(expr: Expr) -> Expr:
+    """``expr`` with bound names that do not depend on how they came about.
+
+    Each name says how many are nested below it, so that none is caught by another.
+    """
+    made: Expr = _numbered(expr)[0]
+    return made
+
+
+def _numbered(node: Any) -> tuple[Any, int]:
+    if isinstance(node, tuple):
+        parts = [_numbered(part) for part in node]
+        return tuple(part for part, _ in parts), max((below for _, below in parts), default=0)
+    if node is None or isinstance(node, (*_LEAVES, ir.Local, ir.Read)):
+        return node, 0
+    changes: dict[str, Any] = {}
+    height = 0
+    for name in _parts(type(node)):
+        changes[name], below = _numbered(getattr(node, name))
+        height = max(height, below)
+    if height or isinstance(node, ir.Quant):
+        node = replace(node, **changes)
+    if not isinstance(node, ir.Quant):
+        return node, height
+    height += 1
+    new = f"_b:{height}"
+    meaning: dict[str, Expr] = {node.name: ir.Local(ir.domain_item(node.domain), new)}
+    return replace(node, name=new, body=replaced(node.body, meaning)), height
+
+
+def closed(case: Case, facts: frozenset[int] = frozenset()) -> Expr:
     """The condition of one case; weaker where it would take too long to evaluate."""
     binders, parts = dict(case.binders), [p for p in case.parts if known(p)]
     while True:
         parts = [part for whole in parts for part in conjuncts(whole)]
-        parts = list(dict.fromkeys(parts))
-        parts = [part for part in parts if part not in facts]
-        if FALSE in parts or any(negation(p) in parts or negation(p) in facts for p in parts):
+        different = {key_of(part): part for part in parts}
+        against = {key_of(negation(part)) for part in different.values()}
+        if key_of(FALSE) in different or not against.isdisjoint(different.keys() | facts):
             return FALSE
+        parts = [part for key, part in different.items() if key not in facts]
         meaning = _next(binders, parts)
         if meaning is None:
             break
