@@ -50,7 +50,7 @@ class Alike:
         self.process = AtomT("proc", tuple(f"p{i + 1}" for i in range(count)))
         self.payload = AtomT("Msg", ("a", "b")[: 1 + self.draw(2)])
         self.envelope = TupleT((self.process, self.payload))
-        self.odd = self.chance(15)
+        self.odd, self.bounded = self.chance(15), self.chance(10)
         p, m = self.process, self.payload
         pool: list[tuple[str, Type]] = [
             ("ready", MapT(p, BOOL)),
@@ -65,7 +65,7 @@ class Alike:
             ("on", BOOL),
             ("lead", OptionT(p)),
             ("last", MapT(p, OptionT(m))),
-            ("line", MapT(p, SeqT(m, 1))),
+            ("line", MapT(p, SeqT(m, 2))),
             ("one", p),
             ("pairs", SetT(TupleT((p, p)))),
         ]
@@ -209,6 +209,8 @@ class Alike:
                         target, Apply(read.type, Op.BAG_REMOVE, (read, self.value(inner)))
                     )
                 added = Apply(read.type, Op.BAG_ADD, (read, self.value(inner)))
+                if self.bounded:
+                    return ir.Assign(target, added)
                 return ir.If(
                     below(card(read), Const(IntT(0, cap), cap)), (ir.Assign(target, added),)
                 )
@@ -234,8 +236,10 @@ class Alike:
         kind = self.draw(10)
         if "net" in self.types and kind < 5:
             return self._link(index) if kind < 4 else self._loss(index)
-        if "crashed" in self.types and kind == 5:
+        if "crashed" in self.types and kind in (5, 6):
             return self._crash(index)
+        if "line" in self.types and kind == 7:
+            return self._queue(index)
         params = [ir.Param("p", ir.Universe(self.process), self.alive())]
         self.names["p"] = self.process
         if self.chance(40):
@@ -275,7 +279,30 @@ class Alike:
             gone = Apply(net.type, Op.BAG_REMOVE, (net, Local(self.envelope, "e")))
             body.append(ir.Assign(ir.Target(net.type, "net", True), gone))
         body += [self.statement() for _ in range(1 + self.draw(2))]
-        found = self._finished(index, [param], TRUE, body)
+        alive = TRUE
+        if "crashed" in self.types and self.chance(70):
+            to = item(Local(self.envelope, "e"), 0)
+            alive = negation(member(to, self.read("crashed")))
+        found = self._finished(index, [param], alive, body)
+        self.names.clear()
+        return found
+
+    def _queue(self, index: int) -> ir.Action:
+        """Takes the first message out of a process's queue."""
+        p = Local(self.process, "p")
+        line = entry(self.read("line"), p)
+        assert isinstance(line.type, SeqT)
+        self.names.update(p=self.process, m=self.payload)
+        there = ir.Param("p", ir.Universe(self.process), below(Const(PHASE, 0), card(line)))
+        first = Apply(line.type.item, Op.HEAD, (line,))
+        target = ir.Target(line.type, "line", True, (ir.Key(p, self.process),))
+        body: list[ir.Stmt] = [
+            ir.Declare("m", self.payload, first),
+            ir.Assign(target, Apply(line.type, Op.TAIL, (line,))),
+            *(self.statement() for _ in range(1 + self.draw(2))),
+        ]
+        del self.names["m"]
+        found = self._finished(index, [there], self.alive(), body)
         self.names.clear()
         return found
 
@@ -301,7 +328,9 @@ class Alike:
     ) -> ir.Action:
         self.names.pop("x", None)
         promised = self.pick((TRUE, TRUE, TRUE, ir.FALSE))
-        if self.chance(15):
+        if "crashed" in self.types and self.chance(60) and self.has(self.process):
+            promised = negation(member(self.some(self.process), self.read("crashed")))
+        elif self.chance(15):
             promised = self.fact(0)
         fairness = None
         if self.chance(50):
