@@ -18,14 +18,18 @@ from __future__ import annotations
 
 from checker.kernels.canonical_marks import Marks
 from checker.kernels.canonical_swaps import swap
-from checker.kernels.emit import Fn, Val, const
+from checker.kernels.emit import Fn, Val, Var, const
 from checker.kernels.layout import Layout
 from checker.reductions.plan import Symmetry
 from checker.reductions.symmetry_renaming import Renaming
 
 
 def canonical(layout: Layout, symmetry: Symmetry) -> list[Fn]:
-    """``canonical(worker, row)``: replaces a row by the least one that a renaming makes of it."""
+    """``canonical(worker, row)``: replaces a row by the least one that a renaming makes of it.
+
+    ``weigh(rows, count, mask, sums)``: of those of ``count`` rows whose fingerprints have no bit of
+    ``mask``, adds the number, and the sizes of their orbits, to the two words of ``sums``.
+    """
     swaps, at = [], 0
     for number, one in enumerate(symmetry.classes):
         for i in range(len(one.blocks) - 1):
@@ -35,15 +39,41 @@ def canonical(layout: Layout, symmetry: Symmetry) -> list[Fn]:
     fn = Fn("canonical", [("worker", 0), ("row", 0)], None)
     _, row = fn.args
     marks = fn.alloca(64, at)
-    search = _sort(fn, row, marks, layout, symmetry)
-    with fn.if_(search):
-        fn.call("search_orders", [row, marks], None)
+    tie = fn.call("sort_blocks", [row, marks], 1)
+    with fn.if_(tie):
+        fn.call("search_orders", [row, marks], 64)
     fn.ret()
-    return [*swaps, _swap_at(swaps), _search(layout, symmetry), fn]
+    sort, search = _sort(layout, symmetry), _search(layout, symmetry)
+    return [*swaps, _swap_at(swaps), sort, search, fn, _weigh(layout, symmetry)]
 
 
-def _sort(fn: Fn, row: Val, marks: Val, layout: Layout, symmetry: Symmetry) -> Val:
-    """Puts the blocks of each class in the order of their marks; whether there are equal ones."""
+def _weigh(layout: Layout, symmetry: Symmetry) -> Fn:
+    fn = Fn("weigh", [("rows", 0), ("count", 64), ("mask", 64), ("sums", 0)], None)
+    rows, count, mask, sums = fn.args
+    words = layout.words
+    row = fn.alloca(64, words)
+    marks = fn.alloca(64, sum(len(one.blocks) for one in symmetry.classes))
+    with fn.count(count) as i:
+        source = fn.at(rows, fn.mul(i, const(words)))
+        chosen = fn.and_(fn.call("fingerprint", [source], 64), mask)
+        with fn.if_(fn.eq(chosen, const(0))):
+            _copy(fn, source, row, words)
+            size = fn.var(const(symmetry.order))
+            with fn.if_(fn.call("sort_blocks", [row, marks], 1)):
+                kept = fn.call("search_orders", [row, marks], 64)
+                size.set(fn.udiv(const(symmetry.order), kept))
+            for word, more in ((0, const(1)), (1, size.get())):
+                ptr = fn.at(sums, word)
+                fn.store(fn.add(fn.load(ptr, 64), more), ptr)
+    fn.ret()
+    return fn
+
+
+def _sort(layout: Layout, symmetry: Symmetry) -> Fn:
+    """``sort_blocks(row, marks)``: puts the blocks of each class in the order of their marks, which
+    are written to ``marks``; whether there are equal ones."""
+    fn = Fn("sort_blocks", [("row", 0), ("marks", 0)], 1)
+    row, marks = fn.args
     moving = frozenset(a for one in symmetry.classes for block in one.blocks for a in block)
     emitter = Marks(fn, row, layout, symmetry.sorts, moving)
     found, at = [], 0
@@ -63,7 +93,8 @@ def _sort(fn: Fn, row: Val, marks: Val, layout: Layout, symmetry: Symmetry) -> V
             if i:
                 tie = fn.or_(tie, fn.eq(vars_[i - 1].get(), var.get()))
         at += len(vars_)
-    return tie
+    fn.ret(tie)
+    return fn
 
 
 def _swap_at(swaps: list[Fn]) -> Fn:
@@ -79,30 +110,33 @@ def _swap_at(swaps: list[Fn]) -> Fn:
 
 
 def _search(layout: Layout, symmetry: Symmetry) -> Fn:
-    """``search_orders(row, marks)``: the least row among the orders of blocks with equal marks."""
-    fn = Fn("search_orders", [("row", 0), ("marks", 0)], None, "noinline")
+    """``search_orders(row, marks)``: the least row among the orders of blocks with equal marks.
+
+    Gives the number of renamings that leave the row as it is.
+    """
+    fn = Fn("search_orders", [("row", 0), ("marks", 0)], 64, "noinline")
     row, marks = fn.args
     count = sum(len(one.blocks) for one in symmetry.classes)
     words = layout.words
     now, limit = fn.alloca(64, words), fn.alloca(64, count)
-    _limits(fn, row, marks, now, limit, layout, symmetry)
+    kept = _limits(fn, row, marks, now, limit, layout, symmetry)
     some = const(0)
     for i in range(count):
         some = fn.or_(some, fn.load(fn.at(limit, i), 64))
     with fn.if_(fn.eq(some, const(0))):
-        fn.ret()
+        fn.ret(kept)
     _copy(fn, row, now, words)
-    _visit(fn, row, now, limit, count, words)
-    fn.ret()
+    same = _visit(fn, row, now, limit, count, words)
+    fn.ret(fn.mul(kept, same))
     return fn
 
 
 def _limits(
     fn: Fn, row: Val, marks: Val, now: Val, limit: Val, layout: Layout, symmetry: Symmetry
-) -> None:
+) -> Val:
     """``limit[j]``: how many places block ``j`` may move to the left, 0 for a group in which swaps
-    change nothing."""
-    at, words = 0, layout.words
+    change nothing.  Gives in how many orders the blocks of such groups may be."""
+    at, words, kept = 0, layout.words, fn.var(const(1))
     for one in symmetry.classes:
         fn.store(const(0), fn.at(limit, at))
         changing = fn.var(const(0))
@@ -122,23 +156,30 @@ def _limits(
                     changing.set(const(1))
             with fn.if_(fn.eq(here, const(1))):  # the leftmost pair of the group
                 with fn.if_(fn.eq(changing.get(), const(0))):
-                    _clear(fn, limit, j, at + size)
+                    _clear(fn, limit, j, at + size, kept)
                 changing.set(const(0))
         at += size
+    return kept.get()
 
 
-def _clear(fn: Fn, limit: Val, first: int, end: int) -> None:
-    """Sets the limits from ``first`` to the end of its group to 0."""
+def _clear(fn: Fn, limit: Val, first: int, end: int, orders: Var) -> None:
+    """Sets the limits from ``first`` to the end of its group to 0; ``orders`` times its orders."""
     on = fn.var(const(1, 1))
     for j in range(first, end):
         here = fn.load(fn.at(limit, j), 64)
         inside = fn.and_(on.get(), fn.eq(here, const(j - first + 1)))
         on.set(inside)
+        more = fn.select(inside, const(j - first + 2), const(1))
+        orders.set(fn.mul(orders.get(), more))
         fn.store(fn.select(inside, const(0), here), fn.at(limit, j))
 
 
-def _visit(fn: Fn, row: Val, now: Val, limit: Val, count: int, words: int) -> None:
-    """Goes through all orders of ``now``; the least row is left in ``row``."""
+def _visit(fn: Fn, row: Val, now: Val, limit: Val, count: int, words: int) -> Val:
+    """Goes through all orders of ``now``; the least row is left in ``row``.
+
+    Gives in how many orders the least row came out: in as many as any other.
+    """
+    times = fn.var(const(1))
     moved, back = fn.alloca(64, count), fn.alloca(64, count)
     for i in range(count):
         fn.store(const(0), fn.at(moved, i))
@@ -165,12 +206,16 @@ def _visit(fn: Fn, row: Val, now: Val, limit: Val, count: int, words: int) -> No
             larger = fn.select(returning, far, after)
             place = fn.add(fn.sub(here, larger), offset.get())
             fn.call("swap_at", [now, place], None)
+            same = fn.not_(_differs(fn, now, row, words))
+            times.set(fn.add(times.get(), fn.resize(same, 64)))
             with fn.if_(_less(fn, now, row, words)):
                 _copy(fn, now, row, words)
+                times.set(const(1))
             j.set(const(count - 1))
             offset.set(const(0))
 
         fn.if_else(stuck, turn, move)
+    return times.get()
 
 
 def _copy(fn: Fn, have: Val, want: Val, words: int) -> None:

@@ -209,10 +209,9 @@ def _rename_items(fn: Fn, row: Val, renaming: Renaming, place: int, type_: t.Seq
                 fn.store(before, fn.at(items, now))
                 at.set(fn.sub(now, const(1)))
         fn.store(value, fn.at(items, at.get()))
-    with fn.if_(fn.ne(changed.get(), const(0))):
-        with fn.count(count) as i:
-            item = fn.resize(fn.load(fn.at(items, i), WORD), bits)
-            bits_into(fn, row, slot(i), item)
+    with fn.if_(fn.ne(changed.get(), const(0))), fn.count(count) as i:
+        item = fn.resize(fn.load(fn.at(items, i), WORD), bits)
+        bits_into(fn, row, slot(i), item)
 
 
 # -- values in registers --------------------------------------------------------------------------

@@ -113,6 +113,7 @@ EXPORTED = {
     "rekey",
     "locate",
     "normal",
+    "weigh",
 }
 EXPORTED_PREFIXES = ("letters_", "some_")
 

@@ -67,7 +67,7 @@ def fits(have: Type, want: Type) -> bool:
 def known_from(expr: Expr, truth: bool) -> Known:
     """What is known where ``expr`` has the value ``truth``."""
     match expr:
-        case ir.Apply(op=Op.IN, args=(_, ir.Const())) if truth:
+        case ir.Apply(op=Op.IN, args=(_, ir.Const())) | ir.Apply(op=Op.LT) if truth:
             return frozenset({bare(expr)})
         case ir.Apply(op=Op.IS_SOME, args=(option,)) if truth:
             return frozenset({bare(option)})
@@ -122,6 +122,16 @@ def _is_key(key: Expr, want: Type, known: Known) -> bool:
     return False
 
 
+def _is_below_length(key: Expr, base: Expr, known: Known) -> bool:
+    """Whether ``key`` certainly is an index of a sequence: below its length, or below what is."""
+    if not (isinstance(key.type, t.IntT) and key.type.lo >= 0):
+        return False
+    index, seq = bare(key), bare(base)
+    below = [fact.args for fact in known if isinstance(fact, ir.Apply) and fact.op is Op.LT]
+    short = [a for a, b in below if isinstance(b, ir.Apply) and b.op is Op.LEN and b.args == (seq,)]
+    return index in short or any(a == index and b in short for a, b in below)
+
+
 def _same(a: Expr, b: Expr) -> bool:
     """Whether two expressions are the same, but for the type in which a local is seen."""
     match a, b:
@@ -146,7 +156,11 @@ def can_fault(expr: Expr, known: Known = frozenset(), growing: bool = True) -> b
         case ir.Const() | ir.Local() | ir.Read():
             return False
         case ir.Index(_, base, key):
-            inside = isinstance(base.type, t.MapT) and _is_key(key, base.type.key, known)
+            match base.type:
+                case t.MapT(wanted):
+                    inside = _is_key(key, wanted, known)
+                case _:
+                    inside = _is_below_length(key, base, known)
             return not inside or any_of((base, key))
         case ir.Item(base=base) | ir.IsCase(base=base) | ir.CaseField(base=base):
             return can_fault(base, known, growing)

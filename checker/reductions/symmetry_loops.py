@@ -5,9 +5,10 @@ and what two rounds write to the same variable comes out the same whichever is f
 for a variable ``v`` (of the state, or a local declared outside of the loop) in one of these cases,
 ``x`` being the name that the loop binds:
 
-* *own*: every access to ``v`` in the body is to an entry whose key is ``x``, or a tuple with ``x``
-  in one place, always at the same depth of the path and in the same place of the tuple: different
-  members have different entries;
+* *own*: every access to ``v`` in the body is to an entry whose key is ``x``, or a tuple with ``x``,
+  or all of its components, always at the same depth of the path and in the same places of the
+  tuple: different members have different entries.  Whether something is a member of a set counts as
+  an entry of it;
 * *gathered*: ``v`` (or entries of it) are only inserted into, or only removed from, or only added
   to with amounts of one sign, and not looked at otherwise.  A capacity or a range is exceeded in
   every order or in none, because what is in there only grows (or shrinks);
@@ -35,8 +36,9 @@ from checker.system import types as t
 from checker.system.ir import Expr, Op
 
 Path = tuple[ir.Key | ir.Pos, ...]
-Own = tuple[int, int | None]
-"""The depth of the key that is a round's own, and where in a tuple."""
+Own = tuple[int, frozenset[tuple[int, int]]]
+"""The depth of the key that is a round's own, and which component of what the loop binds (-1: the
+whole) is where in a tuple (-1: the whole key)."""
 
 _GATHERING = {
     Op.INSERT: "in",
@@ -64,6 +66,8 @@ class _Body:
     def __init__(self, loop: ir.For) -> None:
         self.name = loop.name
         self.private: set[str] = {loop.name}
+        self.parts = {loop.name: -1}
+        self.components = _components(loop.domain)
         self.bound: set[str] = set()
         self.shadowed = False
         self.found: dict[tuple[bool, str], _Access] = {}
@@ -91,7 +95,7 @@ class _Body:
 
     def bind(self, name: str) -> None:
         """A statement gives ``name`` a value, until the end of its block."""
-        self.shadowed |= name == self.name
+        self.shadowed |= name in self.parts
         self.bound.add(name)
         self.private.add(name)
 
@@ -101,7 +105,11 @@ class _Body:
                 self.assign(target, value)
             case ir.Declare(name, _, value):
                 self.expr(value)
+                self.shadowed |= name in self.parts
+                part = self.part(value)
                 self.bind(name)
+                if part is not None:
+                    self.parts[name] = part
             case ir.If(condition, then, otherwise):
                 self.expr(condition)
                 self.block(then)
@@ -111,6 +119,10 @@ class _Body:
                 self.bind(name)
                 self.block(body)
             case ir.While(condition, body):
+                purged = _purged(condition, body)
+                if purged is not None:
+                    self.assign(*purged)
+                    return
                 self.expr(condition)
                 self.block(body)
             case ir.Choose(name, domain, where):
@@ -137,18 +149,23 @@ class _Body:
             if isinstance(step, ir.Key):
                 self.expr(step.key)
         if not target.is_state and target.name in self.private:
+            self.shadowed |= target.name in self.parts
             self.expr(value)
             return
         access = self.access(target.is_state, target.name)
         access.written = True
-        access.own.add(self.own(target.path))
         shape = tuple(type(step).__name__ for step in target.path)
         gathered = _gathered(target, value)
         if gathered is not None:
             way, rest = gathered
             access.ways.add((way, shape))
+            member = isinstance(value.type, t.SetT) and way in ("in", "out")
+            single = isinstance(value, ir.Apply) and value.op in (Op.INSERT, Op.REMOVE)
+            entry = (ir.Key(rest, rest.type),) if member and single else ()
+            access.own.add(self.own((*target.path, *entry)))
             self.expr(rest)
             return
+        access.own.add(self.own(target.path))
         access.ways.add(("set", shape, value.value) if isinstance(value, ir.Const) else None)
         self.expr(value)
 
@@ -158,18 +175,34 @@ class _Body:
     def own(self, path: Path) -> Own | None:
         """Which key of ``path`` is the round's own."""
         for depth, step in enumerate(path):
-            match step:
-                case ir.Key(ir.Local(_, name), key_type) if (
-                    name == self.name and key_type is not None
-                ):
-                    return depth, None
-                case ir.Key(ir.Apply(op=Op.TUPLE, args=args), key_type) if key_type is not None:
-                    for i, arg in enumerate(args):
-                        if isinstance(arg, ir.Local) and arg.name == self.name:
-                            return depth, i
-                case _:
-                    pass
+            if isinstance(step, ir.Key) and step.key_type is not None:
+                places = self.places(step.key)
+                parts = {part for _, part in places}
+                if -1 in parts or (self.components and parts >= set(range(self.components))):
+                    return depth, places
         return None
+
+    def places(self, key: Expr) -> frozenset[tuple[int, int]]:
+        """Which parts of what the loop binds are where in a key."""
+        whole = self.part(key)
+        if whole is not None:
+            return frozenset({(-1, whole)})
+        match key:
+            case ir.Apply(op=Op.TUPLE, args=args):
+                found = ((i, self.part(arg)) for i, arg in enumerate(args))
+                return frozenset((i, part) for i, part in found if part is not None)
+            case _:
+                return frozenset()
+
+    def part(self, expr: Expr) -> int | None:
+        """The component of what the loop binds that ``expr`` is (-1: the whole)."""
+        match expr:
+            case ir.Local(_, name):
+                return self.parts.get(name)
+            case ir.Item(_, ir.Local(_, name), position) if self.parts.get(name) == -1:
+                return position
+            case _:
+                return None
 
     def domain(self, domain: ir.Domain) -> None:
         if not isinstance(domain, ir.Universe):
@@ -178,11 +211,18 @@ class _Body:
     def expr(self, expr: Expr) -> None:
         """Notes what ``expr`` looks at."""
         chain = _chain(expr)
+        if isinstance(expr, ir.Apply) and expr.op is Op.IN:
+            item, of = expr.args
+            inside = _chain(of)
+            if inside is not None and isinstance(of.type, t.SetT):
+                self.expr(item)
+                chain = (*inside[:2], (*inside[2], ir.Key(item, of.type.item)))
         if chain is not None:
             is_state, name, path = chain
             for step in path:
                 if isinstance(step, ir.Key):
                     self.expr(step.key)
+            self.shadowed |= not is_state and name in self.bound and name not in self.private
             if is_state or name not in self.private:
                 access = self.access(is_state, name)
                 access.looked = True
@@ -190,7 +230,7 @@ class _Body:
             return
         for part, bound in _inner(expr):
             known = bound in self.private
-            self.shadowed |= bound == self.name
+            self.shadowed |= bound in self.parts
             if bound is not None:
                 self.private.add(bound)
             self.expr(part)
@@ -263,6 +303,28 @@ def _gathered(target: ir.Target, value: Expr) -> tuple[str, Expr] | None:
         if rest.type.hi <= 0:
             return "less", rest
     return None
+
+
+def _purged(condition: Expr, body: ir.Block) -> tuple[ir.Target, Expr] | None:
+    """Where all copies of an item are taken out of a bag: what the loop does with the bag."""
+    match condition, body:
+        case (
+            ir.Apply(op=Op.IN, args=(item, of)),
+            (ir.Assign(target, ir.Apply(op=Op.BAG_REMOVE, args=(_, gone)) as value),),
+        ) if isinstance(of.type, t.BagT) and bare(item) == bare(gone):
+            chain, looked = _chain(value.args[0]), _chain(of)
+            if looked is None or chain is None or _gathered(target, value) is None:
+                return None
+            alike = [_step(s) for s in looked[2]] == [_step(s) for s in chain[2]]
+            return (target, value) if looked[:2] == chain[:2] and alike else None
+        case _:
+            return None
+
+
+def _components(domain: ir.Domain) -> int:
+    """How many components the members of ``domain`` have; 0 where they are no tuples."""
+    item = ir.domain_item(domain)
+    return len(item.items) if isinstance(item, t.TupleT) else 0
 
 
 def _step(step: ir.Key | ir.Pos) -> object:
