@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,12 +42,22 @@ class Stopwatch:
         if done.returncode != 0:
             raise ProcessFailed(f"{' '.join(command)}: {done.stderr}")
 
-    def run(self, command: Sequence[str], cwd: Path, good: Collection[int] = (0,)) -> Finished:
-        """Runs ``command`` in the folder ``cwd``; a status not in ``good`` raises ProcessFailed."""
+    def run(
+        self,
+        command: Sequence[str],
+        cwd: Path,
+        good: Collection[int] = (0,),
+        settings: Mapping[str, str] | None = None,
+    ) -> Finished:
+        """Runs ``command`` in the folder ``cwd``; a status not in ``good`` raises ProcessFailed.
+
+        ``settings``: variables of its environment, beside those of ours.
+        """
         report = self._folder / "report"
         done = subprocess.run(
             [str(self._program), str(report), *command],
             cwd=cwd,
+            env={**os.environ, **(settings or {})},
             capture_output=True,
             text=True,
             check=False,
