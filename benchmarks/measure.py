@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,11 +18,14 @@ class ProcessFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A process that ended well: wall-clock seconds, peak memory in bytes, and what it printed."""
+    """A process that ended well: wall-clock seconds, peak memory in bytes, what it printed, its
+    exit status, and seconds of all processors."""
 
     seconds: float
     peak: int
     output: str
+    status: int = 0
+    cpu: float = 0.0
 
 
 class Stopwatch:
@@ -39,12 +42,22 @@ class Stopwatch:
         if done.returncode != 0:
             raise ProcessFailed(f"{' '.join(command)}: {done.stderr}")
 
-    def run(self, command: Sequence[str], cwd: Path) -> Finished:
-        """Runs ``command`` in the folder ``cwd``; any status but 0 raises ProcessFailed."""
+    def run(
+        self,
+        command: Sequence[str],
+        cwd: Path,
+        good: Collection[int] = (0,),
+        settings: Mapping[str, str] | None = None,
+    ) -> Finished:
+        """Runs ``command`` in the folder ``cwd``; a status not in ``good`` raises ProcessFailed.
+
+        ``settings``: variables of its environment, beside those of ours.
+        """
         report = self._folder / "report"
         done = subprocess.run(
             [str(self._program), str(report), *command],
             cwd=cwd,
+            env={**os.environ, **(settings or {})},
             capture_output=True,
             text=True,
             check=False,
@@ -52,7 +65,7 @@ class Stopwatch:
         said = (done.stdout + done.stderr)[-2000:]
         if done.returncode != 0:
             raise ProcessFailed(f"{' '.join(command)}: {said}")
-        seconds, peak, status = report.read_text().split()
-        if status != "0":
+        seconds, peak, status, cpu = report.read_text().split()
+        if int(status) not in good:
             raise ProcessFailed(f"{' '.join(command)} ended with status {status}: {said}")
-        return Finished(float(seconds), int(peak), done.stdout)
+        return Finished(float(seconds), int(peak), done.stdout, int(status), float(cpu))

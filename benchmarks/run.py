@@ -1,4 +1,4 @@
-"""Measures our command against a C program, SPIN and Rumur, all in one run.
+"""Measures our command: against a C program, SPIN and Rumur, with reductions, with threads.
 
 Only ratios within one run mean something, and only if everybody explored the same states: a
 wrong count is an error, not a row. See README.md of this folder.
@@ -7,158 +7,99 @@ wrong count is an error, not a row. See README.md of this folder.
 from __future__ import annotations
 
 import json
-import shutil
+import os
+import platform
+import sys
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import click
-from contestants import CONTESTANTS, OURS, ROOT, Case, Misunderstood, Sample
-from measure import ProcessFailed, Stopwatch
 
-SMALLEST_SPEC = "specs/broadcast/best_effort.bcast::no_fault"
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks import comparing, reducing, scaling
+from benchmarks.cases import CASES, USUAL, Case
+from benchmarks.comparing import Played, WrongAnswer
+from benchmarks.contestants import CONTESTANTS, ROOT, Misunderstood, Sample, Who
+from benchmarks.measure import ProcessFailed, Stopwatch
+from benchmarks.tables import Table, into_page, number
 
-def two_phase(n: int, states: int, *, quick: bool = False) -> Case:
-    """Two-phase commit with ``n`` resource managers: 2 bits for each and 2 sets, then 4 bits."""
-    spec = "specs/oracles/two_phase.bcast::three"
-    return Case(f"two_phase_{n}", "two_phase", spec, {"n": n}, states, 4 * n + 4, quick)
-
-
-def bcast_folklore(n: int, f: int, states: int, *, quick: bool = False) -> Case:
-    """Broadcast by diffusion among ``n``, ``f`` crashes: 2 bits and 1 + n sets for each."""
-    spec = "specs/oracles/bcast_folklore.bcast::three"
-    parameters = {"n": n, "F": f}
-    bits = 3 * n + n * n
-    return Case(f"bcast_folklore_{n}", "bcast_folklore", spec, parameters, states, bits, quick)
-
-
-CASES: Mapping[str, Case] = {
-    case.name: case
-    for case in (
-        two_phase(5, 8_832, quick=True),
-        two_phase(8, 1_745_408),
-        two_phase(9, 10_340_352),
-        bcast_folklore(3, 1, 3_700, quick=True),
-        bcast_folklore(4, 1, 501_552),
-    )
-}
-USUAL = ("two_phase_8", "bcast_folklore_4")
-"""Run when nothing else is asked for."""
-
-COLUMNS: Mapping[str, int] = {
-    "": 10,
-    "states": 11,
-    "search s": 9,
-    "states/s": 11,
-    "whole s": 8,
-    "peak MB": 8,
-    "B/state": 8,
-    "search/ours": 12,
-    "whole/ours": 11,
-}
-"""Headings of the table, and how wide the columns are."""
+SMALLEST = Case("smallest", "", "specs/broadcast/best_effort.bcast::no_fault", {}, 0, 0)
+PEERS, REDUCTIONS, THREADS = "peers", "reductions", "threads"
+PARTS = (PEERS, REDUCTIONS, THREADS)
+HEADINGS = (
+    *("", "states", "search s", "states/s", "whole s", "peak MB", "B/state", "peak/state"),
+    *("search/ours", "whole/ours"),
+)
 
 
-class WrongAnswer(click.ClickException):
-    """Two contestants, or one and the expected number, disagree."""
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be measured, and how often."""
+
+    parts: Sequence[str]
+    cases: Sequence[str]
+    contestants: Sequence[Who]
+    checks: Sequence[str]
+    spaces: Sequence[str]
+    repeat: int
+    long: bool
 
 
-def missing(name: str, case: Case) -> str | None:
-    """Why a contestant can't take part in a case, in words, or ``None``."""
-    program = CONTESTANTS[name].missing()
-    if program is not None:
-        return f"{program} is not installed"
-    if name == OURS and not (ROOT / case.spec.partition("::")[0]).is_file():
-        return f"there is no {case.spec}"
-    return None
-
-
-def measured(
-    case: Case, names: Sequence[str], repeat: int, stopwatch: Stopwatch, folder: Path
-) -> dict[str, list[Sample]]:
-    """Lets the contestants take turns, ``repeat`` times, so that a slow minute hits them all.
-
-    Raises :class:`WrongAnswer` unless all find the expected number of states and the same depth.
-    """
-    samples: dict[str, list[Sample]] = {name: [] for name in names}
-    for _ in range(repeat):
-        for name in names:
-            place = folder / f"{case.name}-{name}"
-            shutil.rmtree(place, ignore_errors=True)
-            place.mkdir()
-            sample = CONTESTANTS[name].play(case, stopwatch, place)
-            if sample.states != case.states:
-                found = f"{name} found {sample.states} states, not {case.states}"
-                raise WrongAnswer(f"{case.name}: {found}")
-            samples[name].append(sample)
-    depths = {s.depth for runs in samples.values() for s in runs if s.depth is not None}
-    if len(depths) > 1:
-        raise WrongAnswer(f"{case.name}: the depths differ: {sorted(depths)}")
-    return samples
-
-
-def typical(runs: Sequence[Sample]) -> Sample:
-    """The medians of several runs of one contestant."""
-    return Sample(
-        states=runs[0].states,
-        depth=runs[0].depth,
-        search=median(run.search for run in runs),
-        whole=median(run.whole for run in runs),
-        peak=int(median(run.peak for run in runs)),
-    )
-
-
-def row(name: str, sample: Sample, base: Sample | None) -> str:
+def row(name: Who, sample: Sample, base: Sample | None) -> tuple[str, ...]:
     """One contestant's line of the table; ratios are to ``base``, ours."""
-    cells = (
+    return (
         name,
         f"{sample.states:,}",
-        f"{sample.search:.3f}",
+        number(sample.search),
         f"{sample.states / sample.search:,.0f}",
-        f"{sample.whole:.3f}",
+        number(sample.whole),
         f"{sample.peak / 1e6:.1f}",
+        "-" if sample.stored is None else f"{sample.stored / sample.states:.1f}",
         f"{sample.peak / sample.states:.1f}",
         "-" if base is None else f"{sample.search / base.search:.2f}x",
         "-" if base is None else f"{sample.whole / base.whole:.2f}x",
     )
-    return line(cells)
 
 
-def line(cells: Sequence[str]) -> str:
-    """Cells in columns, the first to the left, the others to the right."""
-    first, *rest = zip(cells, COLUMNS.values(), strict=True)
-    return " ".join((first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in rest)))
-
-
-def compare(case: Case, repeat: int, stopwatch: Stopwatch, folder: Path) -> dict[str, Sample]:
+def compared(case: Case, wanted: Wanted, stopwatch: Stopwatch, folder: Path) -> dict[Who, Sample]:
     """Measures one case and prints its table; the medians of those that took part."""
-    click.echo(f"\n{case.name}: {case.bits} bits, {case.bits / 8:.1f} bytes a state when packed")
-    names = []
-    for name in CONTESTANTS:
-        reason = missing(name, case)
-        if reason is None:
-            names.append(name)
-        else:
-            click.echo(f"  {name} skipped: {reason}")
-    samples = measured(case, names, repeat, stopwatch, folder)
-    rows = {name: typical(runs) for name, runs in samples.items()}
-    click.echo(line(list(COLUMNS)))
-    for name, sample in rows.items():
-        click.echo(row(name, sample, rows.get(OURS)))
+    click.echo(f"\n{case.name}")
+    names = comparing.taking_part(case, wanted.contestants, click.echo)
+    samples = comparing.measured(case, names, wanted.repeat, stopwatch, folder)
+    rows = {name: comparing.typical(runs) for name, runs in samples.items()}
+    click.echo(table(case, rows).text())
     return rows
+
+
+def table(case: Case, rows: dict[Who, Sample]) -> Table:
+    """All contestants at one case."""
+    title = f"{case.name}: {case.bits} bits, {case.bits / 8:.1f} bytes a state when packed"
+    lines = [row(name, sample, rows.get(Who.OURS)) for name, sample in rows.items()]
+    return Table(title, HEADINGS, lines)
+
+
+def summary(played: Played) -> Table:
+    """The geometric means of the ratios."""
+    found = comparing.ratios(played)
+    lines = [
+        (r.what, f"{r.mean:.2f}x", "-" if r.target is None else f"{r.target:.2f}x", str(r.cases))
+        for r in found
+    ]
+    return Table("Geometric means", ("ours against", "mean", "wanted", "cases"), lines)
 
 
 def smallest(repeat: int, stopwatch: Stopwatch) -> float | None:
     """Seconds from the shell to the verdict on the smallest spec, after one run to warm up."""
-    program = CONTESTANTS[OURS].missing()
-    if program is not None or not (ROOT / SMALLEST_SPEC.partition("::")[0]).is_file():
-        reason = f"no {SMALLEST_SPEC}" if program is None else f"{program} is not installed"
+    reason = CONTESTANTS[Who.OURS].missing(SMALLEST)
+    if reason is not None:
         click.echo(f"smallest spec, shell to verdict: skipped, {reason}")
         return None
-    command = [OURS, "check", SMALLEST_SPEC]
+    command = ["bivalence", "check", SMALLEST.spec]
     stopwatch.run(command, ROOT)
     runs = [stopwatch.run(command, ROOT) for _ in range(repeat)]
     seconds = median(run.seconds for run in runs)
@@ -167,27 +108,104 @@ def smallest(repeat: int, stopwatch: Stopwatch) -> float | None:
     return seconds
 
 
+def machine() -> dict[str, Any]:
+    """On what it was measured."""
+    return {
+        "processors": os.cpu_count(),
+        "kind": platform.machine(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "load": os.getloadavg()[0],
+    }
+
+
+def everything(wanted: Wanted, folder: Path) -> tuple[list[Table], dict[str, Any]]:
+    """All that is wanted, as tables and as a document."""
+    stopwatch = Stopwatch(folder)
+    tables: list[Table] = []
+    document: dict[str, Any] = {"repeat": wanted.repeat, "machine": machine()}
+    if PEERS in wanted.parts:
+        document["smallest_spec_seconds"] = smallest(wanted.repeat, stopwatch)
+        played = {n: compared(CASES[n], wanted, stopwatch, folder) for n in wanted.cases}
+        means = summary(played)
+        click.echo(means.text())
+        tables += [means, *(table(CASES[name], rows) for name, rows in played.items())]
+        document["cases"] = {n: {k: asdict(s) for k, s in r.items()} for n, r in played.items()}
+        document["means"] = [asdict(ratio) for ratio in comparing.ratios(played)]
+    if REDUCTIONS in wanted.parts:
+        click.echo("\nreductions")
+        options = (wanted.repeat, wanted.long, stopwatch, folder, click.echo)
+        savings = reducing.all_saved(wanted.checks, *options)
+        tables += [reducing.table(savings), reducing.reasons(savings)]
+        click.echo("\n".join(table_.text() for table_ in tables[-2:]))
+        document["reductions"] = [asdict(saving) for saving in savings]
+        document["reduction_means"] = [asdict(ratio) for ratio in reducing.means(savings)]
+    if THREADS in wanted.parts:
+        click.echo("\nthreads")
+        scaled = scaling.all_scaled(wanted.spaces, wanted.repeat, stopwatch, folder, click.echo)
+        tables.append(scaling.table(scaled))
+        click.echo(tables[-1].text())
+        document["threads"] = {
+            name: {k: [asdict(run) for run in runs] for k, runs in by_threads.items()}
+            for name, by_threads in scaled.items()
+        }
+    return tables, document
+
+
+def chosen(
+    parts: Sequence[str], only: Sequence[str], who: Sequence[str], quick: bool
+) -> tuple[Sequence[str], Sequence[str], Sequence[str], Sequence[str], Sequence[Who]]:
+    """What the options name: parts, cases, checks, instances for threads, contestants."""
+    everyone = tuple(Who(name) for name in who) or tuple(Who)
+    if only:
+        cases = [name for name in only if name in CASES]
+        checks = [name for name in only if name in reducing.CHECKS]
+        named = [part for part, rows in ((PEERS, cases), (REDUCTIONS, checks)) if rows]
+        spaces = [n for n in only if n in scaling.SPACES] if THREADS in parts else []
+        return (*named, *([THREADS] if spaces else [])), cases, checks, spaces, everyone
+    if quick:
+        cases = [name for name, case in CASES.items() if case.quick]
+        checks = [name for name, check in reducing.CHECKS.items() if check.quick]
+        return parts or PARTS, cases, checks, scaling.QUICK, everyone
+    return parts or PARTS, USUAL, list(reducing.CHECKS), scaling.USUAL, everyone
+
+
+NAMES = sorted({*CASES, *reducing.CHECKS, *scaling.SPACES})
+
+
 @click.command()
 @click.option("--repeat", default=3, type=click.IntRange(min=1), help="Runs of each [3].")
-@click.option("--only", multiple=True, type=click.Choice(list(CASES)), help="Cases to run.")
+@click.option("--part", "parts", multiple=True, type=click.Choice(PARTS), help="[all]")
+@click.option("--only", multiple=True, type=click.Choice(NAMES), help="Cases or checks to run.")
+@click.option("--with", "who", multiple=True, type=click.Choice(list(Who)), help="[all]")
 @click.option("--quick", is_flag=True, help="Small sizes: to see that all works, not to measure.")
-@click.option("--json", "target", type=click.Path(path_type=Path), help="Write the medians here.")
-def main(repeat: int, only: Sequence[str], quick: bool, target: Path | None) -> None:
-    """Measure bivalence against hand-written C, SPIN and Rumur."""
-    names = only or ([name for name, case in CASES.items() if case.quick] if quick else USUAL)
+@click.option("--long", is_flag=True, help="Large checks without reductions too: 10 minutes each.")
+@click.option("--json", "target", type=click.Path(path_type=Path), help="Write all of it here.")
+@click.option("--markdown", "page", type=click.Path(path_type=Path), help="Put the tables there.")
+def main(
+    repeat: int,
+    parts: Sequence[str],
+    only: Sequence[str],
+    who: Sequence[str],
+    quick: bool,
+    long: bool,
+    target: Path | None,
+    page: Path | None,
+) -> None:
+    """Measure bivalence: against hand-written C, SPIN and Rumur; with reductions; with threads."""
+    named, cases, checks, spaces, everyone = chosen(parts, only, who, quick)
+    wanted = Wanted(named, cases, everyone, checks, spaces, repeat, long)
     with tempfile.TemporaryDirectory(prefix="bivalence-bench-") as name:
-        folder = Path(name)
         try:
-            stopwatch = Stopwatch(folder)
-            seconds = None if only else smallest(repeat, stopwatch)
-            rows = {name: compare(CASES[name], repeat, stopwatch, folder) for name in names}
-        except (ProcessFailed, Misunderstood) as error:
+            tables, document = everything(wanted, Path(name))
+        except (ProcessFailed, Misunderstood, WrongAnswer) as error:
             raise click.ClickException(str(error)) from error
-    click.echo(f"\nLast two columns: seconds over those of {OURS}; above 1, the peer took longer.")
     if target is not None:
-        cases = {case: {k: asdict(v) for k, v in found.items()} for case, found in rows.items()}
-        document = {"repeat": repeat, "smallest_spec_seconds": seconds, "cases": cases}
         target.write_text(json.dumps(document, indent=2) + "\n")
+    if page is not None:
+        text = "\n\n".join(table_.markdown() for table_ in tables)
+        where = f"{document['machine']['processors']} processors, {document['machine']['kind']}"
+        into_page(page, f"Measured with {where}, medians of {repeat}.\n\n{text}")
 
 
 if __name__ == "__main__":

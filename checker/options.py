@@ -28,7 +28,8 @@ class Options:
     from; ``keep``: even when it is over.  ``states_out``: a folder for tables of what was explored.
     ``explain``: seconds at most for exploring why violations happen; ``None``: they are shown as
     they were found.  ``kinds``: so many counterexamples at most for each property, each of another
-    kind.  ``reduce``: what may be done to explore less (:mod:`checker.reductions.choose`).
+    kind.  ``reduce``: what may be done to explore less (:mod:`checker.reductions.choose`);
+    ``audit``: what was found so is compared with what is found without.
     """
 
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -47,6 +48,7 @@ class Options:
     explain: float | None = None
     kinds: int = 1
     reduce: str = "auto"
+    audit: bool = False
 
 
 def version() -> str:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.diagnostics import Diagnostic, SpecError
+from checker.exploration.forecast import Outlook
 from checker.exports import exported, require_exportable
 from checker.lang import typed
 from checker.loading import checks_in, load_check, no_such_check
@@ -27,7 +28,7 @@ from checker.system.instantiate.assemble import Instantiated, instantiate
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import Answer, Listener
 from checker.witness.trace import Header, Trace
-from checker.witness.verdict import Expected, PropertyVerdict, Report, ScenarioVerdict
+from checker.witness.verdict import Audit, Expected, PropertyVerdict, Report, ScenarioVerdict
 
 if TYPE_CHECKING:
     from checker.exploration.kept import Kept
@@ -69,8 +70,12 @@ def run_loaded(
     """As :func:`run_check`, of a check that :func:`load_check` has given for these settings."""
     require_exportable(options)
     with kept(path, check, options) as run:
-        made, answer = _explored(check, options, listener, run)
+        outlook = Outlook(listener)
+        made, answer = _answered(check, options, outlook, run)
         report = _report(path, check, made, answer, options)
+        if answer.stopped is not None:
+            report = replace(report, forecast=outlook.forecast())
+        report = _audited(report, path, check, answer, options, listener)
         if run is not None and run.temporary and not report.interrupted:
             run.unfinished = False
         report = _explained(report, made.system, options, listener)
@@ -149,6 +154,64 @@ def dump(path: str, name: str | None, options: Options) -> str:
 
 
 # ---- the steps --------------------------------------------------------------------------------
+
+
+def _answered(
+    check: typed.Check, options: Options, listener: Listener | None, run: Kept | None
+) -> tuple[Instantiated, Answer]:
+    """The answer; what never happened under reductions is looked for without before it is said."""
+    started = time.monotonic()
+    made, answer = _explored(check, options, listener, run)
+    if not (answer.reduced.used and answer.exhaustive and _says_little(check, made, answer)):
+        return made, answer
+    if run is not None:
+        run.afresh()
+    plainly = replace(remaining(options, started), reduce="none")
+    made, again = _explored(check, plainly, listener, run)
+    why = "something never happened with it, which is said of all states only"
+    unused = tuple((kind, why) for kind in answer.reduced.used)
+    reduced = replace(again.reduced, unused=(*answer.reduced.unused, *unused))
+    return made, _with_whole_timeout(replace(again, reduced=reduced), options)
+
+
+def _says_little(check: typed.Check, made: Instantiated, answer: Answer) -> bool:
+    """Whether some verdict would be that something never happened."""
+    from checker.witness.vacuity import vacuous
+
+    return any(
+        vacuous(made.system, answer, prop, allow_unused=check.allow_unused, idle="")
+        for prop in made.system.properties
+        if prop.name not in answer.violations and prop.name not in answer.undecided
+    )
+
+
+def _audited(
+    report: Report,
+    path: str,
+    check: typed.Check,
+    answer: Answer,
+    options: Options,
+    listener: Listener | None,
+) -> Report:
+    """``report`` after exploring without reductions, where that was asked.
+
+    Raises :class:`checker.witness.audit.Disagreement`.
+    """
+    if not options.audit or report.interrupted:
+        return report
+    from checker.witness.audit import Found, audit
+
+    if not answer.reduced.used:
+        said = "nothing to compare: no reduction was used"
+        return replace(report, audit=Audit(report.exhaustive, said))
+    plainly = replace(options, reduce="none", checkpoint=None, resume=None, states_out=None)
+    with kept(path, check, plainly) as run:
+        made, whole = _explored(check, plainly, listener, run)
+        verdicts = _report(path, check, made, whole, plainly).verdicts
+        if run is not None:
+            run.unfinished = False
+    found = audit(Found(answer, report.verdicts), Found(whole, verdicts))
+    return replace(report, audit=found)
 
 
 def _explored(
@@ -285,6 +348,9 @@ def _report(
         bytes_per_edge=answer.bytes_per_edge,
         liveness_seconds=answer.liveness_seconds,
         coverage=coverage(made.system, answer) if options.coverage else None,
+        reduce=options.reduce,
+        reduced=answer.reduced,
+        weights=answer.weights,
         scenarios=() if _changed(options) else _scenarios(path, check, made, options),
     )
 

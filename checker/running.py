@@ -17,7 +17,7 @@ from checker.exploration.explored import Cyclic
 from checker.lang import typed
 from checker.options import Options, version
 from checker.reductions.choose import VERDICTS, Question, choose
-from checker.reductions.plan import NOTHING, Plan
+from checker.reductions.plan import NOTHING, Plan, Unused
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import Answer, Listener, Unsupported
 
@@ -41,8 +41,9 @@ def answer_of(
     started = time.monotonic()
     plan = NOTHING
     if can(options.engine, Feature.REDUCTIONS):
-        plan = choose(system, options.reduce, question)
-    plan = _begun(system, plan, run)
+        bounded = options.limits.max_depth is not None
+        plan = choose(system, options.reduce, replace(question, bounded=bounded))
+    plan = _begun(system, plan, options, run)
     while True:
         try:
             return _answer(system, plan, remaining(options, started), listener, run)
@@ -53,13 +54,27 @@ def answer_of(
                 run.afresh()
 
 
-def _begun(system: TransitionSystem, plan: Plan, run: Kept | None) -> Plan:
-    """The plan with which a run that is kept was begun; ``plan`` where there is none."""
-    if run is None or run.digest is None or plan.cautious is None:
+def _begun(system: TransitionSystem, plan: Plan, options: Options, run: Kept | None) -> Plan:
+    """The plan with which a run that is kept was begun, if it may be gone on with; ``plan`` where
+    there is none.  Raises :class:`SpecError` (E013)."""
+    if run is None or run.digest is None:
         return plan
     from checker.kernels.image import build
 
-    return plan.cautious if build(system, plan.cautious).digest == run.digest else plan
+    def made_with(some: Plan | None) -> bool:
+        return some is not None and build(system, some).digest == run.digest
+
+    for begun in (plan, plan.cautious):
+        if begun is not None and made_with(begun):
+            return begun
+    if made_with(NOTHING):
+        return replace(NOTHING, unused=tuple(Unused(k, "the run was begun so") for k in plan.used))
+    otherwise = choose(system, options.reduce, VERDICTS)
+    if made_with(otherwise) or made_with(otherwise.cautious):
+        message = f"the run in {run.given} was begun with reductions, and all states are asked for"
+        hint = "begin another with `--checkpoint` and `--reduce none`"
+        raise SpecError((Diagnostic("E013", message, hint=hint),))
+    return plan
 
 
 def _answer(
@@ -90,8 +105,13 @@ def _answer(
         raise SpecError((Diagnostic("E007", message, hint=hint),)) from None
     if run is not None:
         run.unfinished = answer.stopped is not None or bool(answer.undecided)
-    limited = {Feature.MEMORY: options.limits.memory, Feature.THREADS: options.threads}
-    wanted = [feature for feature, limit in limited.items() if limit is not None]
+    reductions = None if options.reduce in ("auto", "none") else options.reduce
+    asked = {
+        Feature.MEMORY: options.limits.memory,
+        Feature.THREADS: options.threads,
+        Feature.REDUCTIONS: reductions,
+    }
+    wanted = [feature for feature, given in asked.items() if given is not None]
     return replace(answer, remarks=(*answer.remarks, *ignored(options.engine, wanted)))
 
 
@@ -206,7 +226,9 @@ def _opened(path: str, check: typed.Check, options: Options) -> Kept | None:
 
     fine, coverage = options.fine_steps, options.coverage
     sources = digests(path)
-    identity = Identity(version(), path, check.name, sources, options.settings, fine, coverage)
+    identity = Identity(
+        version(), path, check.name, sources, options.settings, fine, coverage, options.reduce
+    )
     if options.resume is not None:
         return Kept.resumed(options.resume, identity, keep=options.keep)
     if options.checkpoint is not None:

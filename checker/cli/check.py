@@ -53,6 +53,9 @@ EXPLAIN = 5.0
 )
 @click.option("--no-explain", is_flag=True, help="Show the runs that were found first.")
 @click.option("--coverage", is_flag=True, help="Say which handlers and branches were reached.")
+@click.option(
+    "--audit-reductions", is_flag=True, help="Explore again with --reduce none, and compare."
+)
 @click.option("--steps", is_flag=True, help="Show runs step by step, with all that changes.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no traces.")
 def check(
@@ -66,6 +69,7 @@ def check(
     kinds: int,
     no_explain: bool,
     coverage: bool,
+    audit_reductions: bool,
     steps: bool,
     quiet: bool,
     **engine: Any,
@@ -82,7 +86,8 @@ def check(
 
     outputs = [output for output in (json_out, trace_out, itf_out) if output is not None]
     _require(outputs)
-    options = replace(options_of(settings, engine, coverage=coverage), kinds=kinds)
+    options = options_of(settings, engine, coverage=coverage)
+    options = replace(options, kinds=kinds, audit=audit_reductions)
     asked = targets(names)
     options = with_keeping(options, engine, len(asked))
     options = _with_tables(options, states_out, len(asked))

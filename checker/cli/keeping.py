@@ -78,6 +78,7 @@ def _same(options: Options) -> Sequence[str]:
     """The options that have to be the same when a run is gone on with, and the engine."""
     words = [w for name, value in options.settings.items() for w in ("--set", f"{name}={value}")]
     words += ["--fine-steps"] * options.fine_steps + ["--coverage"] * options.coverage
+    words += ["--reduce", options.reduce] if options.reduce != "auto" else []
     if options.engine != "auto":
         words += ["--engine", options.engine]
     if options.cluster is not None:

@@ -83,8 +83,16 @@ class Meter(_Line):
         return (
             f"{self._what}: {progress.states:,} states, depth {progress.depth},"
             f" frontier {progress.frontier:,}, {rate:,.0f} states/s{memory},"
-            f" {progress.seconds:.0f} s"
+            f" {progress.seconds:.0f} s{_foretold(progress)}"
         )
+
+
+def _foretold(progress: Progress) -> str:
+    if progress.forecast is None:
+        return ""
+    from checker.views.amounts import foretold
+
+    return f"; {foretold(progress.forecast)}"
 
 
 class Count(_Line):

@@ -38,6 +38,14 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="What searches: compiled code here, or on Spark, or the plain interpreter that"
             " defines it; auto starts here, and goes over to --master when it pays.",
         ),
+        click.option(
+            "--reduce",
+            type=click.Choice(["auto", "none", "symmetry", "por", "all"]),
+            default="auto",
+            show_default=True,
+            help="What may be done to explore less; what is not proven for a question is not done,"
+            " and none explores all states as they are.",
+        ),
         click.option("--threads", type=click.IntRange(min=1), metavar="K", help="Default: all."),
         click.option(
             "--fine-steps", is_flag=True, help="Each copy of a multicast leaves in its own step."
@@ -96,6 +104,7 @@ def options_of(
         fine_steps=given["fine_steps"],
         limits=limits,
         coverage=coverage,
+        reduce=given["reduce"],
         **more,
     )
 

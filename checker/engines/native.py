@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from checker.exploration.conclude import conclude
@@ -16,6 +17,7 @@ from checker.exploration.journal import CannotKeep, Journal
 from checker.exploration.search import Search
 from checker.exploration.traces import path_to
 from checker.exploration.upgrade import Upgrade, first_kernel
+from checker.exploration.weights import weights
 from checker.kernels.fields import MAX_WORKERS
 from checker.kernels.image import KernelImage, build
 from checker.reductions.plan import NOTHING, Plan
@@ -24,6 +26,8 @@ from checker.system.ir import TransitionSystem
 from checker.witness.answer import Answer, Limits, Listener
 
 NAME = "native"
+SOME, MANY = 20_000, 3_000_000
+"""From so many states on it is told what multiplies them: of a search cut short, and of any."""
 
 
 def explore(
@@ -73,6 +77,9 @@ def _concluded(search: Search, journal: Journal | None) -> Answer:
     if journal is not None and answer.undecided:
         with contextlib.suppress(CannotKeep):
             journal.save(search.store)
+    if answer.distinct_states >= (MANY if answer.exhaustive else SOME):
+        with contextlib.suppress(KeyboardInterrupt):
+            answer = replace(answer, weights=weights(search.system, search.store))
     return answer
 
 

@@ -12,7 +12,8 @@ class Identity:
     """All that decides what a check's system is, but for the capacities that the tool finds.
 
     ``version``: of the tool; ``sources``: a digest of each file that the check is made from, the
-    spec itself, ``file``, among them; ``settings``: as given.
+    spec itself, ``file``, among them; ``settings``: as given; ``reduce``: what may be done to
+    explore less.
     """
 
     version: str
@@ -22,6 +23,7 @@ class Identity:
     settings: Mapping[str, str] = field(default_factory=dict)
     fine_steps: bool = False
     coverage: bool = False
+    reduce: str = "none"
 
     def changes(self, now: Identity) -> list[str]:
         """What is another in ``now``, in a few words each; the file may have moved."""
@@ -39,6 +41,8 @@ class Identity:
             if getattr(self, option) != getattr(now, option):
                 how = "given now" if getattr(now, option) else "given before and not now"
                 found.append(f"--{option.replace('_', '-')}, {how}")
+        if self.reduce != now.reduce:
+            found.append(f"--reduce, from {self.reduce} to {now.reduce}")
         return found
 
     def to_json(self) -> dict[str, Any]:

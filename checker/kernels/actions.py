@@ -34,7 +34,9 @@ class ActionCode:
     """Emits the function of one action.
 
     ``plan``: the constraints, where it matters what is promised, and edges with their constraints
-    may be asked for; ``reductions``: what need not be told apart.
+    may be asked for; ``reductions``: what need not be told apart.  ``when``: makes the function
+    ``eager_<k>`` instead, which stops behind the first instance that satisfies it and leads to
+    another state, and gives whether there was one.
     """
 
     def __init__(
@@ -44,13 +46,15 @@ class ActionCode:
         action: Action,
         plan: Plan | None,
         reductions: Reductions,
+        when: Expr | None = None,
     ) -> None:
         self.action, self.layout, self.reductions = action, layout, reductions
         self.block: Block = action.body + system.monitor
+        self.when = when
         self.fn = fn = Fn(
-            f"action_{system.actions.index(action)}",
+            f"{'action' if when is None else 'eager'}_{system.actions.index(action)}",
             [("context", 0), ("worker", 0), ("source", 0)],
-            None,
+            None if when is None else 1,
             readonly=("source",),
         )
         self.context, self.worker, self.source = fn.args
@@ -69,17 +73,21 @@ class ActionCode:
         self.pending = fn.var(get(fn, self.worker, Worker.PENDING))
         self.transitions = fn.var(const(0))
         self.progress, self.faulted = fn.var(FALSE), fn.var(FALSE)
-        self.promised = fn.var(FALSE)
+        self.promised, self.moved = fn.var(FALSE), fn.var(FALSE)
+        self.end = fn.label()
         passed = {s.mark // 64 for s in statements(self.block) if isinstance(s, ir.Mark)}
         self.way_marks: dict[int, Var] = {word: fn.var(const(0)) for word in sorted(passed)}
         self.all_marks: dict[int, Var] = {word: fn.var(const(0)) for word in sorted(passed)}
 
     def emit(self) -> Fn:
-        fn, done = self.fn, self.fn.label()
+        fn, done = self.fn, self.end
         self._params(0, done)
         fn.place(done)
         self._epilogue()
-        fn.ret()
+        if self.when is None:
+            fn.ret()
+        else:
+            fn.ret(self.moved.get())
         fn.place_fresh(self.guard_fault)
         self.faulted.set(TRUE)
         self.progress.set(TRUE)
@@ -103,6 +111,8 @@ class ActionCode:
     def _instance(self, following: Label) -> None:
         fn, frame = self.fn, self.frame
         fn.leave_if(fn.not_(lower(frame, self.action.guard)), following)
+        if self.when is not None:
+            fn.leave_if(fn.not_(self._chosen(self.when)), following)
         if self.ends:
             self._promise()
             if self.plan is not None:
@@ -111,6 +121,19 @@ class ActionCode:
             frame, self.work, self.way_marks, self._commit, self._note_fault, self._overflow
         )
         ways.run(self.block)
+        if self.when is not None:
+            fn.leave_if(self.moved.get(), self.end)
+
+    def _chosen(self, when: Expr) -> Val:
+        """Whether the instance satisfies ``when``; an error there is none of the run."""
+        fn, fault, known = self.fn, self.fn.label(), self.fn.label()
+        chosen = fn.var(FALSE)
+        with self.frame.faulting(fault):
+            chosen.set(lower(self.frame, when))
+        fn.jump(known)
+        fn.place_fresh(fault)
+        fn.place(known)
+        return chosen.get()
 
     def _promise(self) -> None:
         fn, fault, known = self.fn, self.fn.label(), self.fn.label()
@@ -170,6 +193,7 @@ class ActionCode:
 
     def _move(self, row: list[Val]) -> None:
         fn, words = self.fn, self.layout.words
+        self.moved.set(TRUE)
         if self.ends:
             self.progress.set(fn.or_(self.progress.get(), self.promised.get()))
         count = self.pending.get()

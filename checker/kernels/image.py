@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-from checker.kernels import normal
+from checker.kernels import ample, normal
 from checker.kernels.actions import ActionCode, question
 from checker.kernels.constraints import Interning, Plan
 from checker.kernels.emit import Fn
@@ -66,6 +66,7 @@ def build(system: TransitionSystem, reductions: Reductions = NOTHING) -> KernelI
     lasting: tuple[int, ...] = ()
     for action in system.actions:
         functions.append(ActionCode(system, layout, action, plan, reductions).emit())
+    functions += ample.functions(system, layout, plan, reductions)
     functions += normal.functions(layout, reductions)
     for i, prop in enumerate(system.properties):
         functions.append(question(layout, f"premise_{i}", prop.premise))
@@ -83,7 +84,7 @@ def build(system: TransitionSystem, reductions: Reductions = NOTHING) -> KernelI
         functions.append(question(layout, "just", _all(system)))
         functions.append(owed(layout, system))
     seen = SeenSet(layout.words, layout.bits, levels, tracks)
-    functions += Runtime(system, shape, seen).functions()
+    functions += Runtime(system, shape, seen, reductions.eager).functions()
     text = module_text(functions)
     digest = digest_of(text)
     limit = (1 << levels) - 1 if levels else 0
@@ -112,6 +113,7 @@ EXPORTED = {
     "rekey",
     "locate",
     "normal",
+    "weigh",
 }
 EXPORTED_PREFIXES = ("letters_", "some_")
 

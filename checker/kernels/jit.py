@@ -41,6 +41,7 @@ class Kernel:
     add: Callable[..., None]
     lookup: Callable[..., int]
     normal: Callable[..., None]
+    weigh: Callable[..., None] | None
     letters: dict[int, Callable[..., int]]
     some: dict[int, Callable[..., int]]
     owed: Callable[..., int] | None
@@ -210,6 +211,7 @@ def _kernel(image: KernelImage, engine: Any, cached: bool) -> Kernel:
         add=function("add", None, 3),
         lookup=function("lookup", word, 2),
         normal=function("normal", None, 2),
+        weigh=function("weigh", None, 4) if image.reductions.symmetry is not None else None,
         letters={i: function(f"letters_{i}", word, 6) for i in image.live},
         some={i: function(f"some_{i}", word, 5) for i in image.steady},
         owed=function("owed", word, 5) if image.owes else None,

@@ -89,6 +89,12 @@ class Layout:
             _put(node, 0, value, words)
         return words
 
+    def part(self, index: int, value: Value) -> list[int]:
+        """The words of a state in which there is nothing but ``value`` of variable ``index``."""
+        words = [0] * self.words
+        _put(self.nodes[index], 0, value, words)
+        return words
+
     def unpack(self, words: Sequence[int]) -> State:
         """The state that ``words`` stand for."""
         return tuple(_get(node, 0, words) for node in self.nodes)

@@ -5,6 +5,7 @@ A worker's batch holds successors that have not been looked up yet, to give the 
 
 from __future__ import annotations
 
+from checker.kernels.ample import enough
 from checker.kernels.asking import Asking, number_or_none
 from checker.kernels.emit import Fn, Val, const
 from checker.kernels.fields import Context, Mode, Shape, Worker
@@ -12,14 +13,24 @@ from checker.kernels.records import address, field, get, put
 from checker.kernels.routing import Routing, settle
 from checker.kernels.seen import INSIDE, OUTSIDE, SeenSet
 from checker.properties.steady import steady
+from checker.reductions.plan import Eager
 from checker.system.ir import PropertyKind, TransitionSystem
 
 
 class Runtime:
-    """Emits what all systems have in common; ``seen`` is made for the layout of this one."""
+    """Emits what all systems have in common; ``seen`` is made for the layout of this one.
 
-    def __init__(self, system: TransitionSystem, shape: Shape, seen: SeenSet) -> None:
-        self.system, self.shape, self.seen = system, shape, seen
+    ``eager``: where it is not empty there is a function ``ample``.
+    """
+
+    def __init__(
+        self,
+        system: TransitionSystem,
+        shape: Shape,
+        seen: SeenSet,
+        eager: tuple[Eager, ...] = (),
+    ) -> None:
+        self.system, self.shape, self.seen, self.eager = system, shape, seen, eager
         self.live = any(p.kind is PropertyKind.LIVENESS for p in system.properties)
 
     def functions(self) -> list[Fn]:
@@ -264,5 +275,10 @@ class Runtime:
         fn.store(source, field(fn, worker, Worker.SOURCE))
         for which in (Worker.PROGRESS, Worker.FAULTED):
             put(fn, worker, which, const(0))
+        done = fn.label()
+        if self.eager:
+            fn.leave_if(enough(fn, context, worker, source), done)
         for k in range(len(self.system.actions)):
             fn.call(f"action_{k}", [context, worker, source], None)
+        if self.eager:
+            fn.place(done)

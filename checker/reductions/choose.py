@@ -1,12 +1,15 @@
-"""From what the user wants and what a check asks to a plan."""
+"""From what the user wants and what a check asks to a plan; what may be used when is decided by
+:mod:`checker.reductions.table`."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from checker.properties.steady import steady
-from checker.reductions import dead, order, symmetry
+from checker.reductions import dead, order, promises, symmetry
 from checker.reductions.plan import NOTHING, Kind, Plan, Unused
+from checker.reductions.table import KEPT, TABLE, Ask, Use, against
 from checker.system.ir import PropertyKind, TransitionSystem
 
 MODES = ("auto", "none", "symmetry", "por", "all")
@@ -18,11 +21,12 @@ class Question:
     """What is asked beside the system's properties.
 
     ``states``: how many there are (or all of them, or what was reached in them); ``lengths``: of
-    shortest runs.
+    shortest runs; ``bounded``: what there is up to a depth.
     """
 
     states: bool = False
     lengths: bool = False
+    bounded: bool = False
 
 
 VERDICTS = Question()
@@ -36,40 +40,92 @@ _WANTED: dict[str, frozenset[Kind]] = {
     "all": frozenset(Kind),
 }
 
+Asked = tuple[tuple[Ask, str], ...]
+"""Questions, each with the name of the property that asks it (or nothing)."""
+
+
+def asked(system: TransitionSystem, question: Question) -> Asked:
+    """All that is asked, as far as it is not known that some run goes round."""
+    return tuple(_asked(system, question))
+
+
+def _asked(system: TransitionSystem, question: Question) -> Iterator[tuple[Ask, str]]:
+    if question.states:
+        yield from ((Ask.STATES, ""), (Ask.COVERAGE, ""))
+    if question.lengths:
+        yield Ask.LENGTH, ""
+    if question.bounded:
+        yield Ask.DEPTH, ""
+    yield from ((Ask.PREMISE, ""), (Ask.HAPPENS, ""), (Ask.FAULT, ""), (Ask.BUDGET, ""))
+    for prop in system.properties:
+        if prop.kind is PropertyKind.INVARIANT:
+            yield Ask.EVERY, prop.name
+        else:
+            yield (Ask.FOLLOWED if steady(prop) is None else Ask.END), prop.name
+            yield Ask.FAIR, prop.name
+
 
 def choose(system: TransitionSystem, mode: str, question: Question) -> Plan:
     """The plan for ``system``; what is not proven for the question is not in it, and it says so."""
     wanted = _WANTED[mode]
-    if not wanted:
-        return NOTHING
-    if question.states:
-        why = "the number of states is asked for"
-        return Plan(unused=tuple(Unused(kind, why) for kind in sorted(wanted)))
-    live = [p for p in system.properties if p.kind is PropertyKind.LIVENESS]
-    followed = [p.name for p in live if steady(p) is None]
+    questions = asked(system, question)
     plan, unused = NOTHING, list[Unused]()
-    if Kind.DEAD in wanted:
-        if question.lengths:
-            unused.append(Unused(Kind.DEAD, "the length of a shortest run is asked for"))
-        else:
-            found, why_not = dead.find(system)
-            plan, unused = replace(plan, dead=found), [*unused, *why_not]
-    cautious = plan
-    reasons = [f"`{name}` is followed from where runs start" for name in followed]
-    for kind in sorted(wanted - {Kind.DEAD}):
+    for kind in sorted(wanted):
+        reasons = list(against(kind, questions))
         if reasons:
             unused += [Unused(kind, why) for why in reasons]
-        elif kind is Kind.SYMMETRY:
+            continue
+        plan, why_not = _with(plan, kind, system)
+        unused += why_not
+    live = any(p.kind is PropertyKind.LIVENESS for p in system.properties)
+    if live and plan.dead and (why := _unkept(system, plan, round_=False)):
+        plan = replace(plan, dead=())
+        unused.append(why)
+    plan = replace(plan, unused=tuple(unused))
+    return _guarded(system, plan) if live and plan.used else plan
+
+
+def _with(plan: Plan, kind: Kind, system: TransitionSystem) -> tuple[Plan, tuple[Unused, ...]]:
+    """``plan`` with what is found of ``kind``; and why there is no more."""
+    match kind:
+        case Kind.SYMMETRY:
             group, why_not = symmetry.find(system)
-            plan, unused = replace(plan, symmetry=group), [*unused, *why_not]
-        elif question.lengths:
-            unused.append(Unused(kind, "the length of a shortest run is asked for"))
-        else:
+            return replace(plan, symmetry=group), why_not
+        case Kind.DEAD:
+            block, why_not = dead.find(system)
+            return replace(plan, dead=block), why_not
+        case Kind.ORDER:
             eager, why_not = order.find(system)
-            plan, unused = replace(plan, eager=eager), [*unused, *why_not]
-    if plan == cautious or not live:
-        return replace(plan, unused=tuple(unused))
-    cycle = "some run goes round for ever"
-    lost = tuple(Unused(kind, cycle) for kind in plan.used if kind is not Kind.DEAD)
-    careful = replace(cautious, unused=(*unused, *lost))
-    return replace(plan, unused=tuple(unused), acyclic=True, cautious=careful)
+            return replace(plan, eager=eager), why_not
+
+
+def _guarded(system: TransitionSystem, plan: Plan) -> Plan:
+    """``plan``, with another one in its place where some run goes round, if it needs one."""
+    lost = {
+        kind: TABLE[kind][Ask.ROUND].why
+        for kind in plan.used
+        if TABLE[kind][Ask.ROUND].use is not Use.PROVEN
+    }
+    unkept = _unkept(system, plan, round_=True) if plan.dead else None
+    if not lost and unkept is None:
+        return plan
+    more = [Unused(kind, why) for kind, why in lost.items()]
+    careful = plan
+    if Kind.SYMMETRY in lost:
+        careful = replace(careful, symmetry=None)
+    if Kind.ORDER in lost:
+        careful = replace(careful, eager=())
+    if unkept is not None:
+        careful = replace(careful, dead=())
+        more.append(unkept)
+    careful = replace(careful, unused=(*plan.unused, *more))
+    return replace(plan, acyclic=True, cautious=careful)
+
+
+def _unkept(system: TransitionSystem, plan: Plan, round_: bool) -> Unused | None:
+    """Why dead parts may not rest where it is asked what comes true: see :mod:`promises`."""
+    assert TABLE[Kind.DEAD][Ask.ROUND if round_ else Ask.END].where == KEPT
+    action = promises.doubtful(system, plan.dead, round_)
+    if action is None:
+        return None
+    return Unused(Kind.DEAD, f"`{action}` might keep a promise without being noticed")

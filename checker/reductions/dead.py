@@ -1,11 +1,209 @@
-"""Parts of a state that nobody will look at again."""
+"""Parts of a state that nobody will look at again.
+
+TODO docstring
+"""
 
 from __future__ import annotations
 
-from checker.reductions.plan import Unused
-from checker.system.ir import Block, TransitionSystem
+from dataclasses import replace
+
+from checker.reductions.dead_cells import Blockers, Cell, Meeting, cell, dead_when, simplest
+from checker.reductions.dead_growth import progresses, trends
+from checker.reductions.dead_links import Effects
+from checker.reductions.dead_readings import Reading, readings
+from checker.reductions.dead_rest import Rest, written
+from checker.reductions.dead_sites import Site, sites
+from checker.reductions.dead_terms import mentions, within
+from checker.reductions.dead_trends import Trend, Trends, Way
+from checker.reductions.plan import Kind, Unused
+from checker.system import ir
+from checker.system.ir import Block, Expr, TransitionSystem, VariableKind
+from checker.system.types import BOOL, AtomT, BagT, BoolT, SetT, Type, cardinality
+
+WIDE = 256
+"""Of sets over more values no single members are dead."""
 
 
 def find(system: TransitionSystem) -> tuple[Block, tuple[Unused, ...]]:
     """Statements that give dead parts their value of rest; and what hinders more."""
-    return (), ()
+    if any(isinstance(s, ir.Emit) for a in system.actions for b in a.body for s in within(b)):
+        return (), (Unused(Kind.DEAD, "effects are still to be lowered"),)
+    return Search(system).block()
+
+
+class Search:
+    """What is dead when, in one system."""
+
+    def __init__(self, system: TransitionSystem) -> None:
+        self.system, self.sites = system, sites(system)
+        self.unused: list[Unused] = []
+        moves = trends(system, self.sites).variables
+        self.links = {
+            v.name for v in system.variables
+            if v.kind is VariableKind.LINK and moves[v.name].way is not Way.STILL
+        }  # fmt: skip
+        known = {n: Trend(Way.ANY) if n in self.links else t for n, t in moves.items()}
+        self.trends = Trends(known)
+        self.readings: dict[str, list[Reading]] = {v.name: [] for v in system.variables}
+        for site in self.sites:
+            for reading in readings(site):
+                self.readings[reading.variable].append(reading)
+
+    def block(self) -> tuple[Block, tuple[Unused, ...]]:
+        rising, others, links = list[ir.Variable](), list[ir.Variable](), list[ir.Variable]()
+        for variable in self.system.variables:
+            if variable.name in self.links:
+                if self._sent_again(variable):
+                    links.append(variable)
+            elif self._fills(variable):
+                rising.append(variable)
+            elif self._clears(variable):
+                others.append(variable)
+        found: list[Rest] = []
+        for variable, hidden in self._ordered(rising):
+            found += self._rest(variable, hidden, Way.UP)
+        for variable in others:
+            found += self._rest(variable, frozenset(), Way.ANY)
+        for variable in links:
+            found += self._rest(variable, frozenset(), Way.DOWN)
+        return tuple(s for rest in found for s in written(rest)), tuple(self.unused)
+
+    # -- which variables ------------------------------------------------------------------------
+
+    def _fills(self, variable: ir.Variable) -> bool:
+        leaf = cell(variable, items=False).entry.type
+        if self.trends.variables[variable.name].way is not Way.UP:
+            return False
+        if isinstance(leaf, SetT):
+            return cardinality(leaf.item) <= WIDE
+        return isinstance(leaf, BoolT)
+
+    def _clears(self, variable: ir.Variable) -> bool:
+        """Whether it may be given any value when it is dead."""
+        if self.trends.variables[variable.name].way is not Way.ANY:
+            return False
+        if variable.kind is not VariableKind.LOCAL:
+            return False
+        leaf = cell(variable, items=False).entry.type
+        return _plain(leaf) and self._finite(variable, receiving=False)
+
+    def _sent_again(self, variable: ir.Variable) -> bool:
+        leaf = cell(variable, items=False).entry.type
+        if not isinstance(leaf, SetT | BagT):
+            return False
+        if self._finite(variable, receiving=True):
+            return True
+        why = f"`{variable.title or variable.name}`: what is sent may be sent for ever"
+        self.unused.append(Unused(Kind.DEAD, why))
+        return False
+
+    def _finite(self, variable: ir.Variable, receiving: bool) -> bool:
+        """Whether promised steps assign it only together with one of finitely many steps."""
+        for site in self.sites:
+            node = site.node
+            if not (isinstance(node, ir.Assign) and node.target.name == variable.name):
+                continue
+            if site.action is None:
+                return False
+            if self.system.actions[site.action].promised == ir.FALSE:
+                continue
+            if receiving and self._received(site, node):
+                continue
+            if not progresses(self.sites, self.trends, site):
+                return False
+        return True
+
+    def _received(self, site: Site, node: ir.Assign) -> bool:
+        """Whether it takes away what the action's parameter says."""
+        assert site.action is not None
+        names = {p.name for p in self.system.actions[site.action].params}
+        match node.value:
+            case ir.Apply(op=ir.Op.REMOVE | ir.Op.BAG_REMOVE, args=(_, ir.Local(name=name))):
+                return name in names
+            case _:
+                return False
+
+    # -- when -----------------------------------------------------------------------------------
+
+    def _ordered(self, variables: list[ir.Variable]) -> list[tuple[ir.Variable, frozenset[str]]]:
+        """Those that others are asked about first; with what is filled only later."""
+        left = {v.name: v for v in variables}
+        asks = {n: self._mentioned(v) & set(left) - {n} for n, v in left.items()}
+        found: list[tuple[ir.Variable, frozenset[str]]] = []
+        while left:
+            name = min(left, key=lambda n: (len(asks[n] & set(left)), n))
+            variable = left.pop(name)
+            found.append((variable, frozenset(left)))
+        return found
+
+    def _mentioned(self, variable: ir.Variable) -> set[str]:
+        clauses = self._clauses(variable, frozenset())
+        return {name for clause in clauses or () for part in clause for name in mentions(part)}
+
+    def _clauses(self, variable: ir.Variable, hidden: frozenset[str]) -> list[list[Expr]] | None:
+        items = variable.name in self.links or self.trends.variables[variable.name].way is Way.UP
+        part = cell(variable, items)
+        blockers = Blockers(self.trends, hidden)
+        effects = Effects(self.system, self.sites, blockers)
+        found: list[list[Expr]] = []
+        for reading in self.readings[variable.name]:
+            more: list[list[Expr]] | None
+            if reading.among is not None and part.item is not None:
+                more = effects.clauses(part, reading)
+            else:
+                clause = blockers.of(Meeting(part, reading))
+                more = [clause] if clause else None
+            if more is None or any(not clause for clause in more):
+                return None
+            found += more
+        if (clauses := simplest(found)) is None:
+            return None
+        idle = self._untouched(part, blockers)
+        return simplest([p for p in clause if p not in idle] for clause in clauses)
+
+    def _untouched(self, part: Cell, blockers: Blockers) -> set[Expr]:
+        """Conditions that never change and under which the part never does: nothing is gained."""
+        common: set[Expr] | None = None
+        for site in self.sites:
+            node = site.node
+            if not (isinstance(node, ir.Assign) and node.target.name == part.variable):
+                continue
+            keys = tuple(k.key for k in node.target.path if isinstance(k, ir.Key))
+            item: ir.Local | None = None
+            path = site.path
+            match node.value:
+                case ir.Apply(op=ir.Op.INSERT | ir.Op.BAG_ADD, args=(_, what)) if part.item:
+                    item = ir.Local(what.type, "@stored")
+                    path = (*path, ir.Apply(BOOL, ir.Op.EQ, (item, what)))
+                case _:
+                    pass
+            stored = Reading(part.variable, keys, path, (), site, item)
+            found = blockers.of(Meeting(part, stored))
+            common = set(found) if common is None else common & set(found)
+        still = self.trends.way
+        return {p for p in common or () if still(p) is Way.STILL}
+
+    def _rest(self, variable: ir.Variable, hidden: frozenset[str], way: Way) -> list[Rest]:
+        clauses = self._clauses(variable, hidden)
+        if clauses is None:
+            return []
+        part: Cell = cell(variable, way is not Way.ANY)
+        return [Rest(part, clauses, way)]
+
+
+def _plain(type_: Type) -> bool:
+    """Whether a type has a value that no renaming of processes or payloads changes."""
+    from checker.system.types import OptionT, SeqT, TupleT, VariantT
+
+    match type_:
+        case AtomT() | VariantT():
+            return False
+        case TupleT(items=items):
+            return all(_plain(item) for item in items)
+        case OptionT() | SeqT() | SetT() | BagT():
+            return True
+        case _:
+            return True
+
+
+__all__ = ["dead_when", "find", "replace"]

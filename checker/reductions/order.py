@@ -1,11 +1,164 @@
-"""Steps that may go before everything else: they commute with all that could happen meanwhile."""
+"""Steps that may go before everything else: they commute with all that could happen meanwhile.
+
+An instance t of an action is *eager* in a state s when, for every sequence w of other steps that
+can follow s, t is still there and still promised after w, and w is still there after t, and both
+ways lead to the same state; a step with the same effect as t may stand in the place of t.  Then
+only t is explored in s.  This is an ample set of one step; in the words of the books: {t} is a
+persistent set (Godefroid 1996), it satisfies C0 and C1 (Peled 1993; Clarke, Grumberg, Peled 1999)
+and D1 and D2 (Valmari 1991), t is a left and right mover (Lipton 1975) against what may follow.
+
+What is kept, and why:
+
+* *Ends.*  Let w lead from s to an end.  If t is in w it can be moved to its front: the end is
+  reached from t(s), in fewer steps.  If it is not then t changes nothing there, or else the end
+  would owe it; so w leads from t(s) to the same state.  This needs that t stays promised.
+* *Bad states of invariants.*  Let w lead from s to a bad state, without t.  Then w leads from t(s)
+  to t of that bad state, which is bad as well: what t writes stands in ``bad`` only where that can
+  make it true (this is weaker than C2, invisibility).
+* *Errors of the run.*  What a step looks at for anything but being there is not changed by t.
+* *Runs for ever.*  They have a counterpart after t(s), so where there is one some run without end
+  is explored, too, and is noticed; see ``Plan.acyclic``.
+* C3 (nothing is put off for ever): no run goes round by eager steps alone, since each of them
+  either sets what nobody ever sets back, or takes a message and sends none.
+* *What was reached* (premises, marks) is no more than is there, but may be less: an engine that
+  misses something asks again without this.
+
+How it is decided: by pairs of accesses (:mod:`checker.reductions.effects`) that do not commute,
+and a condition over the state that says that the other one can't come any more.  A literal that is
+false stays false unless someone who helps it can come, see :class:`Future`.
+"""
 
 from __future__ import annotations
 
-from checker.reductions.plan import Eager, Unused
-from checker.system.ir import TransitionSystem
+from checker.reductions.effects import Effects, effects
+from checker.reductions.looks import Access, How, looks, may_fault
+from checker.reductions.order_future import Future, clash, harms, renamed
+from checker.reductions.order_logic import Case, conjuncts, forget, key_of, size, some
+from checker.reductions.order_progress import progressing
+from checker.reductions.order_twins import twins
+from checker.reductions.plan import Eager, Kind, Unused
+from checker.system import ir
+from checker.system.build import conj, negation
+from checker.system.ir import FALSE, TRUE, Apply, Expr, Op, PropertyKind, TransitionSystem
+from checker.system.types import BOOL
+
+LARGEST = 6_000
+"""A condition of more nodes than this takes longer than it saves."""
 
 
 def find(system: TransitionSystem) -> tuple[tuple[Eager, ...], tuple[Unused, ...]]:
     """What is eager; and why there is no more."""
-    return (), ()
+    try:
+        return _find(system)
+    finally:
+        forget()
+
+
+def _find(system: TransitionSystem) -> tuple[tuple[Eager, ...], tuple[Unused, ...]]:
+    known = [effects(system, action) for action in system.actions]
+    unclear = [e.action.name for e in known if not e.clear]
+    if unclear:
+        return (), (Unused(Kind.ORDER, f"it is not known what `{unclear[0]}` does"),)
+    search = _Search(system, known)
+    found: list[Eager] = []
+    reasons: list[str] = []
+    for number in range(len(known)):
+        when, why = search.eager(number)
+        if when != FALSE:
+            found.append(Eager(number, when))
+        elif why:
+            reasons.append(why)
+    going = progressing([known[one.action] for one in found])
+    reasons += [
+        f"`{known[one.action].action.name}` may go round"
+        for one, goes in zip(found, going, strict=True)
+        if not goes
+    ]
+    found = [one for one, goes in zip(found, going, strict=True) if goes]
+    if found:
+        return tuple(found), ()
+    why = reasons[0] if reasons else "no step is known to commute with all others"
+    return (), (Unused(Kind.ORDER, why),)
+
+
+class _Search:
+    def __init__(self, system: TransitionSystem, known: list[Effects]) -> None:
+        self.system, self.known = system, known
+        self.live = any(p.kind is PropertyKind.LIVENESS for p in system.properties)
+        bad = [p.bad for p in system.properties if p.kind is PropertyKind.INVARIANT]
+        self.seen = [a for b in bad for a in looks(b, None if may_fault(b) else True)]
+
+    def eager(self, number: int) -> tuple[Expr, str]:
+        """When the instances of an action are eager; and why they never are."""
+        mine = self.known[number]
+        name = f"`{mine.action.name}`"
+        if self.live and mine.action.promised == FALSE:
+            return FALSE, ""
+        if not mine.single:
+            return FALSE, f"{name} has a choice"
+        for access in mine.accesses:
+            if access.writes and any(harms(look, access) for look in self.seen):
+                return FALSE, f"{name} changes what an invariant looks at"
+        parts: list[Expr] = []
+        if self.live:
+            parts = conjuncts(mine.action.promised)
+        accesses = [*mine.accesses, *self._promise(mine)]
+        future = Future(self.system, self.known, mine, accesses)
+        for other in range(len(self.known)):
+            clashes = self._clashes(mine, accesses, self.known[other], future)
+            if clashes == TRUE:
+                text = f"{name} does not commute with `{self.known[other].action.name}`"
+                return FALSE, text
+            parts.append(negation(clashes))
+        when = conj(*dict.fromkeys(parts))
+        if size(when) > LARGEST:
+            return FALSE, f"it takes long to see when {name} commutes with the others"
+        return when, ""
+
+    def _promise(self, mine: Effects) -> list[Access]:
+        if not self.live:
+            return []
+        found = []
+        for part in conjuncts(mine.action.promised):
+            for access in looks(part, None if may_fault(part) else True, mine.binders):
+                found.append(
+                    Access(
+                        access.variable,
+                        How.TEST,
+                        access.keys,
+                        access.item,
+                        access.up,
+                        mine.enabling,
+                        access.binders,
+                    )
+                )
+        return found
+
+    def _clashes(
+        self, mine: Effects, accesses: list[Access], theirs: Effects, future: Future
+    ) -> Expr:
+        """That an instance of ``theirs`` may come that does not commute."""
+        other = renamed(theirs, future.tag())
+        replaces = theirs.action is mine.action or twins(mine, theirs)
+        own = {name for name, _ in mine.binders}
+        apart: tuple[Expr, ...] = ()
+        if replaces:
+            equal = [
+                Apply(BOOL, Op.EQ, (ir.Local(t, n), ir.Local(u, m)))
+                for (n, t), (m, u) in zip(mine.binders, other.binders, strict=True)
+            ]
+            apart = (negation(conj(*equal)),)
+        cases: list[Case] = []
+        known: dict[tuple[Expr, ...], list[Case]] = {}
+        for a in accesses:
+            for b in other.accesses:
+                overlap = clash(a, b, self.system)
+                if overlap is None:
+                    continue
+                if b.path not in known:
+                    known[b.path] = future.all(b.path)
+                mine_only = tuple(x for x in a.binders if x[0] not in own)
+                for case in known[b.path]:
+                    binders = (*mine_only, *b.binders, *case.binders)
+                    cases.append(Case(binders, (*a.path, *overlap, *apart, *case.parts)))
+        return some(cases, frozenset(key_of(fact) for fact in mine.enabling))

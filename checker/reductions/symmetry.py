@@ -1,11 +1,223 @@
-"""Which renamings of processes and payloads a system does not notice."""
+"""Which renamings of processes and payloads a system does not notice.
+
+A renaming is one of the system if it respects the system's text
+(:mod:`checker.reductions.symmetry_conditions`) and takes the set of initial states, which the
+interpreter gives, onto itself.  Such renamings are a group.  What is looked for in it are *classes*
+of blocks that may change places: first single atoms, then atoms that go along with others, as where
+``p1`` broadcasts ``a`` and ``p2`` broadcasts ``b``.  Changing places is an equivalence: where blocks
+1 and 2, and blocks 2 and 3 may change places, so may 1 and 3 (swap 1 and 2, then 2 and 3, then 1 and
+2).  Everything that a class does is made of such swaps, each of which is checked.
+
+Two atoms may change places alone in all systems that come from texts which treat their processes
+alike; rings, whose processes can only be turned together, keep their states.
+"""
 
 from __future__ import annotations
 
-from checker.reductions.plan import Symmetry, Unused
+from collections.abc import Iterator
+from itertools import combinations
+
+from checker.reductions.plan import Atom, Class, Kind, Permutation, Sorts, Symmetry, Unused
+from checker.reductions.symmetry_conditions import Conditions, Fixed, Still
+from checker.reductions.symmetry_matching import Matching
+from checker.reductions.symmetry_renaming import Renaming, type_parts
+from checker.system import types as t
+from checker.system.evaluate import RunFault
+from checker.system.interpreter import State, initial_states
 from checker.system.ir import TransitionSystem
+
+INITIAL = 4096
+"""With more initial states than that no renaming is looked for."""
+
+REASONS = 3
+"""So many reasons are given for processes, and for payloads, that keep their places."""
+
+PAYLOADS = "Msg"
 
 
 def find(system: TransitionSystem) -> tuple[Symmetry | None, tuple[Unused, ...]]:
     """The group, or ``None`` where there is none but the identity; and why it is not larger."""
-    return None, ()
+    sorts = sorts_of(system)
+    try:
+        initial = initial_states(system)
+    except RunFault:
+        return None, (Unused(Kind.SYMMETRY, "the initial state is an error of the run"),)
+    if len(initial) > INITIAL:
+        why = f"there are {len(initial):,} initial states"
+        return None, (Unused(Kind.SYMMETRY, why),)
+    group = _Group(system, sorts, initial)
+    classes = group.classes()
+    unused = tuple(Unused(Kind.SYMMETRY, why) for why in group.reasons(classes))
+    if not classes:
+        return None, unused
+    return Symmetry(sorts, classes, _text(sorts, classes)), unused
+
+
+def sorts_of(system: TransitionSystem) -> Sorts:
+    """The sorts of the types of a system's variables and of what its actions range over."""
+    labels = {system.processes: None}
+    probe = Sorts((system.processes,))
+    for type_ in Conditions(system, probe).types:
+        for part in type_parts(type_):
+            if isinstance(part, t.AtomT) and part.labels and not part.first:
+                if probe.of(part) is None:
+                    labels[part.labels] = None
+    return Sorts(tuple(labels))
+
+
+class _Group:
+    """Checks renamings of a system, and puts them together."""
+
+    def __init__(self, system: TransitionSystem, sorts: Sorts, initial: list[State]) -> None:
+        self.sorts, self.initial = sorts, initial
+        self.types = [v.type for v in system.variables]
+        found = Conditions(system, sorts)
+        self.fixed, self.still = list(found.fixed.values()), list(found.still.values())
+        self.ranges = sorted(found.ranges)
+        self.payloads = {
+            sorts.of(part)
+            for type_ in found.types
+            for part in type_parts(type_)
+            if isinstance(part, t.AtomT) and part.name == PAYLOADS
+        }
+        still = frozenset(atom for one in self.still for atom in one.atoms)
+        self.matching = Matching(sorts, self.fixed, still)
+
+    # -- checks ---------------------------------------------------------------------------------
+
+    def hinders(self, images: Permutation) -> str | None:
+        """Why the system notices a renaming; ``None`` where it does not, ``""`` for its types."""
+        for sort, first, end in self.ranges:
+            if not all(first <= images[sort][x] < end for x in range(first, end)):
+                return ""
+        for one in self.still:
+            if any(images[sort][atom] != atom for sort, atom in one.atoms):
+                return self._why(one, images)
+        renaming = Renaming(self.sorts, images)
+        for const in self.fixed:
+            if renaming.value(const.type, const.value) != const.value:
+                return self._why(const, images)
+        states = set(self.initial)
+        if any(renaming.state(self.types, state) not in states for state in self.initial):
+            return "they do not all start alike"
+        return None
+
+    def _why(self, one: Fixed | Still, images: Permutation) -> str:
+        if isinstance(one, Fixed):
+            return one.why
+        moved = [(s, a) for s, a in sorted(one.atoms) if images[s][a] != a]
+        kind = "processes" if moved[0][0] == 0 else "values"
+        return f"{kind}: {one.why}"
+
+    # -- classes --------------------------------------------------------------------------------
+
+    def classes(self) -> tuple[Class, ...]:
+        """Blocks that may change places."""
+        found = list(self._alone())
+        taken = {atom for one in found for block in one.blocks for atom in block}
+        found += self._together(taken)
+        return tuple(found)
+
+    def _alone(self) -> Iterator[Class]:
+        """Classes of single atoms."""
+        for sort, labels in enumerate(self.sorts.labels):
+            groups: list[list[Atom]] = []
+            for atom in range(len(labels)):
+                for group in groups:
+                    images = _swapped(self.sorts, [(group[0], (sort, atom))])
+                    if self.hinders(images) is None:
+                        group.append((sort, atom))
+                        break
+                else:
+                    groups.append([(sort, atom)])
+            yield from (Class(tuple((a,) for a in group)) for group in groups if len(group) > 1)
+
+    def _together(self, taken: set[Atom]) -> Iterator[Class]:
+        """Classes of blocks of several atoms, which are none of ``taken``."""
+        for sort, labels in enumerate(self.sorts.labels):
+            for atom in range(len(labels)):
+                one = self._class_of((sort, atom), taken)
+                if one is not None:
+                    taken |= {a for block in one.blocks for a in block}
+                    yield one
+
+    def _class_of(self, seed: Atom, taken: set[Atom]) -> Class | None:
+        if seed in taken:
+            return None
+        swaps: dict[Atom, Permutation] = {}
+        for other in range(seed[1] + 1, len(self.sorts.labels[seed[0]])):
+            there = (seed[0], other)
+            images = None if there in taken else self.matching.swapping(seed, there)
+            if images is not None and _is_swap(images, seed, there):
+                if not _moved(images) & taken and self.hinders(images) is None:
+                    swaps[there] = images
+        if not swaps:
+            return None
+        block = self._block(seed, list(swaps.values()))
+        blocks = [block]
+        for images in swaps.values():
+            image = tuple((sort, images[sort][atom]) for sort, atom in block)
+            if not any(set(image) & set(b) for b in blocks):
+                blocks.append(image)
+        sound = [blocks[0]]
+        for other_block in blocks[1:]:
+            pairs = list(zip(block, other_block, strict=True))
+            if self.hinders(_swapped(self.sorts, pairs)) is None:
+                sound.append(other_block)
+        return Class(tuple(sound)) if len(sound) > 1 else None
+
+    def _block(self, seed: Atom, swaps: list[Permutation]) -> tuple[Atom, ...]:
+        """The atoms that go along with ``seed``, itself first."""
+        moved = [_moved(images) for images in swaps]
+        if len(moved) > 1:
+            own = frozenset.intersection(*moved)
+        else:
+            images = swaps[0]
+            own = frozenset((s, a) for s, a in moved[0] if a < images[s][a])
+        return (seed, *sorted(own - {seed}))
+
+    # -- what is lost ---------------------------------------------------------------------------
+
+    def reasons(self, classes: tuple[Class, ...]) -> list[str]:
+        """Why processes, and payloads, keep their places."""
+        found: dict[str, None] = {}
+        number = {a: i for i, c in enumerate(classes) for block in c.blocks for a in block}
+        for sort in sorted({0} | {s for s in self.payloads if s is not None}):
+            why: dict[str, None] = {}
+            for a, b in combinations(range(len(self.sorts.labels[sort])), 2):
+                pair = (sort, a), (sort, b)
+                if number.get(pair[0], -1) != number.get(pair[1], -2):
+                    text = self.hinders(_swapped(self.sorts, [pair]))
+                    why |= {text: None} if text else {}
+            found |= dict.fromkeys(list(why)[:REASONS])
+        return list(found)
+
+
+def _swapped(sorts: Sorts, pairs: list[tuple[Atom, Atom]]) -> Permutation:
+    images = [list(image) for image in sorts.identity]
+    for (sort, a), (_, b) in pairs:
+        images[sort][a], images[sort][b] = b, a
+    return tuple(tuple(image) for image in images)
+
+
+def _moved(images: Permutation) -> frozenset[Atom]:
+    return frozenset(
+        (sort, atom)
+        for sort, image in enumerate(images)
+        for atom, x in enumerate(image)
+        if x != atom
+    )
+
+
+def _is_swap(images: Permutation, a: Atom, b: Atom) -> bool:
+    """Whether ``images`` is a permutation, its own inverse, and takes ``a`` to ``b``."""
+    proper = all(image[image[x]] == x for image in images for x in range(len(image)))
+    return proper and images[a[0]][a[1]] == b[1]
+
+
+def _text(sorts: Sorts, classes: tuple[Class, ...]) -> str:
+    parts = []
+    for one in classes:
+        names = [" with ".join(sorts.labels[s][a] for s, a in block) for block in one.blocks]
+        parts.append(f"{', '.join(names[:-1])} and {names[-1]}")
+    return "interchangeable: " + "; ".join(parts)

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from checker.views.coverage import coverage_view
 from checker.views.paper import pairs, stack
+from checker.views.spared import spared
 from checker.witness.phrases import count
 from checker.witness.verdict import Expected, PropertyVerdict, Report, Word
 
@@ -78,6 +79,7 @@ def _facts(report: Report) -> RenderableType:
     rows = [
         ("searched", _searched(report)),
         *(("liveness", said) for said in _liveness(report)),
+        *spared(report),
         ("scope", _scope(report)),
         *(("asked", said) for said in _asked(report)),
         *(("expected", said) for said in _expectations(report)),

@@ -46,10 +46,26 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Forecast:
+    """What is to be expected of an exploration that is not over.
+
+    From ``low`` to ``high`` states in all, in ``soonest`` to ``latest`` further seconds;
+    ``memory``: bytes at most.
+    """
+
+    low: int
+    high: int
+    soonest: float
+    latest: float
+    memory: int
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """How far a running exploration came; ``memory`` in bytes, ``seconds`` since its start.
 
-    ``phase``: what is done after the search is over, such as ``liveness: total_order``.
+    ``phase``: what is done after the search is over, such as ``liveness: total_order``;
+    ``forecast``: of the search, where there is one.
     """
 
     states: int
@@ -58,6 +74,7 @@ class Progress:
     seconds: float
     memory: int
     phase: str = ""
+    forecast: Forecast | None = None
 
 
 Listener = Callable[[Progress], None]
@@ -77,6 +94,14 @@ class Path:
     then_fault: bool = False
     loop: int | None = None
     values: tuple[Value, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """Something that states differ in; without it there would be ``factor`` times fewer."""
+
+    name: str
+    factor: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +142,7 @@ class Answer:
     * ``ends``: number of admissible ends; only counted when there is a ``LIVENESS`` property.
     * ``stopped``: why the exploration is not exhaustive (in words), or ``None``.
     * ``reduced``: what was done to explore less; the numbers are of what was explored.
+    * ``weights``: what multiplies the states most, by estimate, where that was looked for.
     * ``remarks``: what there is to say about how it was explored.
     * ``seconds``: of the search itself; ``transitions``: successors generated;
       ``bytes_per_state``: memory of states, seen set and what belongs to them, per state.
@@ -142,6 +168,7 @@ class Answer:
     liveness_seconds: float = 0.0
     remarks: tuple[str, ...] = ()
     reduced: Reduced = Reduced()
+    weights: tuple[Weight, ...] = ()
 
 
 class Unsupported(Exception):

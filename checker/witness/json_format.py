@@ -12,12 +12,13 @@ from typing import Any, cast
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.witness import trace as t
+from checker.witness.answer import Reduced
 from checker.witness.records import read, written
 from checker.witness.trace import FORMAT, Trace
 from checker.witness.verdict import PropertyVerdict, Report
 
-REPORT_FORMAT = 3
-"""Version of the report document; 3 has traces of format 3, further ones, and scenarios."""
+REPORT_FORMAT = 4
+"""Version of the report document; 4 tells of reductions, and counts what was explored."""
 
 KIND = "bivalence trace"
 REPORT_KIND = "bivalence report"
@@ -56,7 +57,22 @@ def report_to_json(report: Report) -> dict[str, Any]:
         "kept": report.kept,
         "failed": list(report.failed),
         "scenarios": [_flat(s) | {"possible": list(s.possible)} for s in report.scenarios],
+        "reduce": report.reduce,
+        "reduced": _reduced(report.reduced),
+        "audit": None if report.audit is None else _flat(report.audit),
+        "forecast": None if report.forecast is None else _flat(report.forecast),
+        "weights": [{"name": w.name, "factor": round(w.factor, 2)} for w in report.weights],
         "exit_code": report.exit_code,
+    }
+
+
+def _reduced(reduced: Reduced) -> dict[str, Any]:
+    return {
+        "used": list(reduced.used),
+        "unused": [{"kind": kind, "why": why} for kind, why in reduced.unused],
+        "text": list(reduced.text),
+        "without": reduced.without,
+        "exact": reduced.exact,
     }
 
 

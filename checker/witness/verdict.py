@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import assert_never
 
-from checker.witness.answer import INTERRUPTED
+from checker.witness.answer import INTERRUPTED, Forecast, Reduced, Weight
 from checker.witness.trace import ERRORS, Trace
 
 __all__ = [
     "ERRORS",
+    "Audit",
     "Covered",
     "Expected",
     "PropertyVerdict",
@@ -126,6 +127,22 @@ class Covered:
 
 
 @dataclass(frozen=True, slots=True)
+class Audit:
+    """What an exploration without reductions found, beside one with them; they do not disagree.
+
+    ``complete``: whether both came to their end, so that everything was compared; ``said``: what
+    came of it, in words; ``stopped``: why it came to no end, if so.
+    """
+
+    complete: bool
+    said: str
+    stopped: str | None = None
+    distinct_states: int = 0
+    depth: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """Everything that one run of one check found.
 
@@ -135,6 +152,11 @@ class Report:
     ``coverage``: only where it was asked for, otherwise ``None``.  ``kept``: the folder or URI in
     which the run still is.  ``failed``: what was asked for beside the verdicts and could not be
     done, in words.  ``scenarios``: those of the check, where it ran as it was written.
+    ``reduce``: what might be done to explore less, as the user said it; ``reduced``: what was done;
+    ``distinct_states``, ``depth`` and ``transitions`` are of what was explored.  ``audit``: what
+    exploring again without reductions has shown, where that was asked.  ``forecast``: what is to be
+    expected of a search that did not come to its end.  ``weights``: what multiplies its states,
+    where there are many.
     """
 
     file: str
@@ -161,11 +183,17 @@ class Report:
     kept: str | None = None
     failed: tuple[str, ...] = ()
     scenarios: tuple[ScenarioVerdict, ...] = ()
+    reduce: str = "auto"
+    reduced: Reduced = field(default_factory=Reduced)
+    audit: Audit | None = None
+    forecast: Forecast | None = None
+    weights: tuple[Weight, ...] = ()
 
     @property
     def interrupted(self) -> bool:
         """Whether somebody wanted it to end."""
-        return INTERRUPTED in (self.stopped, *(v.reason for v in self.verdicts))
+        of_audit = None if self.audit is None else self.audit.stopped
+        return INTERRUPTED in (self.stopped, of_audit, *(v.reason for v in self.verdicts))
 
     @property
     def exit_code(self) -> int:

@@ -28,7 +28,7 @@ def _name(row: dict[str, Any]) -> str:
 
 
 def _run(row: dict[str, Any], engine: str) -> Report:
-    options = Options(settings=row.get("settings", {}), engine=engine)
+    options = Options(settings=row.get("settings", {}), engine=engine, reduce="none")
     return run_check(str(FOLDER / row["file"]), row["check"], options)
 
 

@@ -1,0 +1,51 @@
+"""States in which one step is enough: the others may wait.
+
+``ample(context, worker, source)`` takes the first instance of an eager action that leads to another
+state, and gives whether there was one (Peled 1993).  The order of actions and instances is fixed,
+so that the states explored do not depend on who explores them.
+"""
+
+from __future__ import annotations
+
+from checker.kernels.actions import ActionCode
+from checker.kernels.constraints import Plan
+from checker.kernels.emit import FALSE, TRUE, Fn, Val, const
+from checker.kernels.fields import Mode, Worker
+from checker.kernels.layout import Layout
+from checker.kernels.records import get
+from checker.reductions.plan import Eager
+from checker.reductions.plan import Plan as Reductions
+from checker.system.ir import TransitionSystem
+
+
+def functions(
+    system: TransitionSystem, layout: Layout, plan: Plan | None, reductions: Reductions
+) -> list[Fn]:
+    """``ample`` and what it calls; nothing where no action is eager."""
+    found = []
+    for one in reductions.eager:
+        action = system.actions[one.action]
+        found.append(ActionCode(system, layout, action, plan, reductions, one.when).emit())
+    return [*found, _ample(reductions.eager)] if found else []
+
+
+def _ample(eager: tuple[Eager, ...]) -> Fn:
+    fn = Fn("ample", [("context", 0), ("worker", 0), ("source", 0)], 1)
+    for one in eager:
+        with fn.if_(fn.call(f"eager_{one.action}", list(fn.args), 1)):
+            fn.ret(TRUE)
+    fn.ret(FALSE)
+    return fn
+
+
+def enough(fn: Fn, context: Val, worker: Val, source: Val) -> Val:
+    """Whether one step is enough, and was taken; only where states are looked for.
+
+    To find predecessors and edges all steps are taken.
+    """
+    taken = fn.var(FALSE)
+    mode = get(fn, worker, Worker.MODE)
+    searching = fn.or_(fn.eq(mode, const(Mode.SEARCH)), fn.eq(mode, const(Mode.ROUTE)))
+    with fn.if_(searching):
+        taken.set(fn.call("ample", [context, worker, source], 1))
+    return taken.get()

@@ -1,0 +1,264 @@
+"""What an action looks at and what it changes, entry by entry, under which conditions.
+
+A path through a body is a list of literals over the state *before* the step; what can't be said of
+that state (a condition on what the body itself has written, say) is left out of the path, so that
+a path says less than holds on it, never more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from checker.reductions.looks import Access, How, known_keys, looks, may_fault
+from checker.reductions.order_logic import (
+    UNKNOWN,
+    Binder,
+    conjuncts,
+    known,
+    nodes,
+    reads_of,
+    replaced,
+)
+from checker.system import ir
+from checker.system.build import negation
+from checker.system.ir import Apply, Const, Expr, Op
+from checker.system.types import BOOL, BagT, SetT
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """All that an action can do.  ``binders``: its parameters; ``enabling``: when it is there.
+
+    ``single``: there is one way to take an instance; ``clear``: everything was understood.
+    """
+
+    action: ir.Action
+    binders: tuple[Binder, ...]
+    enabling: tuple[Expr, ...]
+    accesses: tuple[Access, ...]
+    single: bool
+    clear: bool
+
+
+class Walk:
+    """Follows the statements of one action's body."""
+
+    def __init__(self) -> None:
+        self.meaning: dict[str, Expr] = {}
+        self.dirty: set[str] = set()
+        self.found: list[Access] = []
+        self.single, self.clear = True, True
+
+    def tests(
+        self, exprs: Iterable[Expr], path: tuple[Expr, ...], bound: tuple[Binder, ...]
+    ) -> None:
+        """Conditions for the step, or this way of it, to be there."""
+        for expr in exprs:
+            for part in conjuncts(expr):
+                faulty = may_fault(part)
+                for access in looks(part, None if faulty else True, bound):
+                    how = How.LOOK if faulty else How.TEST
+                    self.found.append(replace(access, how=how, path=path))
+
+    def look(self, expr: Expr, path: tuple[Expr, ...], bound: tuple[Binder, ...]) -> None:
+        for access in looks(expr, None, bound):
+            self.found.append(replace(access, path=path))
+
+    def seen(self, node: Expr) -> Expr:
+        """``node`` over the state before the step, where that is known."""
+        found: Expr = replaced(node, self.meaning)
+        return ir.Local(found.type, UNKNOWN) if reads_of(found) & self.dirty else found
+
+    def membership(self, name: str, domain: ir.Domain) -> tuple[Expr, ...]:
+        """What is known of a member of a domain."""
+        match domain:
+            case ir.Members(of, item) if isinstance(of.type, SetT | BagT):
+                inside = Apply(BOOL, Op.IN, (ir.Local(item, name), self.seen(of)))
+                return (inside,) if known(inside) else ()
+            case _:
+                return ()
+
+    def of_domain(self, domain: ir.Domain) -> Expr | None:
+        match domain:
+            case ir.Universe():
+                return None
+            case ir.Members(of=of) | ir.Subsets(of=of):
+                return of
+            case _:
+                assert_never(domain)
+
+    def block(
+        self, block: ir.Block, path: tuple[Expr, ...], bound: tuple[Binder, ...], sure: bool
+    ) -> None:
+        """``sure``: each statement is run, once, whenever the conditions in ``path`` hold."""
+        for stmt in block:
+            match stmt:
+                case ir.Assign():
+                    self.assign(stmt, path, bound, sure)
+                case ir.Declare(name, _, value):
+                    self.look(replaced(value, self.meaning), path, bound)
+                    self.meaning[name] = self.seen(value)
+                case ir.If():
+                    self.branch(stmt, path, bound, sure)
+                case ir.For(name, domain, body):
+                    self.loop(name, domain, body, path, bound)
+                case ir.While(condition, body):
+                    self.forget(body)
+                    self.look(replaced(condition, self.meaning), path, bound)
+                    self.block(body, path, bound, False)
+                    self.forget(body)
+                case ir.Choose(name, domain, where):
+                    self.single = False
+                    bound = (*bound, (name, ir.domain_item(domain)))
+                    of = self.of_domain(domain)
+                    whole = [] if of is None else [of]
+                    for expr in whole:
+                        way = None if may_fault(expr) else True
+                        for access in looks(replaced(expr, self.meaning), way, bound):
+                            how = How.LOOK if way is None else How.TEST
+                            self.found.append(replace(access, how=how, path=path))
+                    self.tests([replaced(where, self.meaning)], path, bound)
+                    more = (*self.membership(name, domain), self.seen(where))
+                    path = (*path, *(part for part in more if known(part)))
+                case ir.Assume(condition):
+                    self.single = False
+                    self.tests([replaced(condition, self.meaning)], path, bound)
+                    path = (*path, *(p for p in [self.seen(condition)] if known(p)))
+                case ir.Fault() | ir.Mark():
+                    pass
+                case ir.Emit():
+                    self.clear = False
+                case _:
+                    assert_never(stmt)
+
+    def branch(
+        self, stmt: ir.If, path: tuple[Expr, ...], bound: tuple[Binder, ...], sure: bool
+    ) -> None:
+        condition, then, otherwise = stmt.condition, stmt.then, stmt.otherwise
+        self.look(replaced(condition, self.meaning), path, bound)
+        now = self.seen(condition)
+        dirty, meaning = set(self.dirty), dict(self.meaning)
+        for block, holds in ((then, now), (otherwise, negation(now))):
+            self.dirty, self.meaning = set(dirty), dict(meaning)
+            more = tuple(conjuncts(holds)) if known(holds) else ()
+            if ir.FALSE not in more:
+                self.block(block, (*path, *more), bound, sure and known(holds))
+        self.dirty, self.meaning = dirty, meaning
+        self.forget((*then, *otherwise))
+
+    def loop(
+        self,
+        name: str,
+        domain: ir.Domain,
+        body: ir.Block,
+        path: tuple[Expr, ...],
+        bound: tuple[Binder, ...],
+    ) -> None:
+        of = self.of_domain(domain)
+        if of is not None:
+            self.look(replaced(of, self.meaning), path, bound)
+        more = self.membership(name, domain)
+        self.forget(body)
+        inner = (*bound, (name, ir.domain_item(domain)))
+        self.meaning.pop(name, None)
+        self.block(body, (*path, *more), inner, False)
+        self.forget(body)
+
+    def forget(self, block: ir.Block) -> None:
+        """What ``block`` may write is not what it was."""
+        for node in nodes(block):
+            if isinstance(node, ir.Target):
+                if node.is_state:
+                    self.dirty.add(node.name)
+                else:
+                    self.meaning[node.name] = ir.Local(BOOL, UNKNOWN)
+            elif isinstance(node, ir.Declare):
+                self.meaning[node.name] = ir.Local(BOOL, UNKNOWN)
+
+    def assign(
+        self, stmt: ir.Assign, path: tuple[Expr, ...], bound: tuple[Binder, ...], sure: bool
+    ) -> None:
+        target = stmt.target
+        keys = [step.key for step in target.path if isinstance(step, ir.Key)]
+        for key in keys:
+            self.look(replaced(key, self.meaning), path, bound)
+        if not target.is_state:
+            self.look(replaced(stmt.value, self.meaning), path, bound)
+            value, unknown = self.seen(stmt.value), ir.Local(BOOL, UNKNOWN)
+            self.meaning[target.name] = unknown if target.path else value
+            return
+        how, item, others = _change(target, stmt.value)
+        for other in others:
+            self.look(replaced(other, self.meaning), path, bound)
+        keyed = all(isinstance(s, ir.Key) and s.key_type is not None for s in target.path)
+        if not keyed or (how is How.SHIFT and not isinstance(item, Const)):
+            how, item = How.WRITE, None
+        place: list[Expr] = []
+        for step in target.path:
+            if not isinstance(step, ir.Key) or step.key_type is None:
+                break
+            place.append(self.seen(step.key))
+        exact = None if item is None else _exact(self.seen(item))
+        at = known_keys(tuple(place))
+        self.found.append(Access(target.name, how, at, exact, None, path, bound, sure))
+        self.dirty.add(target.name)
+
+
+def _change(target: ir.Target, value: Expr) -> tuple[How, Expr | None, list[Expr]]:
+    """What an assignment does to its entry, with what, and what else it looks at."""
+    match value:
+        case Const(SetT() | BagT(), frozenset() | tuple() as members) if not members:
+            return How.TAKE, None, []
+        case Const():
+            return How.SET, value, []
+        case Apply(op=Op.INSERT | Op.BAG_ADD, args=(old, item)) if _itself(target, old):
+            return How.ADD, item, [item]
+        case Apply(op=Op.REMOVE | Op.BAG_REMOVE, args=(old, item)) if _itself(target, old):
+            return How.TAKE, item, [item]
+        case Apply(op=Op.UNION, args=(old, other)) if _itself(target, old):
+            return How.ADD, None, [other]
+        case Apply(op=Op.MINUS, args=(old, other)) if _itself(target, old):
+            return How.TAKE, None, [other]
+        case Apply(op=Op.ADD, args=(old, Const() as by)) if _itself(target, old):
+            return How.SHIFT, by, []
+        case _:
+            return How.WRITE, None, [value]
+
+
+def _itself(target: ir.Target, value: Expr) -> bool:
+    """Whether ``value`` is what ``target`` holds."""
+    for step in reversed(target.path):
+        match value:
+            case ir.Index(base=base, key=key) if isinstance(step, ir.Key) and step.key == key:
+                value = base
+            case _:
+                return False
+    return isinstance(value, ir.Read) and value.variable == target.name
+
+
+def effects(system: ir.TransitionSystem, action: ir.Action) -> Effects:
+    """What ``action`` looks at and changes, the monitor after it included."""
+    walk = Walk()
+    binders = tuple((p.name, ir.domain_item(p.domain)) for p in action.params)
+    enabling: list[Expr] = []
+    for param in action.params:
+        of = walk.of_domain(param.domain)
+        inside = walk.membership(param.name, param.domain)
+        if inside:
+            walk.tests(inside, (), binders)
+        elif of is not None:
+            walk.look(of, (), binders)
+        enabling += [*inside, *conjuncts(param.where)]
+        walk.tests([param.where], (), binders)
+    walk.tests([action.guard], (), binders)
+    enabling += conjuncts(action.guard)
+    there = tuple(enabling)
+    walk.found = [replace(a, path=there) if a.how is How.TEST else a for a in walk.found]
+    walk.block(action.body + system.monitor, there, binders, True)
+    return Effects(action, binders, there, tuple(walk.found), walk.single, walk.clear)
+
+
+def _exact(item: Expr) -> Expr | None:
+    return item if known(item) else None

@@ -1,0 +1,369 @@
+"""Conditions over a state, simplified as they are made: what :mod:`checker.reductions.order` needs.
+
+A condition is a disjunction of :class:`Case`: some values of ``binders`` satisfy all of ``parts``.
+Leaving parts out makes a condition weaker; that is always allowed here, since these conditions say
+what may still happen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, get_args
+
+from checker.system import ir
+from checker.system.build import conj, disj, negation
+from checker.system.ir import FALSE, TRUE, Apply, Const, Expr, Op
+from checker.system.types import (
+    BOOL,
+    BagT,
+    SeqT,
+    SetT,
+    TupleT,
+    Type,
+    VariantT,
+    cardinality,
+    universe,
+)
+
+MANY = 64
+"""Values of a type are tried one by one where there are no more than these."""
+UNKNOWN = "?"
+"""The name of a local whose value is not known."""
+
+Binder = tuple[str, Type]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Some values of ``binders`` satisfy all of ``parts``, which are evaluated in this order."""
+
+    binders: tuple[Binder, ...]
+    parts: tuple[Expr, ...]
+
+
+_LEAVES = (type, str, int, ir.Place, ir.Const, *get_args(Type))
+
+
+_FIELDS: dict[type, tuple[str, ...]] = {}
+
+
+def _parts(kind: type) -> tuple[str, ...]:
+    """The fields of a kind of node in which there may be others."""
+    if kind not in _FIELDS:
+        names = (one.name for one in fields(kind))
+        _FIELDS[kind] = tuple(name for name in names if name not in ("type", "place"))
+    return _FIELDS[kind]
+
+
+def nodes(node: Any) -> Iterator[Any]:
+    """``node`` and everything below it."""
+    if isinstance(node, tuple):
+        for part in node:
+            yield from nodes(part)
+    elif node is not None and not isinstance(node, _LEAVES):
+        yield node
+        for name in _parts(type(node)):
+            yield from nodes(getattr(node, name))
+
+
+_LOCALS: dict[int, tuple[Any, frozenset[str]]] = {}
+
+
+def locals_of(node: Any) -> frozenset[str]:
+    """The names of locals that occur in ``node``."""
+    if isinstance(node, tuple):
+        return frozenset[str]().union(*(locals_of(part) for part in node))
+    if isinstance(node, ir.Local):
+        return frozenset((node.name,))
+    if node is None or isinstance(node, _LEAVES):
+        return frozenset()
+    found = _LOCALS.get(id(node))
+    if found is None or found[0] is not node:
+        below = (locals_of(getattr(node, name)) for name in _parts(type(node)))
+        found = _LOCALS[id(node)] = (node, frozenset[str]().union(*below))
+    return found[1]
+
+
+_KEYS: dict[int, tuple[Any, int]] = {}
+_KNOWN: dict[object, int] = {}
+
+
+def key_of(node: Any) -> int:
+    """A number that equal expressions share, and no others."""
+    found = _KEYS.get(id(node))
+    if found is None or found[0] is not node:
+        found = _KEYS[id(node)] = (node, _KNOWN.setdefault(_structure(node), len(_KNOWN)))
+    return found[1]
+
+
+def _structure(node: Any) -> object:
+    if isinstance(node, tuple):
+        return tuple(key_of(part) for part in node)
+    if isinstance(node, ir.Const):
+        return ir.Const, type(node.type).__name__, node.value
+    if node is None or isinstance(node, _LEAVES):
+        return node
+    return type(node).__name__, *(key_of(getattr(node, name)) for name in _parts(type(node)))
+
+
+def forget() -> None:
+    """Makes room: what is known of expressions is not needed any more."""
+    for known_ones in (_LOCALS, _KEYS, _KNOWN):
+        known_ones.clear()
+
+
+def reads_of(node: Any) -> frozenset[str]:
+    """The variables that are read in ``node``."""
+    return frozenset(n.variable for n in nodes(node) if isinstance(n, ir.Read))
+
+
+def known(node: Any) -> bool:
+    """Whether no value in ``node`` is unknown."""
+    return UNKNOWN not in locals_of(node)
+
+
+def replaced(node: Any, meaning: Mapping[str, Expr]) -> Any:
+    """``node`` with locals replaced, and simplified where that changes something."""
+    if isinstance(node, ir.Local):
+        return meaning.get(node.name, node)
+    if isinstance(node, tuple):
+        return tuple(replaced(part, meaning) for part in node)
+    if node is None or isinstance(node, _LEAVES) or locals_of(node).isdisjoint(meaning):
+        return node
+    inner = meaning
+    if isinstance(node, ir.Quant | ir.SetOf | ir.MapOf | ir.Let) and node.name in meaning:
+        inner = {name: value for name, value in meaning.items() if name != node.name}
+    changes = {name: replaced(getattr(node, name), inner) for name in _parts(type(node))}
+    return _simple(replace(node, **changes))
+
+
+def _simple(node: Any) -> Any:
+    match node:
+        case ir.Item(_, Apply(op=Op.TUPLE, args=args), position):
+            return args[position]
+        case ir.Item(_, Const(TupleT(items=items), tuple() as value), position):
+            return Const(items[position], value[position])
+        case ir.CaseField(_, ir.Make(case=made, args=args), case, position) if made == case:
+            return args[position]
+        case ir.IsCase(ir.Make(case=made), case):
+            return TRUE if made == case else FALSE
+        case ir.IsCase(Const(_, tuple() as value), case):
+            return TRUE if value[0] == case else FALSE
+        case ir.IsCase(base, _) if isinstance(base.type, VariantT) and len(base.type.cases) == 1:
+            return TRUE
+        case Apply(op=Op.EQ, args=(left, right)):
+            return same(left, right)
+        case Apply(op=Op.NOT, args=(arg,)):
+            return negation(arg)
+        case Apply(op=Op.AND, args=args):
+            return _folded(conj, args, FALSE)
+        case Apply(op=Op.OR, args=args):
+            return _folded(disj, args, TRUE)
+        case Apply(op=Op.IN, args=(Const(_, item), Const(_, frozenset() as members))):
+            return TRUE if item in members else FALSE
+        case Apply(op=Op.IN, args=(item, Const(_, frozenset() as members))):
+            return TRUE if _all_are_in(item.type, members) else node
+        case Apply(op=Op.LE, args=(Const(_, int() as low), Const(_, int() as high))):
+            return TRUE if low <= high else FALSE
+        case _:
+            return node
+
+
+def _all_are_in(type_: Type, members: frozenset[Any]) -> bool:
+    return _small(type_) and all(value in members for value in universe(type_))
+
+
+def _folded(join: Any, args: tuple[Expr, ...], absorbing: Expr) -> Expr:
+    return absorbing if absorbing in args else join(*args)
+
+
+def same(left: Expr, right: Expr) -> Expr:
+    """That two values are equal."""
+    if left == right:
+        return TRUE
+    if isinstance(left, Const) and isinstance(right, Const):
+        return TRUE if left.value == right.value else FALSE
+    for one, other in ((left, right), (right, left)):
+        match one:
+            case Apply(op=Op.TUPLE, args=args):
+                parts = (same(a, _item(other, i)) for i, a in enumerate(args))
+                return _folded(conj, tuple(parts), FALSE)
+            case ir.Make(VariantT(cases=cases), case, args):
+                tests: list[Expr] = [_simple(ir.IsCase(other, case))]
+                for i, (a, (_, type_)) in enumerate(zip(args, cases[case].fields, strict=True)):
+                    tests.append(same(a, _simple(ir.CaseField(type_, other, case, i))))
+                return _folded(conj, tuple(tests), FALSE)
+    return Apply(BOOL, Op.EQ, (left, right))
+
+
+def may_be_same(left: Expr, right: Expr) -> Expr:
+    """That two values may be equal, as far as their types let it be said."""
+    equal = same(left, right)
+    parts = []
+    for part in conjuncts(equal):
+        match part:
+            case Apply(op=Op.EQ, args=(one, other)) if one.type != other.type:
+                pass
+            case _:
+                parts.append(part)
+    return conj(*parts)
+
+
+def _item(of: Expr, position: int) -> Expr:
+    """A component."""
+    assert isinstance(of.type, TupleT)
+    item: Expr = _simple(ir.Item(of.type.items[position], of, position))
+    return item
+
+
+def conjuncts(expr: Expr) -> list[Expr]:
+    """The parts of a conjunction."""
+    match expr:
+        case Apply(op=Op.AND, args=args):
+            return [part for arg in args for part in conjuncts(arg)]
+        case Apply(op=Op.NOT, args=(Apply(op=Op.OR, args=args),)):
+            return [part for arg in args for part in conjuncts(negation(arg))]
+        case _:
+            return [] if expr == TRUE else [expr]
+
+
+def some(cases: list[Case], facts: frozenset[int] = frozenset()) -> Expr:
+    """The condition that one of the cases is there, where ``facts`` (keys) hold."""
+    found: dict[frozenset[int], Expr] = {}
+    for case in cases:
+        expr = numbered(closed(case, facts))
+        if expr == TRUE:
+            return TRUE
+        parts = frozenset(key_of(part) for part in conjuncts(expr))
+        if expr == FALSE or any(weaker <= parts for weaker in found):
+            continue
+        found = {more: there for more, there in found.items() if not parts <= more}
+        found[parts] = expr
+    return disj(*found.values())
+
+
+def numbered(expr: Expr) -> Expr:
+    """``expr`` with bound names that do not depend on how they came about.
+
+    Each name says how many are nested below it, so that none is caught by another.
+    """
+    made: Expr = _numbered(expr)[0]
+    return made
+
+
+def _numbered(node: Any) -> tuple[Any, int]:
+    if isinstance(node, tuple):
+        parts = [_numbered(part) for part in node]
+        return tuple(part for part, _ in parts), max((below for _, below in parts), default=0)
+    if node is None or isinstance(node, (*_LEAVES, ir.Local, ir.Read)):
+        return node, 0
+    changes: dict[str, Any] = {}
+    height = 0
+    for name in _parts(type(node)):
+        changes[name], below = _numbered(getattr(node, name))
+        height = max(height, below)
+    if height or isinstance(node, ir.Quant):
+        node = replace(node, **changes)
+    if not isinstance(node, ir.Quant):
+        return node, height
+    height += 1
+    new = f"_b:{height}"
+    meaning: dict[str, Expr] = {node.name: ir.Local(ir.domain_item(node.domain), new)}
+    return replace(node, name=new, body=replaced(node.body, meaning)), height
+
+
+def closed(case: Case, facts: frozenset[int] = frozenset()) -> Expr:
+    """The condition of one case; weaker where it would take too long to evaluate."""
+    binders, parts = dict(case.binders), [p for p in case.parts if known(p)]
+    while True:
+        parts = [part for whole in parts for part in conjuncts(whole)]
+        different = {key_of(part): part for part in parts}
+        against = {key_of(negation(part)) for part in different.values()}
+        if key_of(FALSE) in different or not against.isdisjoint(different.keys() | facts):
+            return FALSE
+        parts = [part for key, part in different.items() if key not in facts]
+        meaning = _next(binders, parts)
+        if meaning is None:
+            break
+        parts = list(replaced(tuple(parts), meaning))
+        if not all(known(part) for part in parts):
+            parts = [part for part in parts if known(part)]
+    return _quantified(binders, parts)
+
+
+def _next(binders: dict[str, Type], parts: list[Expr]) -> dict[str, Expr] | None:
+    """A binder that need not stay, and what takes its place."""
+    for name, type_ in list(binders.items()):
+        match type_:
+            case TupleT(items=items):
+                del binders[name]
+                inner = [(f"{name}:{i}", item) for i, item in enumerate(items)]
+                binders.update(inner)
+                return {name: Apply(type_, Op.TUPLE, tuple(ir.Local(t, n) for n, t in inner))}
+            case VariantT(cases=cases):
+                case = _made(name, parts)
+                if case is None and len(cases) == 1:
+                    case = 0
+                if case is not None:
+                    del binders[name]
+                    inner = [(f"{name}:{i}", t) for i, (_, t) in enumerate(cases[case].fields)]
+                    binders.update(inner)
+                    made = tuple(ir.Local(t, n) for n, t in inner)
+                    return {name: ir.Make(type_, case, made)}
+    for part in parts:
+        match part:
+            case Apply(op=Op.EQ, args=(left, right)):
+                for one, other in ((left, right), (right, left)):
+                    if not isinstance(one, ir.Local) or one.name not in binders:
+                        continue
+                    if one.name not in locals_of(other) and one.type == other.type:
+                        del binders[one.name]
+                        return {one.name: other}
+    return None
+
+
+def _made(name: str, parts: list[Expr]) -> int | None:
+    for part in parts:
+        match part:
+            case ir.IsCase(ir.Local(name=found), case) if found == name:
+                return case
+    return None
+
+
+def _quantified(binders: dict[str, Type], parts: list[Expr]) -> Expr:
+    """Quantifiers for what is left, those over few values outside."""
+    used = {name: type_ for name, type_ in binders.items() if name in locals_of(tuple(parts))}
+    domains: dict[str, ir.Domain] = {}
+    for name, type_ in used.items():
+        if _small(type_):
+            domains[name] = ir.Universe(type_)
+    for name in sorted(set(used) - set(domains)):
+        parts = [part for part in parts if name not in locals_of(part)]
+    ordered = sorted(domains, key=lambda name: (cardinality(used[name]), name))
+    return _nested(ordered, domains, parts)
+
+
+def _nested(names: list[str], domains: dict[str, ir.Domain], parts: list[Expr]) -> Expr:
+    """Each part is evaluated as far outside as it can be, in the order given."""
+    if not names:
+        return conj(*parts)
+    free = set(names)
+    outside = [part for part in parts if not locals_of(part) & free]
+    inside = [part for part in parts if locals_of(part) & free]
+    if not inside:
+        return conj(*outside)
+    name, domain = names[0], domains[names[0]]
+    body = _nested(names[1:], domains, inside)
+    if name in locals_of(body):
+        body = ir.Quant(ir.Quantifier.EXISTS, name, domain, body, BOOL)
+    return conj(*outside, body)
+
+
+def _small(type_: Type) -> bool:
+    return not isinstance(type_, BagT | SeqT | SetT) and cardinality(type_) <= MANY
+
+
+def size(node: Any) -> int:
+    """How large an expression is."""
+    return sum(1 for _ in nodes(node))

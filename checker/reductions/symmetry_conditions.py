@@ -1,0 +1,408 @@
+"""What a renaming has to respect, read off the text of a system.
+
+A renaming *p* of atoms acts on values (a map is renamed in its keys and in its entries) and so on
+states and on the values of local names.  For every expression ``e`` that is put together from parts
+that respect *p*, the value of ``e`` in the renamed state is the renamed value of ``e``: by induction
+over the expression, each operation of the language being defined by equality, membership and the
+order of integers, all of which *p* keeps, except for the following, which are noted here.
+
+* A constant has to be a *fixed* value, and the range of each type of atoms a fixed set.
+* ``rank``, ``<`` and ``<=`` of atoms: the atoms that can be meant have to *stay* where they are.
+* ``forall`` and ``exists`` stop at the member that decides.  Where the body can meet an error of the
+  run, it depends on the order of the members whether it does: what they are made of has to stay.
+* ``for`` runs its body in the order of the members.  Unless its rounds commute
+  (:mod:`checker.reductions.symmetry_loops`), what they are made of has to stay.
+
+Statements then do in the renamed state what is the renaming of what they do; choices, and
+parameters, are taken from renamed domains.  So a renaming that respects all of this, and takes
+initial states to initial states, takes runs to runs, with as many steps, the promises kept or
+broken, the properties' conditions and errors of the run included: it is an automorphism of the
+system.  (Which error is met first may differ where there are several.)
+
+The elements of a sequence keep their order, whatever their names are: loops over them are no
+matter.  What marks are passed with is seen by traces only, which are made of the system itself.
+
+Sources: Ip and Dill, *Better Verification Through Symmetry* (Formal Methods in System Design 9,
+1996), for types whose values may be permuted because of the operations that are used on them;
+Clarke, Enders, Filkorn and Jha, *Exploiting Symmetry in Temporal Logic Model Checking*, and Emerson
+and Sistla, *Symmetry and Model Checking* (both in the same volume), for why the quotient decides
+invariants and what does not tell the members of an orbit apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from checker.reductions.plan import Atom, Sorts
+from checker.reductions.symmetry_faults import Known, bare, can_fault, forget, known_from, known_of
+from checker.reductions.symmetry_loops import commutes
+from checker.reductions.symmetry_renaming import atoms_of, mentioned, type_parts
+from checker.system import ir
+from checker.system import types as t
+from checker.system.ir import Expr, Op, Place, TransitionSystem
+from checker.system.types import Type, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A renaming has to leave ``value`` as it is."""
+
+    type: Type
+    value: Value
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Still:
+    """A renaming has to leave each of ``atoms`` as it is."""
+
+    atoms: frozenset[Atom]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Here:
+    """What is known where an expression stands: which atoms an expression over locals can mean,
+    and which options hold something; ``place``, and in whose words."""
+
+    meant: tuple[tuple[Expr, frozenset[Atom]], ...] = ()
+    known: Known = frozenset()
+    place: Place | None = None
+    request: bool = False
+
+    def at(self, place: Place | None) -> _Here:
+        return self if place is None else replace(self, place=place)
+
+    def with_meant(self, expr: Expr, atoms: frozenset[Atom]) -> _Here:
+        return replace(self, meant=(*self.meant, (bare(expr), atoms)))
+
+    def without(self, names: frozenset[str]) -> _Here:
+        """Nothing is known of ``names`` any more."""
+        kept = tuple((e, atoms) for e, atoms in self.meant if _root(e) not in names)
+        return replace(self, meant=kept, known=forget(self.known, names))
+
+    def said(self, text: str) -> str:
+        """``text``, and where that is."""
+        if self.place is None:
+            return text
+        name = self.place.file.rsplit("/", 1)[-1]
+        return f"{text} ({name}:{self.place.line}:{self.place.column})"
+
+
+class Conditions:
+    """All conditions on renamings of ``sorts``, except for the one on initial states."""
+
+    def __init__(self, system: TransitionSystem, sorts: Sorts) -> None:
+        self.sorts = sorts
+        self.fixed: dict[tuple[Type, Value], Fixed] = {}
+        self.still: dict[frozenset[Atom], Still] = {}
+        self.ranges: set[tuple[int, int, int]] = set()
+        self.types: set[Type] = set()
+        for variable in system.variables:
+            self._type(variable.type)
+        for action in system.actions:
+            self._action(action, system.monitor)
+        for justice in system.justice:
+            self._expr(justice.holds, _Here())
+        for prop in system.properties:
+            self._property(prop)
+
+    # -- notes ----------------------------------------------------------------------------------
+
+    def _fix(self, type_: Type, value: Value, here: _Here) -> None:
+        if (type_, value) in self.fixed:
+            return
+        named = sorted(mentioned(self.sorts, type_, value))
+        if not named:
+            named = sorted(atoms_of(self.sorts, type_))
+        names = ", ".join(f"`{self.sorts.labels[sort][atom]}`" for sort, atom in named)
+        verb = "is" if len(named) == 1 else "are"
+        where = "in a client's request" if here.request else "in the text"
+        why = here.said(f"{names} {verb} named {where}")
+        self.fixed[type_, value] = Fixed(type_, value, why)
+
+    def _stay(self, atoms: frozenset[Atom], text: str, here: _Here) -> None:
+        if atoms and atoms not in self.still:
+            self.still[atoms] = Still(atoms, here.said(text))
+
+    def _type(self, type_: Type) -> None:
+        """Notes the ranges of atoms in a type: a renamed value has to be of it, too."""
+        if type_ in self.types:
+            return
+        self.types.add(type_)
+        for part in type_parts(type_):
+            if isinstance(part, t.AtomT) and (sort := self.sorts.of(part)) is not None:
+                whole = len(self.sorts.labels[sort])
+                if len(part.labels) != whole:
+                    self.ranges.add((sort, part.first, part.first + len(part.labels)))
+
+    # -- parts of the system --------------------------------------------------------------------
+
+    def _action(self, action: ir.Action, monitor: ir.Block) -> None:
+        here = _Here(place=action.place, request=action.kind is ir.ActionKind.REQUEST)
+        here = self._params(action.params, here)
+        self._expr(action.guard, here)
+        self._expr(action.promised, here)
+        for key in ir.fairness_of(action).key:
+            self._expr(key, here)
+        body = action.body + monitor
+        changed = _changed(body)
+        self._block(body, self._assumed(action.guard, here).without(changed), changed)
+
+    def _params(self, params: tuple[ir.Param, ...], here: _Here) -> _Here:
+        for param in params:
+            here = self._bind(param.name, param.domain, here)
+            self._expr(param.where, here)
+            here = self._assumed(param.where, here)
+        return here
+
+    def _property(self, prop: ir.Property) -> None:
+        here = _Here(place=prop.place)
+        self._expr(prop.bad, here)
+        self._expr(prop.premise, here)
+        here = self._params(prop.params, here)
+        for proposition in prop.propositions:
+            self._expr(proposition, here)
+            for param in prop.params:
+                if can_fault(proposition, here.known) or can_fault(param.where, here.known):
+                    self._in_order(param.domain, "an assignment of parameters", here)
+
+    # -- names ----------------------------------------------------------------------------------
+
+    def _bind(self, name: str, domain: ir.Domain, here: _Here) -> _Here:
+        """Walks ``domain`` and notes what its members can be."""
+        item = ir.domain_item(domain)
+        self._type(item)
+        meant = None
+        match domain:
+            case ir.Members(of=of):
+                self._expr(of, here)
+                if isinstance(of, ir.Const) and isinstance(item, t.AtomT):
+                    meant = mentioned(self.sorts, of.type, of.value)
+            case ir.Subsets(of=of):
+                self._expr(of, here)
+            case ir.Universe():
+                pass
+            case _:
+                assert_never(domain)
+        here = here.without(frozenset({name}))
+        here = replace(here, known=here.known | known_of(name, domain))
+        return here if meant is None else here.with_meant(ir.Local(item, name), meant)
+
+    def _meant(self, expr: Expr, here: _Here) -> frozenset[Atom]:
+        """The atoms that ``expr`` can mean."""
+        if isinstance(expr, ir.Const):
+            return mentioned(self.sorts, expr.type, expr.value)
+        have = atoms_of(self.sorts, expr.type)
+        wanted = bare(expr)
+        for other, atoms in here.meant:
+            if _alike(other, wanted):
+                have &= atoms
+        return have
+
+    def _assumed(self, expr: Expr, here: _Here) -> _Here:
+        """What is known more where ``expr`` holds: membership of what no statement changes."""
+        match expr:
+            case ir.Apply(op=Op.AND, args=args):
+                for arg in args:
+                    here = self._assumed(arg, here)
+                return here
+            case ir.Apply(op=Op.IN, args=(item, ir.Const() as of)) if _constant(item):
+                here = replace(here, known=here.known | known_from(expr, True))
+                return here.with_meant(item, mentioned(self.sorts, of.type, of.value))
+            case _:
+                return here
+
+    # -- statements -----------------------------------------------------------------------------
+
+    def _block(self, block: ir.Block, here: _Here, changed: frozenset[str]) -> None:
+        for stmt in block:
+            here = self._statement(stmt, here, changed)
+
+    def _statement(self, stmt: ir.Stmt, here: _Here, changed: frozenset[str]) -> _Here:
+        match stmt:
+            case ir.Assign(target, value, place):
+                self._type(target.type)
+                for step in target.path:
+                    if isinstance(step, ir.Key):
+                        self._expr(step.key, here.at(place))
+                        if step.key_type is not None:
+                            self._type(step.key_type)
+                self._expr(value, here.at(place))
+            case ir.Declare(name, type_, value):
+                self._type(type_)
+                self._expr(value, here)
+                meant, here = self._meant(value, here), here.without(frozenset({name}))
+                if isinstance(type_, t.AtomT) and name not in changed:
+                    return here.with_meant(ir.Local(type_, name), meant)
+            case ir.If(condition, then, otherwise):
+                self._expr(condition, here)
+                self._block(then, self._assumed(condition, here).without(changed), changed)
+                self._block(otherwise, here, changed)
+            case ir.For(name, domain, body):
+                inner = self._bind(name, domain, here)
+                if not commutes(stmt):
+                    self._in_order(domain, "a loop goes over them one after the other", here)
+                self._block(body, inner.without(changed), changed)
+            case ir.While(condition, body, _, place):
+                self._expr(condition, here.at(place))
+                self._block(body, here.at(place), changed)
+            case ir.Choose(name, domain, where):
+                here = self._bind(name, domain, here)
+                self._expr(where, here)
+                return here.without(changed)
+            case ir.Assume(condition):
+                self._expr(condition, here)
+            case ir.Mark(_, args):
+                for arg in args:
+                    if can_fault(arg):
+                        self._expr(arg, here)
+            case ir.Fault():
+                pass
+            case ir.Emit():
+                raise AssertionError("an effect that is not lowered")
+            case _:
+                assert_never(stmt)
+        return here
+
+    def _in_order(self, domain: ir.Domain, text: str, here: _Here) -> None:
+        """The order of the members of ``domain`` matters."""
+        if isinstance(domain, ir.Members):
+            if isinstance(domain.of.type, t.SeqT):
+                return
+            if isinstance(domain.of, ir.Const):
+                self._stay(mentioned(self.sorts, domain.of.type, domain.of.value), text, here)
+                return
+        self._stay(atoms_of(self.sorts, ir.domain_item(domain)), text, here)
+
+    # -- expressions ----------------------------------------------------------------------------
+
+    def _all(self, parts: Iterable[Expr], here: _Here) -> None:
+        for part in parts:
+            self._expr(part, here)
+
+    def _expr(self, expr: Expr, here: _Here) -> None:
+        self._type(expr.type)
+        match expr:
+            case ir.Const(type_, value):
+                if atoms_of(self.sorts, type_):
+                    self._fix(type_, value, here)
+            case ir.Local() | ir.Read():
+                pass
+            case ir.Index(_, base, key, place):
+                self._all((base, key), here.at(place))
+            case ir.Item(base=base) | ir.IsCase(base=base) | ir.CaseField(base=base):
+                self._expr(base, here)
+            case ir.Apply():
+                self._apply(expr, here.at(expr.place))
+            case ir.Make(args=args):
+                self._all(args, here)
+            case ir.Let(_, name, value, body):
+                self._expr(value, here)
+                meant, here = self._meant(value, here), here.without(frozenset({name}))
+                if isinstance(value.type, t.AtomT):
+                    here = here.with_meant(ir.Local(value.type, name), meant)
+                self._expr(body, here)
+            case ir.Quant(kind, name, domain, body):
+                inner = self._bind(name, domain, here)
+                if kind is not ir.Quantifier.COUNT and can_fault(body, inner.known):
+                    self._in_order(domain, "they are looked at until an error of the run", here)
+                self._expr(body, inner)
+            case ir.SetOf(_, name, domain, where, item):
+                inner = self._bind(name, domain, here)
+                self._expr(where, inner)
+                known = inner.known | known_from(where, True)
+                self._expr(item, replace(self._assumed(where, inner), known=known))
+            case ir.MapOf(_, name, body):
+                self._expr(body, here.without(frozenset({name})))
+            case _:
+                assert_never(expr)
+
+    def _apply(self, expr: ir.Apply, here: _Here) -> None:
+        match expr.op, expr.args:
+            case ((Op.AND | Op.OR), args):
+                for arg in args:
+                    self._expr(arg, here)
+                    truth = expr.op is Op.AND
+                    here = replace(here, known=here.known | known_from(arg, truth))
+                    here = self._assumed(arg, here) if truth else here
+            case Op.ITE, (condition, then, otherwise):
+                self._expr(condition, here)
+                known = here.known | known_from(condition, True)
+                self._expr(then, replace(self._assumed(condition, here), known=known))
+                known = here.known | known_from(condition, False)
+                self._expr(otherwise, replace(here, known=known))
+            case ((Op.RANK | Op.LT | Op.LE), args):
+                self._all(args, here)
+                for arg in args:
+                    if not isinstance(arg.type, t.IntT):
+                        self._stay(self._meant(arg, here), _ORDERED[expr.op], here)
+            case _, args:
+                self._all(args, here)
+
+
+_ORDERED = {
+    Op.RANK: "their ranks are used",
+    Op.LT: "they are compared in order",
+    Op.LE: "they are compared in order",
+}
+
+
+def _alike(a: Expr, b: Expr) -> bool:
+    """Whether two expressions over locals, without places, mean the same."""
+    match a, b:
+        case ir.Local(_, one), ir.Local(_, other):
+            return one == other
+        case ir.Item(_, one, i), ir.Item(_, other, j):
+            return i == j and _alike(one, other)
+        case _:
+            return False
+
+
+def _constant(expr: Expr) -> bool:
+    """Whether ``expr`` is a local or a part of one."""
+    match expr:
+        case ir.Local():
+            return True
+        case ir.Item(base=base):
+            return _constant(base)
+        case _:
+            return False
+
+
+def _changed(block: ir.Block) -> frozenset[str]:
+    """The locals that ``block`` gives values to more than once, or in loops, or assigns to."""
+    seen: dict[str, int] = {}
+
+    def note(block: ir.Block, times: int) -> None:
+        for stmt in block:
+            match stmt:
+                case ir.Assign(target) if not target.is_state:
+                    seen[target.name] = 2
+                case ir.Declare(name=name) | ir.Choose(name=name):
+                    seen[name] = seen.get(name, 0) + times
+                case ir.If(_, then, otherwise):
+                    note(then, times)
+                    note(otherwise, times)
+                case ir.For(name=name, body=body):
+                    seen[name] = seen.get(name, 0) + times
+                    note(body, times)
+                case ir.While(body=body):
+                    note(body, times)
+                case _:
+                    pass
+
+    note(block, 1)
+    return frozenset(name for name, times in seen.items() if times > 1)
+
+
+def _root(expr: Expr) -> str:
+    match expr:
+        case ir.Local(_, name):
+            return name
+        case ir.Item(base=base):
+            return _root(base)
+        case _:
+            raise AssertionError("not a part of a local")

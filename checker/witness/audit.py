@@ -1,0 +1,91 @@
+"""Two explorations of one check, with reductions and without: they must not disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from checker.witness.answer import Answer
+from checker.witness.phrases import count
+from checker.witness.verdict import Audit, PropertyVerdict, Word
+
+KEEPS_LENGTHS = frozenset({"symmetry"})
+"""The reductions under which shortest runs are as long as without."""
+
+
+class Disagreement(Exception):
+    """Reductions have changed what was found: a fault of the tool."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What an engine answered, and the verdicts that were made of it."""
+
+    answer: Answer
+    verdicts: tuple[PropertyVerdict, ...]
+
+    @property
+    def over(self) -> bool:
+        """Whether it ended by itself: no budget, no interrupt."""
+        return self.answer.exhaustive or self.answer.fault is not None
+
+    @property
+    def by_name(self) -> Mapping[str, PropertyVerdict]:
+        return {verdict.property: verdict for verdict in self.verdicts}
+
+
+def audit(reduced: Found, whole: Found) -> Audit:
+    """What ``whole``, which is without reductions, says about ``reduced``.
+
+    What is unknown in one of them agrees with everything.  Raises :class:`Disagreement`.
+    """
+    different = [*_verdicts(reduced, whole), *_lengths(reduced, whole), *_numbers(reduced, whole)]
+    if different:
+        what = "; ".join(different)
+        raise Disagreement(f"with and without reductions something else is found: {what}")
+    answer = whole.answer
+    states = count(answer.distinct_states, "state")
+    if whole.over:
+        said = f"the same verdicts without reductions ({states}, {answer.seconds:.2f} s)"
+    else:
+        said = f"not audited to the end: no other verdict in {states} to depth {answer.depth}"
+        said += f" without reductions; {answer.stopped}"
+    complete = whole.over and reduced.over
+    figures = answer.distinct_states, answer.depth, answer.seconds
+    return Audit(complete, said, answer.stopped, *figures)
+
+
+def _verdicts(reduced: Found, whole: Found) -> Iterator[str]:
+    for name, verdict in reduced.by_name.items():
+        other = whole.by_name.get(name)
+        if other is not None and not _agree(verdict.word, other.word):
+            yield f"{name} is {verdict.word.value} with, {other.word.value} without"
+    for one, two, how in ((reduced, whole, "without"), (whole, reduced, "with")):
+        if one.answer.exhaustive and two.answer.fault is not None:
+            yield f"a run meets an error only {how}"
+
+
+def _agree(one: Word, other: Word) -> bool:
+    """An error of the run ends the search before every violation is found."""
+    words = {one, other}
+    return len(words) == 1 or Word.UNKNOWN in words or words == {Word.VIOLATED, Word.ERROR}
+
+
+def _lengths(reduced: Found, whole: Found) -> Iterator[str]:
+    if not KEEPS_LENGTHS.issuperset(reduced.answer.reduced.used):
+        return
+    for name, verdict in reduced.by_name.items():
+        other = whole.by_name.get(name)
+        if other is None or {verdict.word, other.word} != {Word.VIOLATED}:
+            continue
+        here, there = verdict.trace, other.trace
+        assert here is not None and there is not None
+        if here.closing is None and there.closing is None and here.length != there.length:
+            yield f"{name} is violated after {here.length} steps with, {there.length} without"
+
+
+def _numbers(reduced: Found, whole: Found) -> Iterator[str]:
+    said, answer = reduced.answer.reduced, whole.answer
+    if said.exact and answer.exhaustive and said.without != answer.distinct_states:
+        there = f"{answer.distinct_states:,}"
+        yield f"there are {there} states without, and {said.without:,} were said to be"

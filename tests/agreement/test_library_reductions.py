@@ -1,0 +1,57 @@
+"""Checks of the library, with each kind of reduction and without: the same verdicts.
+
+For all checks: ``BIVALENCE_LONG=1 pytest tests/agreement/test_library_reductions.py``; those that
+have more than ``STATES`` states are left out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from checker.options import Options
+from checker.pipeline import run_check
+from checker.resources import specs
+from checker.witness.answer import Limits
+from checker.witness.verdict import Report, Word
+
+LONG = bool(os.environ.get("BIVALENCE_LONG"))
+STATES = 300_000 if LONG else 4_000
+EVERY = 1 if LONG else 11
+"""One of so many checks is asked."""
+
+_CHECK = re.compile(r"^check\s+(\w+)\s+of\b", re.MULTILINE)
+CHECKS = [
+    (path, name)
+    for path in sorted(specs().rglob("*.bcast"))
+    for name in _CHECK.findall(path.read_text(encoding="utf-8"))
+][::EVERY]
+
+
+@cache
+def without(path: Path, name: str) -> Report:
+    options = Options(reduce="none", limits=Limits(max_states=STATES, timeout=120.0))
+    return run_check(str(path), name, options)
+
+
+def words(report: Report) -> dict[str, Word]:
+    return {v.property: v.word for v in report.verdicts}
+
+
+@pytest.mark.parametrize("mode", ["symmetry", "por", "auto"])
+@pytest.mark.parametrize(
+    ("path", "name"), CHECKS, ids=[f"{p.parent.name}/{p.stem}-{n}" for p, n in CHECKS]
+)
+def test_verdicts_are_the_same(path: Path, name: str, mode: str) -> None:
+    expected = without(path, name)
+    if not expected.exhaustive and Word.ERROR not in words(expected).values():
+        pytest.skip(f"more than {STATES:,} states")
+    found = run_check(str(path), name, Options(reduce=mode))
+    assert words(found) == words(expected)
+    assert found.never == expected.never
+    assert [e.met for e in found.expectations] == [e.met for e in expected.expectations]
+    assert found.distinct_states <= expected.distinct_states or not found.exhaustive

@@ -1,0 +1,240 @@
+"""What is found with reductions, and what without: the same, on random systems and properties.
+
+For a long run: ``BIVALENCE_LONG=20000 pytest tests/agreement/test_reductions.py`` tries so many
+systems in each test instead of a few.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from checker.engines import native, reference
+from checker.exploration import search
+from checker.exploration.explored import Cyclic
+from checker.reductions.choose import VERDICTS, choose
+from checker.reductions.plan import Kind, Plan
+from checker.system.evaluate import RunFault
+from checker.system.ir import PropertyKind, TransitionSystem
+from checker.witness.answer import Answer, Limits, Unsupported
+from checker.witness.rerun import rerun
+from tests.agreement.alike import Alike
+from tests.agreement.generator import Generator
+from tests.properties.test_automaton import random_formula
+
+LONG = int(os.environ.get("BIVALENCE_LONG", "0"))
+FEW = 40
+STATES = 600
+
+SYMMETRY, DEAD, ORDER = (frozenset({kind}) for kind in (Kind.SYMMETRY, Kind.DEAD, Kind.ORDER))
+ALL = frozenset(Kind)
+
+
+def seeds(name: str) -> Iterator[int]:
+    """Numbers of systems, others for each test."""
+    draw = random.Random(name)
+    for _ in range(LONG or FEW):
+        yield draw.randrange(2**40)
+
+
+def alike(seed: int) -> TransitionSystem:
+    """A system with symmetric structure; a third of them ask a formula about whole runs."""
+    draw = random.Random(seed)
+    formula = random_formula(draw, 3) if seed % 3 == 0 else None
+    return Alike(draw.randrange).system(formula)
+
+
+def anything(seed: int) -> TransitionSystem:
+    """A system of the generator of all kinds of types and expressions."""
+    draw = random.Random(seed)
+    formula = random_formula(draw, 3) if seed % 2 else None
+    return Generator(draw.randrange).system(formula)
+
+
+def only(plan: Plan, kinds: frozenset[Kind]) -> Plan:
+    """``plan`` without the reductions that are not among ``kinds``."""
+    return replace(
+        plan,
+        symmetry=plan.symmetry if Kind.SYMMETRY in kinds else None,
+        dead=plan.dead if Kind.DEAD in kinds else (),
+        eager=plan.eager if Kind.ORDER in kinds else (),
+        cautious=None if plan.cautious is None else only(plan.cautious, kinds),
+    )
+
+
+def with_plan(
+    system: TransitionSystem, plan: Plan, limits: Limits, threads: int = 1
+) -> tuple[Answer, Plan]:
+    """The answer under ``plan``, and the plan that was used in the end."""
+    while True:
+        try:
+            return native.explore(system, limits, plan=plan, threads=threads), plan
+        except Cyclic:
+            assert plan.cautious is not None
+            plan = plan.cautious
+
+
+def whole(system: TransitionSystem) -> Answer | None:
+    """The answer without reductions, by the reference engine; ``None`` where it is no small
+    system that can be decided."""
+    try:
+        if LONG:
+            answer = native.explore(system, Limits(max_states=20 * STATES), threads=1)
+        else:
+            answer = reference.explore(system, Limits(max_states=STATES))
+    except (RunFault, Unsupported):
+        return None
+    return None if answer.stopped is not None or answer.undecided else answer
+
+
+def compare(system: TransitionSystem, kinds: frozenset[Kind], seed: int) -> bool:
+    """Compares the answers with and without; gives whether anything was left out."""
+    plan = only(choose(system, "all", VERDICTS), kinds)
+    if not plan.used:
+        return False
+    expected = whole(system)
+    if expected is None:
+        return False
+    found, plan = with_plan(system, plan, Limits())
+    where = f"seed {seed}, {', '.join(plan.used)}"
+    assert (found.fault is None) == (expected.fault is None), where
+    for name, path in found.violations.items():
+        prop = next(p for p in system.properties if p.name == name)
+        rerun(system, path, prop)
+    if found.fault is not None:
+        rerun(system, found.fault, None)
+        return True
+    assert found.exhaustive, where
+    assert not found.undecided, where
+    assert found.violations.keys() == expected.violations.keys(), where
+    assert found.fair == expected.fair, where
+    assert found.premises <= expected.premises, where
+    assert found.reached_marks <= expected.reached_marks, where
+    assert found.distinct_states <= expected.distinct_states, where
+    used = set(plan.used)
+    if Kind.ORDER not in used:
+        assert found.premises == expected.premises, where
+    if used <= SYMMETRY:
+        assert found.reached_marks == expected.reached_marks, where
+        assert found.depth == expected.depth, where
+        assert lengths(system, found) == lengths(system, expected), where
+    return found.distinct_states < expected.distinct_states
+
+
+def lengths(system: TransitionSystem, answer: Answer) -> dict[str, int]:
+    """Of shortest runs to a bad state or a bad end."""
+    safe = {p.name for p in system.properties if p.kind is PropertyKind.INVARIANT}
+    return {
+        name: len(path.states)
+        for name, path in answer.violations.items()
+        if name in safe or path.loop == len(path.states) - 1
+    }
+
+
+def campaign(name: str, kinds: frozenset[Kind]) -> None:
+    """Many systems; some of them have to be smaller with the reduction."""
+    smaller = 0
+    for seed in seeds(name):
+        make = anything if seed % 8 == 0 else alike
+        smaller += compare(make(seed), kinds, seed)
+    assert smaller
+
+
+@pytest.fixture(autouse=True)
+def _threads_for_small_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "PARALLEL_FROM", 2)
+
+
+def test_symmetry() -> None:
+    campaign("symmetry", SYMMETRY)
+
+
+def test_dead_parts() -> None:
+    campaign("dead", DEAD)
+
+
+def test_partial_order() -> None:
+    campaign("order", ORDER)
+
+
+def test_all_together() -> None:
+    campaign("all", ALL)
+
+
+def test_symmetry_keeps_lengths() -> None:
+    """Levels are those of all states: so far as a budget of depth reaches, too."""
+    compared = 0
+    for seed in seeds("lengths"):
+        system = alike(seed)
+        plan = only(choose(system, "all", VERDICTS), SYMMETRY)
+        if not plan.used:
+            continue
+        for depth in (1, 2, 4):
+            limits = Limits(max_depth=depth, max_states=None if LONG else STATES * 10)
+            try:
+                expected = native.explore(system, limits, threads=1)
+                found, _ = with_plan(system, plan, limits)
+            except (RunFault, Unsupported):
+                break
+            if expected.fault is not None or found.fault is not None:
+                assert (expected.fault is None) == (found.fault is None), seed
+                assert expected.depth == found.depth, seed
+                break
+            assert expected.depth == found.depth, seed
+            assert (expected.stopped is None) == (found.stopped is None), seed
+            assert lengths(system, expected) == lengths(system, found), seed
+            compared += 1
+    assert compared
+
+
+def test_budgets_say_unknown_or_the_truth() -> None:
+    """Where a budget ends a run with reductions, what was found is so, and nothing holds."""
+    stopped = 0
+    for seed in seeds("budgets"):
+        system = alike(seed)
+        plan = choose(system, "all", VERDICTS)
+        if not plan.used:
+            continue
+        expected = whole(system)
+        if expected is None or expected.fault is not None:
+            continue
+        draw = random.Random(seed)
+        limits = Limits(max_states=1 + draw.randrange(max(1, expected.distinct_states)))
+        found, _ = with_plan(system, plan, limits)
+        assert found.violations.keys() <= expected.violations.keys(), seed
+        assert found.premises <= expected.premises, seed
+        stopped += found.stopped is not None
+        if found.exhaustive:
+            assert found.violations.keys() == expected.violations.keys(), seed
+    assert stopped
+
+
+def rounds(kinds: frozenset[Kind], name: str) -> None:
+    """Where a plan is given up since a run goes round, what is left is proven for that."""
+    given_up = 0
+    for seed in seeds(name):
+        system = alike(seed)
+        plan = only(choose(system, "all", VERDICTS), kinds)
+        if not plan.used or not plan.acyclic:
+            continue
+        try:
+            _, used = with_plan(system, plan, Limits(max_states=20 * STATES))
+        except (RunFault, Unsupported):
+            continue
+        if used is not plan:
+            given_up += 1
+            assert not set(used.used) & {Kind.SYMMETRY, Kind.ORDER}
+            compare(system, kinds, seed)
+    assert given_up
+
+
+def test_symmetry_is_given_up_where_runs_go_round() -> None:
+    rounds(SYMMETRY, "rounds of symmetry")
+
+
+def test_partial_order_is_given_up_where_runs_go_round() -> None:
+    rounds(ORDER, "rounds of order")

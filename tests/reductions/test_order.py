@@ -1,0 +1,126 @@
+"""Steps that may go before everything else, tried out by brute force."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from checker.engines import native
+from checker.pipeline import load_check
+from checker.properties import ask
+from checker.reductions import order
+from checker.reductions.plan import NOTHING, Eager, Plan
+from checker.system import interpreter
+from checker.system.instantiate.assemble import instantiate
+from checker.system.interpreter import State
+from checker.system.ir import TRUE, PropertyKind, TransitionSystem
+from checker.witness.answer import Limits
+from tests.reductions.commuting import FAULT, Graph, alike, eager_in, trouble
+
+SPECS = Path(__file__).parents[2] / "specs"
+
+CHECKS = [
+    ("broadcast/best_effort", "no_fault"),
+    ("broadcast/best_effort", "crash_one"),
+    ("broadcast/best_effort", "two_senders"),
+    ("broadcast/eager_reliable", "crash_one"),
+    ("broadcast/eager_reliable", "crash_two"),
+    ("broadcast/lazy_reliable", "no_fault"),
+    ("broadcast/eager_reliable_without_relay", "crash_one"),
+]
+"""A bit of everything: one by one, all states, all sequences."""
+
+
+def system_of(spec: str, check: str) -> TransitionSystem:
+    made = instantiate(load_check(str(SPECS / f"{spec}.bcast"), check, {}), {}, ask)
+    return made.system
+
+
+def reduced(graph: Graph, eager: tuple[Eager, ...]) -> Iterator[State]:
+    """The states that are left, in the plain way."""
+    found = dict.fromkeys(interpreter.initial_states(graph.system))
+    left = list(found)
+    while left:
+        state = left.pop()
+        yield state
+        first = eager_in(graph, eager, state)[:1]
+        for instance in first or graph.of(state):
+            for there in graph.of(state)[instance]:
+                if not isinstance(there, str) and there not in found:
+                    found[there] = None
+                    left.append(there)
+
+
+@pytest.mark.parametrize(("spec", "check"), CHECKS)
+def test_eager_steps_commute_with_all_that_may_follow(spec: str, check: str) -> None:
+    system = system_of(spec, check)
+    graph, same = Graph(system), alike(system)
+    eager, _ = order.find(system)
+    assert eager
+    tried = 0
+    for state in graph.reachable(2_000):
+        for instance in eager_in(graph, eager, state):
+            assert trouble(graph, state, instance, same[instance[0]]) is None
+            tried += 1
+    assert tried
+
+
+@pytest.mark.parametrize(("spec", "check"), CHECKS)
+def test_ends_bad_states_and_faults_are_kept(spec: str, check: str) -> None:
+    system = system_of(spec, check)
+    graph = Graph(system)
+    eager, _ = order.find(system)
+    everything, less = graph.reachable(2_000), list(reduced(graph, eager))
+    assert set(less) <= set(everything)
+
+    def ends(states: list[State]) -> set[State]:
+        return {s for s in states if interpreter.is_admissible_end(system, s)}
+
+    def wrong(states: list[State]) -> set[str]:
+        bad = {
+            p.name
+            for p in system.properties
+            for s in states
+            if p.kind is PropertyKind.INVARIANT and interpreter.holds(system, p.bad, s)
+        }
+        faults = {FAULT for s in states for ways in graph.of(s).values() if FAULT in ways}
+        return bad | faults
+
+    if any(p.kind is PropertyKind.LIVENESS for p in system.properties):
+        assert ends(less) == ends(everything)
+    assert wrong(less) == wrong(everything)
+
+
+@pytest.mark.parametrize(("spec", "check"), CHECKS)
+def test_native_code_explores_no_more_than_the_plain_way_may(spec: str, check: str) -> None:
+    system = system_of(spec, check)
+    eager, _ = order.find(system)
+    whole = native.explore(system, Limits(), plan=NOTHING)
+    answers = [native.explore(system, Limits(), plan=Plan(eager=eager), threads=k) for k in (1, 2)]
+    assert answers[0].distinct_states == answers[1].distinct_states
+    assert answers[0].distinct_states <= whole.distinct_states
+
+
+def test_a_step_that_a_crash_prevents_is_not_eager_while_there_may_be_crashes() -> None:
+    system = system_of("broadcast/best_effort", "crash_one")
+    graph = Graph(system)
+    eager, _ = order.find(system)
+    crashed = [v.name for v in system.variables].index("@crashed")
+    for state in graph.reachable(2_000):
+        if not state[crashed]:
+            assert not eager_in(graph, eager, state)
+
+
+def test_brute_force_notices_steps_that_are_called_eager_and_are_not() -> None:
+    system = system_of("broadcast/best_effort", "crash_one")
+    graph, same = Graph(system), alike(system)
+    names = [action.name for action in system.actions]
+    everything = (Eager(names.index("receive"), TRUE),)
+    found = [
+        trouble(graph, state, instance, same[instance[0]])
+        for state in graph.reachable(2_000)
+        for instance in eager_in(graph, everything, state)
+    ]
+    assert any(found)

@@ -1,0 +1,160 @@
+"""The table of what is proven: it is complete, its tests exist, and the choice obeys it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from checker.properties.automaton import always, either, eventually, refuting
+from checker.reductions import choose as choosing
+from checker.reductions import dead, order, symmetry
+from checker.reductions.choose import VERDICTS, Question, asked, choose
+from checker.reductions.plan import Eager, Kind, Plan, Sorts, Symmetry
+from checker.reductions.table import KEPT, TABLE, Ask, Use, against, markdown
+from checker.system import ir
+from checker.system.build import negation
+from checker.system.ir import FALSE, TRUE, Holds, PropertyKind, Read
+from checker.system.types import BOOL
+from tests.recurring import never_for_ever
+
+TESTS = Path(__file__).parents[1]
+DOCS = TESTS.parent / "docs" / "reductions.md"
+BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
+
+SAFE = ir.Property("safe", PropertyKind.INVARIANT, Read(BOOL, "v"), TRUE, "")
+STEADY = never_for_ever("steady", negation(Read(BOOL, "v")))
+FORMULA = always(either([ir.Connective("not", (Holds(0),)), eventually(Holds(1))]))
+FOLLOWED = ir.Property(
+    "odd",
+    PropertyKind.LIVENESS,
+    FALSE,
+    TRUE,
+    "",
+    propositions=(Read(BOOL, "v"), Read(BOOL, "w")),
+    formula=FORMULA,
+    automaton=refuting(FORMULA),
+)
+GROUP = Symmetry(Sorts((("p",),)), (), "everything")
+BLOCK: ir.Block = (ir.Assign(ir.Target(BOOL, "w", True), FALSE),)
+EAGER = (Eager(0, TRUE),)
+
+
+def system(*properties: ir.Property) -> ir.TransitionSystem:
+    variables = tuple(ir.Variable(n, BOOL, False, ir.VariableKind.SHARED) for n in ("v", "w"))
+    body = (ir.Assign(ir.Target(BOOL, "v", True), TRUE),)
+    action = ir.Action("a", ir.ActionKind.STEP, (), TRUE, body, TRUE)
+    return ir.TransitionSystem("s", (), variables, (), (action,), (), properties, ())
+
+
+@pytest.fixture(autouse=True)
+def _found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything is found everywhere: what is left out is left out by the table."""
+    monkeypatch.setattr(symmetry, "find", lambda system: (GROUP, ()))
+    monkeypatch.setattr(dead, "find", lambda system: (BLOCK, ()))
+    monkeypatch.setattr(order, "find", lambda system: (EAGER, ()))
+
+
+def kinds(plan: Plan | None) -> set[Kind]:
+    assert plan is not None
+    return set(plan.used)
+
+
+def test_every_cell_is_filled() -> None:
+    assert TABLE.keys() == set(Kind)
+    for cells in TABLE.values():
+        assert list(cells) == list(Ask)
+        for cell in cells.values():
+            assert cell.source
+            assert len(cell.proof) > 20
+            assert bool(cell.why) == (cell.use in (Use.NO, Use.ACYCLIC))
+
+
+def test_every_cell_names_a_test_that_exists() -> None:
+    for cells in TABLE.values():
+        for cell in cells.values():
+            file, _, name = cell.test.partition("::")
+            tree = ast.parse((TESTS / file).read_text(encoding="utf-8"))
+            found = {n.name for n in tree.body if isinstance(n, ast.FunctionDef)}
+            assert name in found, cell.test
+
+
+@pytest.mark.parametrize("properties", [(SAFE,), (STEADY,), (SAFE, STEADY), (FOLLOWED, SAFE)])
+@pytest.mark.parametrize(
+    "question",
+    [VERDICTS, Question(states=True), Question(lengths=True), Question(bounded=True)],
+)
+def test_the_choice_is_the_tables(properties: tuple[ir.Property, ...], question: Question) -> None:
+    of = system(*properties)
+    plan = choose(of, "all", question)
+    questions = asked(of, question)
+    for kind in Kind:
+        reasons = list(against(kind, questions))
+        assert (kind in plan.used) == (not reasons)
+        for why in reasons:
+            assert (kind, why) in [(u.kind, u.why) for u in plan.unused]
+    if any(p.kind is PropertyKind.LIVENESS for p in properties) and kinds(plan) - {Kind.DEAD}:
+        assert plan.acyclic
+        assert kinds(plan.cautious) <= {k for k in Kind if TABLE[k][Ask.ROUND].use is Use.PROVEN}
+
+
+def test_what_must_hold_in_every_state_needs_no_caution() -> None:
+    plan = choose(system(SAFE), "all", VERDICTS)
+    assert kinds(plan) == set(Kind)
+    assert not plan.acyclic
+    assert plan.cautious is None
+
+
+def test_what_is_followed_needs_all_steps() -> None:
+    plan = choose(system(FOLLOWED), "all", VERDICTS)
+    assert kinds(plan) == {Kind.DEAD}
+    whys = {u.kind: u.why for u in plan.unused}
+    assert whys[Kind.SYMMETRY] == whys[Kind.ORDER] == "`odd` is followed from where runs start"
+
+
+def test_numbers_of_states_are_those_of_all_states() -> None:
+    plan = choose(system(SAFE, STEADY), "all", Question(states=True))
+    assert not plan.used
+    assert {u.kind for u in plan.unused} == set(Kind)
+    assert {u.why for u in plan.unused} == {"the number of states is asked for"}
+
+
+def test_lengths_are_those_of_all_steps() -> None:
+    assert kinds(choose(system(SAFE), "all", Question(lengths=True))) == {Kind.SYMMETRY}
+    bounded = choose(system(SAFE), "all", Question(bounded=True))
+    assert kinds(bounded) == {Kind.SYMMETRY, Kind.DEAD}
+
+
+@pytest.mark.parametrize(
+    ("mode", "wanted"),
+    [
+        ("none", set()),
+        ("symmetry", {Kind.SYMMETRY}),
+        ("por", {Kind.DEAD, Kind.ORDER}),
+        ("auto", set(Kind)),
+        ("all", set(Kind)),
+    ],
+)
+def test_only_what_is_wanted_is_used(mode: str, wanted: set[Kind]) -> None:
+    assert mode in choosing.MODES
+    assert kinds(choose(system(SAFE, STEADY), mode, VERDICTS)) == wanted
+
+
+def test_where_runs_go_round_reasons_are_said() -> None:
+    plan = choose(system(STEADY), "all", VERDICTS)
+    assert plan.cautious is not None
+    assert kinds(plan.cautious) == {Kind.DEAD}
+    assert {u.why for u in plan.cautious.unused} == {"some run goes round for ever"}
+
+
+def test_a_condition_is_one_that_is_decided() -> None:
+    for ask in (Ask.END, Ask.ROUND, Ask.FOLLOWED, Ask.FAIR):
+        assert TABLE[Kind.DEAD][ask].where == KEPT
+
+
+def test_the_page_says_what_the_table_says() -> None:
+    text = DOCS.read_text(encoding="utf-8")
+    assert text.count(BEGIN) == text.count(END) == 1
+    said = text.partition(BEGIN)[2].partition(END)[0]
+    assert said.strip().splitlines() == markdown()
