@@ -3,8 +3,10 @@ what was promised at any moment."""
 
 from __future__ import annotations
 
+import array
+import ctypes
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from types import SimpleNamespace
@@ -18,9 +20,8 @@ from checker.exploration import store as stores
 from checker.exploration.store import LOAD, OutOfMemory, Store
 from checker.kernels.emit import Fn, Val, const
 from checker.kernels.fields import Shape, Worker
-from checker.kernels.image import KernelImage
+from checker.kernels.image import KernelImage, digest_of, module_text
 from checker.kernels.jit import Effort, Kernel, _compiled, _function
-from checker.kernels.image import digest_of, module_text
 from checker.kernels.routing import Routing
 from checker.kernels.seen import SeenSet
 
@@ -48,7 +49,6 @@ def kernel_of(words: int, weak: bool = False) -> Kernel:
     text = module_text(functions, public=True)
     engine = _compiled(text, digest_of(text), Effort.FULL, cache=False)
     image = SimpleNamespace(shape=Shape(words, 0, 0), level_limit=0, level_shift=0)
-    import ctypes
 
     def function(name: str, count: int, result: object = ctypes.c_uint64) -> object:
         return _function(engine, name, result, count)
@@ -65,16 +65,12 @@ def kernel_of(words: int, weak: bool = False) -> Kernel:
     )
 
 
-def rows_of(states: list[tuple[int, ...]]) -> memoryview:
-    import array
-
+def rows_of(states: Sequence[tuple[int, ...]]) -> memoryview:
     return memoryview(array.array("Q", [word for state in states for word in state])).cast("B")
 
 
-def insert(store: Store, who: int, states: list[tuple[int, ...]]) -> None:
+def insert(store: Store, who: int, states: Sequence[tuple[int, ...]]) -> None:
     """Inserts states with the record of one worker, and grows on the way, as a shard does."""
-    import ctypes
-
     crew, rows, at = store.crew[who], rows_of(states), 0
     crew.put(Worker.SHARDS, 1)
     address = ctypes.addressof(ctypes.c_char.from_buffer(rows))
@@ -116,8 +112,6 @@ def test_it_is_a_set(words: int, weak: bool, seed: int, count: int, spread: int)
     insert(store, 0, states)
     check(store, set(states))
     for state in [tuple(rng.randrange(spread, 2 * spread) for _ in range(words)) for _ in range(9)]:
-        import ctypes
-
         row = (ctypes.c_uint64 * words)(*state)
         assert store.kernel.lookup(store.context_address, ctypes.addressof(row)) == (1 << 64) - 1
 
@@ -126,8 +120,6 @@ def test_it_is_a_set(words: int, weak: bool, seed: int, count: int, spread: int)
 @pytest.mark.parametrize("words", [1, 3])
 def test_threads_that_insert_the_same_states(words: int, threads: int) -> None:
     """In different orders, into a table that is nearly full in the end."""
-    import ctypes
-
     rng = random.Random(threads)
     states = [(i,) * words for i in range(1, 1 + int(LOAD * (1 << 13)))]
     store = Store(kernel_of(words), threads, None, slots=1 << 13)
@@ -184,15 +176,17 @@ def test_a_limit_of_memory_is_kept(words: int, memory: int) -> None:
     """And what was found before is all there; rows of old levels are on the disk, and readable."""
     store = Store(kernel_of(words), 1, memory)
     states: list[tuple[int, ...]] = []
-    depth = 0
-    with pytest.raises(OutOfMemory, match="memory limit"):
-        while True:
+
+    def fill() -> None:
+        for depth in range(1, 1000):
             level = [(len(states) + i + 1,) * words for i in range(20_000)]
-            states += level
+            states.extend(level)
             insert(store, 0, level)
             assert store.used <= memory
-            depth += 1
             store.open_level(depth)
+
+    with pytest.raises(OutOfMemory, match="memory limit"):
+        fill()
     assert store.used <= memory
     found = set(kept(store))
     assert found <= set(states)
@@ -208,13 +202,17 @@ def test_a_disk_without_room_is_a_limit_of_memory(monkeypatch: pytest.MonkeyPatc
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.pwrite", full)
-    test_of = Store(kernel_of(1), 1, 1 << 20)
-    with pytest.raises(OutOfMemory, match="memory limit"):
+    store = Store(kernel_of(1), 1, 1 << 20)
+
+    def fill() -> None:
         for depth in range(1, 100):
-            insert(test_of, 0, [(10_000 * depth + i,) for i in range(10_000)])
-            test_of.open_level(depth)
-    assert test_of.used <= 1 << 20
-    check(test_of, set(kept(test_of)))
+            insert(store, 0, [(10_000 * depth + i,) for i in range(10_000)])
+            store.open_level(depth)
+
+    with pytest.raises(OutOfMemory, match="memory limit"):
+        fill()
+    assert store.used <= 1 << 20
+    check(store, set(kept(store)))
 
 
 @pytest.mark.parametrize("threads", [1, 3])
