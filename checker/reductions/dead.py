@@ -1,24 +1,75 @@
-"""Parts of a state that nobody will look at again.
+"""Parts of a state that nobody will look at again, given one value of rest.
 
-TODO docstring
+A part is an entry of a map, or one item of a set or of a bag in an entry.  It is *dead* in a state
+when nobody who might look at it ever will again: each reading of it stands under a condition that
+is false for ever, or is part of a condition whose value is decided for ever.  What is so for ever
+is told by how variables move (:mod:`dead_trends`), from all assignments in all actions and in the
+monitor (:mod:`dead_growth`); who reads what under which conditions is told by
+:mod:`dead_readings`; both are put together in :mod:`dead_cells`, for each part a condition that
+mentions the state alone.  Three kinds of parts come to rest:
+
+* flags and items of sets that are only ever added to are filled: the flag is raised, the item put
+  in (so a process that has heard from a quorum has heard from everybody);
+* whatever else belongs to a process is cleared;
+* messages that nobody will take any notice of (:mod:`dead_links`) vanish.
+
+Let ``r`` be what the statements do.  Then ``{(s, r(s))}`` is a bisimulation up to steps that nobody
+notices:
+
+* *Deadness lasts.*  The conditions speak of what moves in one direction only, so no step makes
+  them false, and neither does filling.  What is cleared, and messages, are in no condition.
+* *Nobody can tell.*  Dead parts are read under conditions that are false, or within conditions that
+  have one value, in ``s`` as in ``r(s)``.  So the same instances of actions are enabled, their
+  choices are the same, they assign the same to all that is alive, meet the same errors and belong
+  to the same constraints; invariants, premises, propositions and justice have the same values.  An
+  instance that takes a dead message may be missing in ``r(s)``: it would have taken the message
+  away and done nothing else.
+* *Running it twice changes nothing more.*  A variable is filled after those that its conditions
+  mention; where two ask about each other one of them does without (:meth:`Search._ordered`).  Its
+  own entries it asks only about conditions that the part itself belongs to, and a part that is
+  filled belongs to none that is still open.
+* *Steps that nobody notices are finitely many where they are owed*: what is filled has moved up,
+  what is cleared or sent is assigned only together with one of finitely many steps up
+  (:func:`dead_growth.progresses`), and a promise to receive is of one message alone.  So such steps
+  cannot stand, for ever, for others that are owed, and a run of what is left becomes a fair one
+  by putting them in where they are enabled.  (Namjoshi 1997: the rank that a bisimulation up to
+  stuttering needs.)  :mod:`promises` asks a similar question again, of any statements.
+
+Dead variables: Bozga, Fernandez, Ghirvu, *State space reduction based on live variables analysis*,
+SAS 1999; here a variable may be alive for one process and dead for another.  Stuttering: Namjoshi,
+*A simple characterization of stuttering bisimulation*, FSTTCS 1997.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import assert_never
 
-from checker.reductions.dead_cells import Blockers, Cell, Meeting, cell, dead_when, simplest
+from checker.reductions.dead_cells import Blockers, Cell, Meeting, cell, simplest
 from checker.reductions.dead_growth import progresses, trends
 from checker.reductions.dead_links import Effects
-from checker.reductions.dead_readings import Reading, readings
+from checker.reductions.dead_readings import Reading, now, readings
 from checker.reductions.dead_rest import Rest, written
 from checker.reductions.dead_sites import Site, sites
-from checker.reductions.dead_terms import mentions, within
+from checker.reductions.dead_terms import mentions, placeless, within
 from checker.reductions.dead_trends import Trend, Trends, Way
 from checker.reductions.plan import Kind, Unused
 from checker.system import ir
 from checker.system.ir import Block, Expr, TransitionSystem, VariableKind
-from checker.system.types import BOOL, AtomT, BagT, BoolT, SetT, Type, cardinality
+from checker.system.types import (
+    BOOL,
+    AtomT,
+    BagT,
+    BoolT,
+    IntT,
+    MapT,
+    OptionT,
+    SeqT,
+    SetT,
+    TupleT,
+    Type,
+    VariantT,
+    cardinality,
+)
 
 WIDE = 256
 """Of sets over more values no single members are dead."""
@@ -28,7 +79,7 @@ def find(system: TransitionSystem) -> tuple[Block, tuple[Unused, ...]]:
     """Statements that give dead parts their value of rest; and what hinders more."""
     if any(isinstance(s, ir.Emit) for a in system.actions for b in a.body for s in within(b)):
         return (), (Unused(Kind.DEAD, "effects are still to be lowered"),)
-    return Search(system).block()
+    return Search(placeless(system)).block()
 
 
 class Search:
@@ -116,10 +167,14 @@ class Search:
     def _received(self, site: Site, node: ir.Assign) -> bool:
         """Whether it takes away what the action's parameter says."""
         assert site.action is not None
-        names = {p.name for p in self.system.actions[site.action].params}
+        names = {
+            p.name
+            for p in self.system.actions[site.action].params
+            if isinstance(p.domain, ir.Members) and p.domain.of == now(node.target)
+        }
         match node.value:
-            case ir.Apply(op=ir.Op.REMOVE | ir.Op.BAG_REMOVE, args=(_, ir.Local(name=name))):
-                return name in names
+            case ir.Apply(op=ir.Op.REMOVE | ir.Op.BAG_REMOVE, args=(base, ir.Local(name=name))):
+                return name in names and base == now(node.target)
             case _:
                 return False
 
@@ -181,29 +236,29 @@ class Search:
             found = blockers.of(Meeting(part, stored))
             common = set(found) if common is None else common & set(found)
         still = self.trends.way
-        return {p for p in common or () if still(p) is Way.STILL}
+        return {
+            p
+            for p in common or ()
+            if still(p) is Way.STILL and not any(isinstance(n, ir.IsCase) for n in within(p))
+        }
 
     def _rest(self, variable: ir.Variable, hidden: frozenset[str], way: Way) -> list[Rest]:
         clauses = self._clauses(variable, hidden)
         if clauses is None:
             return []
-        part: Cell = cell(variable, way is not Way.ANY)
-        return [Rest(part, clauses, way)]
+        return [Rest(cell(variable, way is not Way.ANY), clauses, way)]
 
 
 def _plain(type_: Type) -> bool:
-    """Whether a type has a value that no renaming of processes or payloads changes."""
-    from checker.system.types import OptionT, SeqT, TupleT, VariantT
-
+    """Whether its value of rest is the same however processes and payloads are renamed."""
     match type_:
         case AtomT() | VariantT():
             return False
         case TupleT(items=items):
             return all(_plain(item) for item in items)
-        case OptionT() | SeqT() | SetT() | BagT():
+        case MapT(value=value):
+            return _plain(value)
+        case BoolT() | IntT() | OptionT() | SeqT() | SetT() | BagT():
             return True
         case _:
-            return True
-
-
-__all__ = ["dead_when", "find", "replace"]
+            assert_never(type_)

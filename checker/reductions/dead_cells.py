@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from checker.reductions.dead_readings import Reading
 from checker.reductions.dead_terms import (
-    bared,
     conjuncts,
     fits,
     free,
@@ -60,8 +59,8 @@ def cell(variable: ir.Variable, items: bool) -> Cell:
 class Meeting:
     """A reading of a cell's variable where it reads that very cell.
 
-    ``path``, ``around``: those of the reading, in the cell's names where these are known; ``apart``:
-    conditions on the cell's names under which the reader reads another cell.
+    ``path``, ``around``: those of the reading, in the cell's names where these are known;
+    ``apart``: conditions on the cell's names under which the reader reads another cell.
     """
 
     cell: Cell
@@ -107,7 +106,7 @@ class Meeting:
         names = free(theirs)
         for exprs in (self.path, self.around):
             open_ = (expr for expr in exprs if not _bound_names(expr) & names)
-            exprs[:] = [put(expr, theirs, ours) for expr in open_]
+            exprs[:] = [put(e, theirs, ours) if names <= free(e) else e for e in open_]
         pairs[:] = [(put(t, theirs, ours), o) for t, o in pairs]
 
     def _equations(self) -> Iterator[tuple[Expr, Expr]]:
@@ -169,11 +168,10 @@ class Blockers:
                 continue
             if not all(any(same(negation(test), side) for test in meeting.path) for side in sides):
                 continue
-            guarded = in_range(bared(disj(part, *sides)))
+            guarded = in_range(disj(part, *sides))
             own = _own(meeting.cell)
             if guarded is not None and not any(same(test, own) for test in conjuncts(part)):
                 yield guarded
-
 
     def _ending(self, meeting: Meeting, part: Expr) -> bool:
         """Whether what is said may have been taken away when the reader gets there."""
@@ -198,17 +196,25 @@ def _disjuncts(expr: Expr) -> tuple[Expr, ...]:
 
 
 def in_range(expr: Expr) -> Expr | None:
-    """``expr`` where no index in it can be beyond its map; ``None`` where that can't be said."""
+    """``expr`` where no index in it can be beyond its map and each field is of the right case.
+
+    ``None`` where that can't be said.
+    """
     tests: list[Expr] = []
-    bare = expr
+    bare, bound = expr, _bound_names(expr)
+    for node in within(expr):
+        if isinstance(node, ir.CaseField):
+            if bound & free(node.base) or mentions(node.base):
+                return None
+            tests.append(ir.IsCase(node.base, node.case))
     for node in within(expr):
         if isinstance(node, ir.Index) and isinstance(node.base.type, MapT):
             key, wanted = node.key, node.base.type.key
             if fits(key.type, wanted):
                 continue
-            simple = isinstance(key.type, AtomT | IntT) and isinstance(wanted, AtomT | IntT)
+            ranked = isinstance(key.type, AtomT | IntT) and isinstance(wanted, AtomT | IntT)
             plain = all(isinstance(n, ir.Local | ir.Item | ir.Const) for n in within(key))
-            if not (simple and plain) or _bound_names(expr) & free(key):
+            if not (ranked and plain) or bound & free(key):
                 return None
             tests.append(within_type(key, wanted))
             bare = put(bare, node, ir.Local(node.type, "@there"))
@@ -233,11 +239,3 @@ def simplest(clauses: Iterable[list[Expr]]) -> list[list[Expr]] | None:
             found = [other for other in found if not set(clause) <= set(other)]
             found.append(clause)
     return found
-
-
-def dead_when(clauses: list[list[Expr]]) -> Expr:
-    """The condition that clauses stand for."""
-    return conj(*(disj(*clause) for clause in clauses))
-
-
-__all__ = ["Blockers", "Cell", "Meeting", "cell", "dead_when", "simplest"]

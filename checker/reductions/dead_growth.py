@@ -72,6 +72,8 @@ def _ends(
     first = stmt.target.path[0] if stmt.target.path else None
     if not isinstance(first, ir.Key) or first.key_type is None or mentions(first.key):
         return
+    if free(first.key) & site.mutable:
+        return
     for name, found in stores.items():
         if plain[name].way is not Way.UP:
             continue
@@ -131,6 +133,6 @@ def _strict(site: Site, stmt: ir.Assign, moves: Trends) -> bool:
         case Apply(op=Op.ADD, args=(base, ir.Const(value=int() as more))):
             return same(base, here) and more > 0
         case value if isinstance(here.type, IntT):
-            return tested(Apply(BOOL, Op.LT, (here, value)))
+            return any(same(Apply(BOOL, Op.LT, (here, value)), fact) for fact in site.facts)
         case _:
             return False

@@ -35,7 +35,9 @@ class Effects:
         if action is None or cell.item is None or reading.item is None:
             return None
         gone = self.blockers.of(Meeting(cell, reading))
-        if self.system.monitor or not self._own_promise(self.system.actions[action], reading.item, cell):
+        if self.system.monitor or not self._own_promise(
+            self.system.actions[action], reading.item, cell
+        ):
             return [gone] if gone else None
         found: list[list[Expr]] = []
         for site in self.sites:
@@ -62,7 +64,9 @@ class Effects:
             fairness = ir.fairness_of(other)
             if fairness.kind is not ir.fairness_of(action).kind:
                 return False
-            if not any(_says_all(fairness.key, param) for param in other.params if _of(param, cell)):
+            if not any(
+                _says_all(fairness.key, param) for param in other.params if _of(param, cell)
+            ):
                 return False
         return True
 

@@ -159,7 +159,8 @@ def _assign(stmt: ir.Assign, at: _At) -> Iterator[Reading]:
         if isinstance(step, ir.Pos):
             break
         if step.key_type is None:
-            yield Reading(target.name, tuple(keys), at.path, (), at.site)
+            if target.is_state:
+                yield Reading(target.name, tuple(keys), at.path, (), at.site)
             break
         keys.append(step.key)
     for step in target.path:
@@ -186,9 +187,9 @@ def _flow(value: Expr, here: Expr, at: _At) -> Iterator[Reading]:
         case Apply(op=Op.UNION | Op.MINUS | Op.INTERSECT, args=(base, other)):
             yield from _flow(base, here, at)
             yield from _expr(other, at)
-        case Apply(op=Op.ITE, args=(Apply(op=Op.IN, args=(what, of)), yes, Apply() as no)) if (
-            same(of, here) and same(yes, here)
-        ):
+        case Apply(op=Op.ITE, args=(Apply(op=Op.IN, args=(what, of)), yes, Apply() as no)) if same(
+            of, here
+        ) and same(yes, here):
             adds = no.op is Op.BAG_ADD and same(no.args[1], what) and same(no.args[0], here)
             if adds and _guessed(no):
                 yield from _expr(what, at)

@@ -98,9 +98,7 @@ def _filled(rest: Rest, item: ir.Local) -> Block:
     return _if(all_, inner)
 
 
-def _components(
-    item: ir.Local, clauses: list[list[Expr]]
-) -> tuple[list[int] | None, list[int]]:
+def _components(item: ir.Local, clauses: list[list[Expr]]) -> tuple[list[int] | None, list[int]]:
     """Which components of an item are asked about, and which are not; ``None``: the whole is."""
     if not isinstance(item.type, TupleT):
         return None, []

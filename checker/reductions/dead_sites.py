@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
-from checker.reductions.dead_terms import conjuncts, free, mentions, risky, rewritten, within
+from checker.reductions.dead_terms import conjuncts, free, mentions, rewritten, risky, within
 from checker.system import ir
 from checker.system.build import member, negation
 from checker.system.evaluate import key_rank
@@ -30,7 +30,7 @@ class Site:
     ``beside``: conditions tested together with it, and no error can come of any of them: where one
     is false, the values of the others make no difference.  ``param``: it is this parameter's
     domain.  ``instance``: which one, of an action that stands for several.  ``body``: it is
-    reached after the guard.
+    reached after the guard.  ``mutable``: local names with more than one value.
     """
 
     node: Stmt | Expr | ir.Domain
@@ -42,6 +42,7 @@ class Site:
     param: str | None = None
     instance: int = 0
     body: bool = False
+    mutable: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -61,7 +62,7 @@ class Walk:
     def note(self, node: Any) -> None:
         self.sites.append(
             Site(node, self.path, self.facts, self.action, next(self.numbers), (), None,
-                 self.instance, self.body)
+                 self.instance, self.body, self.mutable)
         )  # fmt: skip
 
     def given(self, *conditions: Expr) -> Walk:
@@ -104,7 +105,9 @@ class Walk:
                 stmt = self.inlined(raw)
                 self.note(stmt)
                 target = stmt.target
-                self.changed(*(({target.name}, set()) if target.is_state else (set(), {target.name})))
+                self.changed(
+                    *(({target.name}, set()) if target.is_state else (set(), {target.name}))
+                )
             case ir.If(condition, then, otherwise):
                 condition = self.inlined(condition)
                 self.note(condition)
@@ -121,7 +124,7 @@ class Walk:
                 self.note(self.inlined(raw))
                 self.changed(*_assigned(raw))
                 self.given(self.inlined(condition)).block(body)
-            case ir.Choose(name, domain, where):
+            case ir.Choose(name):
                 stmt = self.inlined(raw)
                 self.note(stmt)
                 known = self.given(*within_domain(name, stmt.domain), stmt.where)

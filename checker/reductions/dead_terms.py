@@ -4,50 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from typing import Any
 
-from checker.system import ir
+from checker.system import ir, types
 from checker.system.build import conj, disj, negation
 from checker.system.evaluate import key_rank
 from checker.system.ir import Apply, Expr, Op
 from checker.system.types import AtomT, IntT, MapT, SeqT, Type
 
-EXPRS = (
-    ir.Const,
-    ir.Local,
-    ir.Read,
-    ir.Index,
-    ir.Item,
-    Apply,
-    ir.Make,
-    ir.IsCase,
-    ir.CaseField,
-    ir.Let,
-    ir.Quant,
-    ir.SetOf,
-    ir.MapOf,
-)
-BINDERS = (ir.Quant, ir.SetOf, ir.MapOf, ir.Let)
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    """The fields of a node in which other nodes may be; none where it is no node."""
+    if not is_dataclass(kind) or kind is ir.Place or kind.__module__ == types.__name__:
+        return ()
+    return tuple(f.name for f in fields(kind))
 
 
 def parts(node: Any) -> Iterator[Any]:
     """What ``node`` is made of, one level down: expressions, domains, statements."""
-    for field in fields(node):
-        value = getattr(node, field.name)
+    for name in _names(type(node)):
+        value = getattr(node, name)
         for part in value if isinstance(value, tuple) else (value,):
-            if is_dataclass(part) and not isinstance(part, ir.Place | type) and not _type(part):
+            if _names(type(part)):
                 yield part
-
-
-def _type(part: Any) -> bool:
-    return type(part).__module__ == "checker.system.types"
 
 
 def within(node: Any) -> Iterator[Any]:
     """``node`` and everything in it."""
-    yield node
-    for part in parts(node):
-        yield from within(part)
+    todo = [node]
+    while todo:
+        node = todo.pop()
+        yield node
+        todo.extend(parts(node))
 
 
 def rewritten(node: Any, change: Callable[[Any], Any]) -> Any:
@@ -56,49 +46,44 @@ def rewritten(node: Any, change: Callable[[Any], Any]) -> Any:
     if changed is not None:
         return changed
     found: dict[str, Any] = {}
-    for field in fields(node):
-        value = getattr(node, field.name)
+    for name in _names(type(node)):
+        value = getattr(node, name)
         if isinstance(value, tuple):
-            found[field.name] = tuple(_inner(part, change) for part in value)
-        else:
-            found[field.name] = _inner(value, change)
-    return replace(node, **found)
-
-
-def _inner(part: Any, change: Callable[[Any], Any]) -> Any:
-    if not is_dataclass(part) or isinstance(part, ir.Place | type) or _type(part):
-        return part
-    return rewritten(part, change)
+            new: Any = tuple(rewritten(p, change) if _names(type(p)) else p for p in value)
+            if any(one is not other for one, other in zip(new, value, strict=True)):
+                found[name] = new
+        elif _names(type(value)):
+            new = rewritten(value, change)
+            if new is not value:
+                found[name] = new
+    return replace(node, **found) if found else node
 
 
 def put(expr: Expr, pattern: Expr, value: Expr) -> Expr:
     """``expr`` with ``value`` for every ``pattern``."""
-    bare = bared(pattern)
+    kind = type(pattern)
 
     def change(node: Any) -> Any:
-        return value if isinstance(node, EXPRS) and bared(node) == bare else None
+        return value if type(node) is kind and node == pattern else None
 
     result: Expr = rewritten(expr, change)
     return result
 
 
-def bared(expr: Expr) -> Expr:
-    """``expr`` without places, so that it can be compared."""
-    if not any(getattr(n, "place", None) for n in within(expr)):
-        return expr
+def placeless(node: Any) -> Any:
+    """``node`` without the places of what is in it, so that it can be compared."""
 
-    def change(node: Any) -> Any:
-        if getattr(node, "place", None) is None:
+    def change(part: Any) -> Any:
+        if getattr(part, "place", None) is None:
             return None
-        return rewritten(replace(node, place=None), change)
+        return placeless(replace(part, place=None))
 
-    result: Expr = rewritten(expr, change)
-    return result
+    return rewritten(node, change)
 
 
 def same(left: Expr, right: Expr) -> bool:
-    """Whether two expressions are written alike."""
-    return left == right or bared(left) == bared(right)
+    """Whether two expressions without places are written alike."""
+    return left == right
 
 
 def mentions(expr: Any) -> set[str]:

@@ -41,8 +41,8 @@ def test_one_check_at_a_time(tmp_path: Path, capsys: Out) -> None:
 
 def test_what_goes_on_with_a_run_is_said_and_does(tmp_path: Path, capsys: Out) -> None:
     folder = tmp_path / "a run"
-    begin = ["check", SPEC, "--set", "n=5", "--coverage", "--checkpoint", str(folder)]
-    assert main([*begin, "--max-depth", "5"]) == 3
+    begin = ["check", SPEC, "--set", "n=5", "--reduce", "none", "--checkpoint", str(folder)]
+    assert main([*begin, "--coverage", "--max-depth", "5"]) == 3
     (line,) = [x for x in capsys.readouterr().err.splitlines() if x.startswith("go on with: ")]
     command = shlex.split(line.removeprefix("go on with: "))
     assert command[0] == "bivalence"
@@ -63,7 +63,18 @@ def test_a_run_that_is_over_stays_where_that_is_wanted(tmp_path: Path, capsys: O
 
 def started(folder: Path) -> subprocess.Popen[str]:
     """A long check of which some levels are committed already."""
-    words = ["check", SPEC, "--set", "n=8", "--threads", "1", "--checkpoint-every", "0"]
+    words = [
+        "check",
+        SPEC,
+        "--set",
+        "n=8",
+        "--reduce",
+        "none",
+        "--threads",
+        "1",
+        "--checkpoint-every",
+        "0",
+    ]
     program = (
         "import sys\n"
         "from checker.exploration import journal\n"
@@ -89,7 +100,7 @@ def test_a_signal_leaves_a_run_that_can_be_gone_on_with(
 ) -> None:
     folder = tmp_path / "run"
     running = started(folder)
-    resume = ["check", SPEC, "--set", "n=8", "--resume", str(folder)]
+    resume = ["check", SPEC, "--set", "n=8", "--reduce", "none", "--resume", str(folder)]
     os.kill(running.pid, signal.SIGSTOP)
     assert main(resume) == 2
     assert f"process {running.pid} on" in capsys.readouterr().err

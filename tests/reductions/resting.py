@@ -1,0 +1,119 @@
+"""The relation between states and their states of rest, checked with the interpreter: a
+bisimulation up to steps that nobody notices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from checker.system import interpreter, ir
+from checker.system.evaluate import RunFault
+from checker.system.interpreter import Constraint, State
+from checker.system.ir import Block, TransitionSystem
+
+Rest = Callable[[State], State]
+Noticed = tuple[dict[State, set[Constraint | None]], set[Constraint]]
+
+
+def resting(system: TransitionSystem, block: Block) -> Rest:
+    """What ``block`` makes of a state."""
+    names = [v.name for v in system.variables]
+    action = ir.Action("rest", ir.ActionKind.WORLD, (), ir.TRUE, block, ir.FALSE)
+    alone = ir.TransitionSystem("rest", (), system.variables, (), (action,), (), (), system.marks)
+
+    def rest(state: State) -> State:
+        (way,) = interpreter.action_transitions(alone, action, state)
+        assert way.fault is None and way.successor is not None and not way.events
+        assert len(way.successor) == len(names)
+        return way.successor
+
+    return rest
+
+
+def noticed(system: TransitionSystem, state: State, rest: Rest) -> Noticed:
+    """The steps of ``state`` to other states of rest, each with what it takes; and what is owed."""
+    here = rest(state)
+    steps: dict[State, set[Constraint | None]] = {}
+    enabled: set[Constraint] = set()
+    for action in system.actions:
+        owed: dict[tuple[object, ...], Constraint | None] = {}
+        for scope in interpreter.instances(system, action, state):
+            values = tuple(scope.names[p.name] for p in action.params)
+            owed[values] = interpreter.constraint(action, scope)
+        for step in interpreter.action_transitions(system, action, state):
+            there = None if step.successor is None else rest(step.successor)
+            constraint = owed.get(step.params)
+            if there == here:
+                continue
+            if constraint is not None:
+                enabled.add(constraint)
+            if there is not None:
+                steps.setdefault(there, set()).add(constraint)
+    return steps, enabled
+
+
+def questions(system: TransitionSystem) -> list[tuple[ir.Expr, dict[str, object]]]:
+    """All that properties and justice ask of states."""
+    found: list[tuple[ir.Expr, dict[str, object]]] = []
+    for prop in system.properties:
+        found += [(prop.bad, {}), (prop.premise, {})]
+        for values in interpreter.assignments(prop.params):
+            names = dict(zip((p.name for p in prop.params), values, strict=True))
+            found += [(proposition, names) for proposition in prop.propositions]
+    return [*found, *((justice.holds, {}) for justice in system.justice)]
+
+
+def answer(system: TransitionSystem, expr: ir.Expr, state: State, names: dict[str, object]) -> str:
+    """What a question's value is in a state, an error included."""
+    try:
+        return str(interpreter.holds(system, expr, state, names))
+    except RunFault as fault:
+        return fault.code
+
+
+def faults(system: TransitionSystem, state: State) -> tuple[set[str], bool]:
+    """The errors that a state's steps meet; whether a capacity that was guessed is too small."""
+    found = [s.fault for s in interpreter.successors(system, state) if s.fault is not None]
+    return {f.code for f in found if f.grows is None}, any(f.grows for f in found)
+
+
+def disagreement(system: TransitionSystem, block: Block, most: int) -> str | None:
+    """Why states of rest do not stand for states, by the first ``most`` reachable states."""
+    rest, asked = resting(system, block), questions(system)
+    seen = dict.fromkeys(interpreter.initial_states(system))
+    waiting = list(seen)
+    for state in waiting:
+        here = rest(state)
+        if rest(here) != here:
+            return "what is at rest does not stay as it is"
+        if here != state and (why := _differ(system, state, here, rest, asked)):
+            return why
+        for step in interpreter.successors(system, state):
+            if step.successor is not None and step.successor not in seen and len(seen) < most:
+                seen[step.successor] = None
+                waiting.append(step.successor)
+    return None
+
+
+def _differ(
+    system: TransitionSystem,
+    state: State,
+    here: State,
+    rest: Rest,
+    asked: list[tuple[ir.Expr, dict[str, object]]],
+) -> str | None:
+    for expr, names in asked:
+        if answer(system, expr, state, names) != answer(system, expr, here, names):
+            return "a question has another answer"
+    (mine, full), (theirs, _) = faults(system, state), faults(system, here)
+    if full:
+        return None  # with more room there would be other steps
+    if mine != theirs:
+        return "another error of the run"
+    try:
+        one = noticed(system, state, rest)
+    except RunFault:
+        return None
+    other = noticed(system, here, rest)
+    if one[1] != other[1]:
+        return "something else is owed"
+    return None if one[0] == other[0] else "other steps"
