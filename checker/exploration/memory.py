@@ -1,39 +1,63 @@
-"""Memory that native code works on: zeroed, grown by copying, returned when dropped."""
+"""Memory that native code works on: zeroed, grown where it is, returned when dropped."""
 
 from __future__ import annotations
 
 import ctypes
 import mmap
 import os
+import sys
+import tempfile
+from functools import lru_cache
+from typing import Any
 
 HUGE = 1 << 22
 """From so many bytes on, huge pages are asked for."""
+RESERVED = 1 << 40
+"""At most so many bytes of addresses are kept free behind a buffer that grows."""
+CHUNK = 1 << 24
+"""So many bytes are written to a file at a time."""
 
 
 _FLAGS: dict[str, int] = (
     {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_ANONYMOUS") else {}
 )
 """Private memory: shared memory gets no huge pages on most machines."""
+_LATER: dict[str, int] = (
+    {"flags": _FLAGS["flags"] | mmap.MAP_NORESERVE} if hasattr(mmap, "MAP_NORESERVE") else {}
+)
+"""Private memory that is not promised before it is written to."""
 
 
 class Buffer:
-    """``size`` bytes of zeros at ``address``.  Raises ``MemoryError`` where there are none."""
+    """``size`` bytes of zeros at ``address``.  Raises ``MemoryError`` where there are none.
 
-    def __init__(self, size: int) -> None:
+    ``reserved``: it will grow up to so many bytes without moving, where the system can do that;
+    memory that is not written to costs nothing.
+    """
+
+    def __init__(self, size: int, reserved: int = 0) -> None:
         self.size = max(size, mmap.PAGESIZE)
-        try:
-            self._pages = mmap.mmap(-1, self.size, **_FLAGS)
-        except (OSError, OverflowError, ValueError) as error:
-            raise MemoryError(f"no {size:,} bytes of memory") from error
-        if self.size >= HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
-            self._pages.madvise(mmap.MADV_HUGEPAGE)
+        self._pages = _reserved(self.size, reserved) or _private(self.size)
+        self.room = len(self._pages)
+        if self.room >= HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
+            begin = HUGE if self.room > self.size else 0
+            self._pages.madvise(mmap.MADV_HUGEPAGE, begin, self.room - begin)
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(self._pages))
 
     def larger(self, size: int, used: int) -> Buffer:
-        """A new buffer that starts with the ``used`` first bytes of this one."""
+        """A buffer that starts with the ``used`` first bytes of this one: itself where it has
+        room, otherwise a new one.
+        """
+        if size <= self.room:
+            self.size = max(size, self.size)
+            return self
         new = Buffer(size)
         ctypes.memmove(new.address, self.address, used)
         return new
+
+    def anew(self, size: int) -> Buffer:
+        """Zeros in place of this one, which is not used any more."""
+        return Buffer(size)
 
     def clear(self) -> None:
         """Zeros again."""
@@ -41,11 +65,11 @@ class Buffer:
 
     def words(self) -> memoryview:
         """The bytes as unsigned 64-bit words."""
-        return memoryview(self._pages).cast("Q")
+        return self.bytes().cast("Q")
 
     def halves(self) -> memoryview:
         """The bytes as unsigned 32-bit words."""
-        return memoryview(self._pages).cast("I")
+        return self.bytes().cast("I")
 
     def find(self, what: bytes, begin: int, end: int) -> int:
         """The first position from ``begin`` on, before ``end``, of ``what``; -1 for none."""
@@ -53,7 +77,26 @@ class Buffer:
 
     def bytes(self) -> memoryview:
         """The bytes themselves."""
-        return memoryview(self._pages)
+        return memoryview(self._pages)[: self.size]
+
+    def spill(self, begin: int, end: int, file: int, offset: int) -> int:
+        """Bytes from ``begin``, before ``end``, will only be read from now on: they move to an open
+        ``file``, at ``offset`` (all three: whole pages), and can be read where they were.
+
+        Gives how many bytes of memory are free now: all or none.  Raises ``OSError`` where the file
+        has no room.
+        """
+        libc = _libc()
+        if libc is None:
+            return 0
+        data = memoryview(self._pages)
+        for at in range(begin, end, CHUNK):
+            stop = min(end, at + CHUNK)
+            while at < stop:
+                at += os.pwrite(file, data[at:stop], offset + at - begin)
+        shared = mmap.MAP_SHARED | _FIXED
+        where = libc.mmap(self.address + begin, end - begin, mmap.PROT_READ, shared, file, offset)
+        return end - begin if where == self.address + begin else 0
 
 
 class MappedBuffer(Buffer):
@@ -73,6 +116,7 @@ class MappedBuffer(Buffer):
             self._file = os.fstat(handle)
         finally:
             os.close(handle)
+        self.room = self.size
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(self._pages))
 
     def is_at(self, path: str) -> bool:
@@ -89,6 +133,69 @@ class MappedBuffer(Buffer):
             return MappedBuffer(size, self.path)
         except OSError:
             return super().larger(size, used)
+
+    def anew(self, size: int) -> Buffer:
+        """The same file, in zeros; memory of one's own where the disk has no room."""
+        try:
+            new = MappedBuffer(size, self.path)
+        except OSError:
+            return Buffer(size)
+        new.clear()
+        return new
+
+
+_FIXED = 0x10
+"""MAP_FIXED of Linux."""
+
+
+@lru_cache(maxsize=1)
+def _libc() -> Any:
+    """The C library, where memory can be mapped again at the same address; otherwise ``None``."""
+    if not sys.platform.startswith("linux"):
+        return None
+    try:
+        libc = ctypes.CDLL(None, use_errno=True)
+        libc.mmap.restype = ctypes.c_size_t
+        libc.mmap.argtypes = (
+            *(ctypes.c_size_t, ctypes.c_size_t),
+            *(ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long),
+        )
+    except (OSError, AttributeError):
+        return None
+    return libc
+
+
+def _private(size: int) -> mmap.mmap:
+    try:
+        return mmap.mmap(-1, size, **_FLAGS)
+    except (OSError, OverflowError, ValueError) as error:
+        raise MemoryError(f"no {size:,} bytes of memory") from error
+
+
+def _reserved(size: int, most: int) -> mmap.mmap | None:
+    """Addresses for ``most`` bytes, or for less where the system has not so many."""
+    while _LATER and most > size:
+        try:
+            return mmap.mmap(-1, most, **_LATER)
+        except (OSError, OverflowError, ValueError):
+            most //= 16
+    return None
+
+
+def unnamed() -> int:
+    """An open file in the temporary folder, gone when it is closed, and when the process ends."""
+    handle, path = tempfile.mkstemp(prefix="bivalence-")
+    os.unlink(path)
+    return handle
+
+
+@lru_cache(maxsize=1)
+def installed() -> int:
+    """Bytes of memory that the machine has, as far as the system says."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return RESERVED
 
 
 def available() -> int:

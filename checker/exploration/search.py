@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor, wait
+from threading import Lock
 
 from checker.exploration.explored import Cyclic
 from checker.exploration.findings import Best, Findings
@@ -18,6 +19,9 @@ from checker.witness.answer import INTERRUPTED, Limits, Listener, Progress
 
 PARALLEL_FROM = 8192
 """Levels of fewer states are expanded by one thread."""
+PIECES, LEAST_PIECE = 32, 256
+"""A level is cut into so many pieces for each thread, none of them smaller than this, so that all
+threads are done at about the same time."""
 SLICE = 0.1
 """Seconds after which Python looks at limits and tables again."""
 
@@ -57,6 +61,7 @@ class Search:
         self._tracked = tracked
         self.halt = False
         self._pool: ThreadPoolExecutor | None = None
+        self._spare, self._share, self._lock = 0, 0, Lock()
         self._grain = 256
         self._reported = self.started
 
@@ -181,7 +186,8 @@ class Search:
         size = self.store.level_size(depth)
         count = len(crew) if size >= PARALLEL_FROM else 1
         if count > 1:
-            queue = deque(s for segment in queue for s in _split(segment, size // (count * 8) + 1))
+            piece = max(LEAST_PIECE, size // (count * PIECES) + 1)
+            queue = deque(s for segment in queue for s in _split(segment, piece))
         while queue and self.stopped is None:
             if mode is Mode.SEARCH:
                 self._admit(count)
@@ -206,15 +212,25 @@ class Search:
             self.stopped = f"the limit of {limit:,} states was reached"
             return
         overflow = store.total(Worker.OVERFLOW) > 0
-        if store.room < (store.slots >> 3) or (overflow and store.room < (store.slots >> 2)):
+        if store.scarce or (overflow and store.room < store.slots >> 5):
             store.grow()
         room = store.room
         if limit is not None:
             room = min(room, limit - store.states)
+        self._spare, self._share = room, room if count == 1 else max(1, room // (4 * count))
         for i, one in enumerate(store.crew):
             one.put(Worker.OVERFLOW, 0)
-            share = (room + count - 1 - i) // count if i < count else 0
-            one.put(Worker.CAP, one.count + share)
+            one.put(Worker.CAP, one.count)
+            if i < count:
+                self._give(one)
+
+    def _give(self, crew: Crew) -> bool:
+        """Gives a worker, which has used up what it had, some of what there is room for."""
+        with self._lock:
+            given = min(self._spare, self._share)
+            self._spare -= given
+        crew.put(Worker.CAP, crew.get(Worker.CAP) + given)
+        return given > 0
 
     def _round(self, queue: deque[Segment], count: int) -> None:
         if count == 1:
@@ -248,7 +264,9 @@ class Search:
             if reached < end:
                 queue.appendleft((owner, reached, end))
             if reached < stop:
-                return
+                if not self._give(crew):
+                    return
+                crew.put(Worker.OVERFLOW, 0)
             if now - before < SLICE / 8:
                 self._grain = min(self._grain * 2, 1 << 18)
             elif now - before > SLICE / 2:

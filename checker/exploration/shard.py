@@ -150,7 +150,7 @@ class Shard:
         """Room for new states; raises ``OutOfMemory`` where there is none."""
         store, crew = self.store, self.crew
         overflow = crew.get(Worker.OVERFLOW) > 0
-        if store.room < store.slots >> 3 or (overflow and store.room < store.slots >> 2):
+        if store.scarce or (overflow and store.room < store.slots >> 5):
             store.grow()
         crew.put(Worker.OVERFLOW, 0)
         crew.put(Worker.CAP, crew.count + store.room)

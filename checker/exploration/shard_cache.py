@@ -135,7 +135,7 @@ class ShardCache:
             row = 8 * kernel.image.shape.words
             whole = (
                 state.digest == kernel.image.digest
-                and sizes[f"table-{state.slots}"] >= 8 * state.slots
+                and sizes["table"] >= 8 * state.slots
                 and sizes["rows-0"] >= row * int(LOAD * state.slots) >= row * state.count
             )
         except (OSError, ValueError, TypeError, KeyError):

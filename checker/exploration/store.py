@@ -6,18 +6,33 @@ range of the rows of each worker.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import mmap
+import os
+import weakref
+from collections import deque
 from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from checker.exploration.findings import Best, Report
-from checker.exploration.memory import Buffer, available
+from checker.exploration.memory import RESERVED, Buffer, available, installed, unnamed
 from checker.kernels.fields import BATCH, Context, Worker
 from checker.kernels.jit import Kernel
+from checker.kernels.seen import LINE
 
 FIRST_SLOTS = 1 << 13
-LOAD = 0.6
+LOAD = 7 / 8
 """At most this part of the slots is ever in use."""
+QUICKLY = 1 << 18
+"""A table of fewer slots becomes four times as large: so little is not worth saving."""
+SMALLEST = 1.05
+"""By less a table need not grow."""
+TOGETHER = 1 << 16
+"""States from which on threads fill a table together."""
+PIECE = 1 << 14
+"""Rows that a thread puts into the table at a time."""
 
 
 class OutOfMemory(Exception):
@@ -26,14 +41,20 @@ class OutOfMemory(Exception):
 
 @dataclass
 class Crew:
-    """One worker: its record and its rows; ``starts[d]`` is its first row of level ``d``."""
+    """One worker: its record and its rows; ``starts[d]`` is its first row of level ``d``.
+
+    ``desk``: has the record, on pages of its own, so that no two workers write to the same lines
+    of the cache; ``spilled``: so many bytes at the beginning of the rows are on the disk.
+    """
 
     record: ctypes.Array[ctypes.c_uint64]
+    desk: Buffer
     rows: Buffer
     batch: Buffer
     hashes: Buffer
     labels: Buffer
     starts: list[int] = field(default_factory=lambda: [0])
+    spilled: int = 0
 
     def get(self, which: int) -> int:
         return int(self.record[which])
@@ -49,14 +70,19 @@ class Crew:
     def count(self) -> int:
         return self.get(Worker.COUNT)
 
+    @property
+    def fixed(self) -> int:
+        """Bytes of what does not grow."""
+        return sum(one.size for one in (self.desk, self.batch, self.hashes, self.labels))
+
 
 Make = Callable[[str, int], Buffer]
 """Gives a buffer of a size, for what has this name."""
 
 
-def private(_: str, size: int) -> Buffer:
-    """Memory of this process."""
-    return Buffer(size)
+def private(name: str, size: int) -> Buffer:
+    """Memory of this process; rows have addresses to grow into."""
+    return Buffer(size, min(installed(), RESERVED) if name.startswith("rows") else 0)
 
 
 class Store:
@@ -74,19 +100,24 @@ class Store:
         slots: int = FIRST_SLOTS,
     ) -> None:
         self.kernel, self.shape, self.memory = kernel, kernel.image.shape, memory
-        self.context = (ctypes.c_uint64 * self.shape.context_words)()
+        self.width = 8 * self.shape.words
+        self._page = Buffer(8 * self.shape.context_words)
+        self.context = (ctypes.c_uint64 * self.shape.context_words).from_address(self._page.address)
         self.slots, self.make = slots, make
-        self.table = self._table(slots)
+        self.table = make("table", slots * 8)
         self.numbers: Buffer | None = None
         self.crew = [self._crew(i) for i in range(workers)]
+        self._file: int | None = None
+        self._written = 0
         self._addresses()
 
     def _crew(self, number: int) -> Crew:
-        width = self.shape.words * 8
+        desk = Buffer(8 * self.shape.worker_words)
         crew = Crew(
-            (ctypes.c_uint64 * self.shape.worker_words)(),
-            self.make(f"rows-{number}", int(self.slots * LOAD) * width),
-            Buffer(BATCH * width),
+            (ctypes.c_uint64 * self.shape.worker_words).from_address(desk.address),
+            desk,
+            self.make(f"rows-{number}", int(self.slots * LOAD) * self.width),
+            Buffer(BATCH * self.width),
             Buffer(BATCH * 8),
             Buffer(BATCH * 4),
         )
@@ -96,12 +127,9 @@ class Store:
         crew.put(Worker.BATCH_LABELS, crew.labels.address)
         return crew
 
-    def _table(self, slots: int) -> Buffer:
-        return self.make(f"table-{slots}", slots * 8)
-
     def _addresses(self) -> None:
         self.context[Context.TABLE] = self.table.address
-        self.context[Context.MASK] = self.slots - 1
+        self.context[Context.SLOTS] = self.slots
         for i, crew in enumerate(self.crew):
             self.context[Context.ROWS + i] = crew.rows.address
 
@@ -113,45 +141,134 @@ class Store:
     def states(self) -> int:
         return sum(crew.count for crew in self.crew)
 
+    # -- memory ---------------------------------------------------------------------------------
+
     @property
     def used(self) -> int:
-        """Bytes in use: the table, and the rows that hold states."""
-        return self.slots * 8 + self.states * self.shape.words * 8
+        """Bytes of memory in use: the table, rows that hold states, and all that goes with them."""
+        rows = sum(_pages(crew.count * self.width) - crew.spilled for crew in self.crew)
+        numbers = 0 if self.numbers is None else self.numbers.size
+        return self.slots * 8 + rows + numbers + self._fixed
+
+    @property
+    def _begun(self) -> int:
+        """Bytes that rows take at most because a page of them is begun."""
+        return mmap.PAGESIZE * len(self.crew)
+
+    @property
+    def _fixed(self) -> int:
+        return self._page.size + sum(crew.fixed for crew in self.crew)
 
     @property
     def room(self) -> int:
-        """How many states may still be added before the table has to grow."""
-        return int(self.slots * LOAD) - self.states
+        """How many states may still be added before :meth:`grow` is needed.
 
-    def grow(self) -> None:
-        """A larger table; raises :class:`OutOfMemory` where that can't be."""
-        slots = self.slots * (8 if self.slots < 1 << 18 else 4 if self.slots < 1 << 20 else 2)
-        row_bytes = self.shape.words * 8
-        peak = self.used + slots * 8 + self.states * row_bytes
-        if self.memory is not None and peak > self.memory:
-            raise OutOfMemory(f"the memory limit of {self.memory:,} bytes was reached")
-        if peak - self.used > available():
+        The first table may be filled whatever the limit is.
+        """
+        room = int(self.slots * LOAD) - self.states
+        if self.memory is None or self.slots <= FIRST_SLOTS:
+            return room
+        paid = (self.memory - self.used - self._begun) // self.width
+        return max(0, min(room, paid))
+
+    @property
+    def scarce(self) -> bool:
+        """Whether there is so little room that it is better to grow before anything is added."""
+        return self.room <= self.slots >> 6
+
+    def grow(self, states: int = 0) -> None:
+        """Room for more states, for ``states`` at least; raises :class:`OutOfMemory` where that
+        can't be.
+
+        Where memory is short the table grows by less, and rows of old levels go to the disk.
+        """
+        least = int(max(SMALLEST * self.slots, (self.states + states) / LOAD + 1))
+        least = -(-least // LINE) * LINE
+        slots = max(least, int(self.slots * self._factor()) // LINE * LINE)
+        if slots > self._most():
+            self.spill()
+            slots = min(slots, self._most())
+        if slots < least:
+            if self.room > self.slots >> 6 and self.room >= states:
+                return  # rows have gone to the disk, and the table is large enough
+            if self.memory is not None and self.memory < self.used + available():
+                raise OutOfMemory(f"the memory limit of {self.memory:,} bytes was reached")
             raise OutOfMemory("there is no memory left for a larger table")
         try:
-            table = self._table(slots)
+            rows = int(slots * LOAD) * self.width
             for crew in self.crew:
-                needed = int(slots * LOAD) * row_bytes
-                crew.rows = crew.rows.larger(needed, crew.count * row_bytes)
+                crew.rows = crew.rows.larger(rows, crew.count * self.width)
+            self._renew(slots)
         except MemoryError as error:
+            self._addresses()
             raise OutOfMemory("there is no memory left for a larger table") from error
-        self.table, self.slots = table, slots
+        except BaseException:
+            self._renew(slots)  # an interruption: there has to be a whole table whatever happens
+            raise
+
+    def _renew(self, slots: int) -> None:
+        """A table with so many slots in place of the one there is, which goes first: what is in it
+        can be made from the rows.
+        """
+        self.table, self.slots = self.table.anew(slots * 8), slots
         self._addresses()
         self._reinsert()
 
-    def _reinsert(self) -> None:
-        level = self.context[Context.LEVEL]
-        depths = max(len(crew.starts) for crew in self.crew)
-        for depth in range(depths):
-            self.context[Context.LEVEL] = self.level_tag(depth)
+    def _factor(self) -> float:
+        """By so much a table grows: table and rows take at most 1.3 times the bytes of a state and
+        8 more, for each state, even when the table has just grown; at most it doubles.
+        """
+        if self.slots < QUICKLY:
+            return 4
+        return min(2, 0.95 * LOAD * (1.3 + 0.3 * self.shape.words))
+
+    def _most(self) -> int:
+        """So many slots, and rows for all states that they have room for, find place in memory."""
+        limit = self.used + available()
+        if self.memory is not None:
+            limit = min(limit, self.memory)
+        left = limit - self._begun - (self.used - self.slots * 8) + self.states * self.width
+        return int(left / (8 + LOAD * self.width)) // LINE * LINE
+
+    def spill(self) -> None:
+        """Moves the rows of levels that have been expanded to the disk, where a limit of memory
+        asks for that and the disk has room; they can still be read.
+        """
+        if self.memory is None or self.make is not private:
+            return
+        with contextlib.suppress(OSError):
             for crew in self.crew:
-                begin, end = self.range_of(crew, depth)
-                self.kernel.reinsert(self.context_address, crew.address, begin, end)
-        self.context[Context.LEVEL] = level
+                old = crew.starts[-2] if len(crew.starts) > 1 else 0
+                end = old * self.width // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
+                if end > crew.spilled:
+                    if self._file is None:
+                        self._file = unnamed()
+                        weakref.finalize(self, os.close, self._file)
+                    at, size = self._written, end - crew.spilled
+                    self._written += size
+                    crew.spilled += crew.rows.spill(crew.spilled, end, self._file, at)
+
+    def _reinsert(self) -> None:
+        """Puts all rows into a table in which nothing is."""
+        pieces = deque[tuple[Crew, int, int, int]]()
+        for crew in self.crew:
+            for depth, start in enumerate(crew.starts):
+                end = self.range_of(crew, depth)[1]
+                tag = self.level_tag(depth)
+                pieces.extend((crew, i, min(end, i + PIECE), tag) for i in range(start, end, PIECE))
+
+        def work() -> None:
+            with contextlib.suppress(IndexError):
+                while True:
+                    crew, begin, end, tag = pieces.popleft()
+                    self.kernel.reinsert(self.context_address, crew.address, begin, end, tag)
+
+        if len(self.crew) == 1 or self.states < TOGETHER:
+            work()
+            return
+        with ThreadPoolExecutor(len(self.crew)) as pool:
+            for task in [pool.submit(work) for _ in self.crew]:
+                task.result()
 
     def level_tag(self, depth: int) -> int:
         """What a key of a state of level ``depth`` holds beside the state."""
@@ -200,8 +317,8 @@ class Store:
 
     def add(self, words: Sequence[int]) -> None:
         """Adds an initial state."""
-        while not self.room:
-            self.grow()
+        if not self.room:
+            self.grow(1)
         crew = self.crew[0]
         crew.put(Worker.CAP, crew.count + self.room)
         row = (ctypes.c_uint64 * self.shape.words)(*words)
@@ -209,22 +326,23 @@ class Store:
 
     def reserve(self, states: int) -> None:
         """Room for so many more states; raises :class:`OutOfMemory`."""
-        while self.room < states:
-            self.grow()
+        if self.room < states:
+            self.grow(states)
 
     def take(self, rows: memoryview) -> None:
         """States of the level that was opened last; each was never seen before.
 
         Raises :class:`OutOfMemory`.
         """
-        width = self.shape.words * 8
+        width = self.width
         count = rows.nbytes // width
         self.reserve(count)
         crew = min(self.crew, key=lambda one: one.count)
         begin, end = crew.count, crew.count + count
         crew.rows.bytes()[begin * width : end * width] = rows
         crew.put(Worker.COUNT, end)
-        self.kernel.reinsert(self.context_address, crew.address, begin, end)
+        level = self.context[Context.LEVEL]
+        self.kernel.reinsert(self.context_address, crew.address, begin, end, level)
 
     def best(self, which: int) -> Best | None:
         """The smallest state noted by any worker in the best record at ``which``; forgets it."""
@@ -268,3 +386,8 @@ class Store:
         for i in range(self.shape.properties):
             self.context[Context.FLAGS + i] = i in premises
             self.context[Context.FLAGS + self.shape.properties + i] = i in violations
+
+
+def _pages(size: int) -> int:
+    """Bytes of the pages that so many bytes take."""
+    return -(-size // mmap.PAGESIZE) * mmap.PAGESIZE

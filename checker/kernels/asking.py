@@ -8,7 +8,7 @@ In mode ASK successors are collected for each shard like those on their way ther
 from __future__ import annotations
 
 from checker.kernels.emit import Fn, Val, const
-from checker.kernels.fields import Context, Worker
+from checker.kernels.fields import Worker
 from checker.kernels.graph_fields import NONE
 from checker.kernels.records import address, get, put
 from checker.kernels.seen import OUTSIDE, SeenSet
@@ -59,12 +59,10 @@ class Asking:
         params = [("context", 0), ("rows", 0), ("count", 64), ("out", 0)]
         fn = Fn("locate", params, None)
         context, rows, count, out = fn.args
-        table, mask = address(fn, context, Context.TABLE), get(fn, context, Context.MASK)
         with fn.count(count) as i:
             later = fn.add(i, const(AHEAD))
             ahead = self.seen.row(fn, rows, fn.select(fn.lt(later, count), later, i))
-            soon = fn.call("fingerprint", [ahead], 64)
-            fn.prefetch(fn.at(table, fn.and_(soon, mask)))
+            self.seen.ask_for(fn, context, fn.call("fingerprint", [ahead], 64))
             row = self.seen.row(fn, rows, i)
             index = fn.call("find", [context, row, fn.call("fingerprint", [row], 64)], 64)
             fn.store(number_or_none(fn, self.seen, context, index), fn.at(out, i, 32))

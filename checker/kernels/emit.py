@@ -288,6 +288,23 @@ class Fn:
         kind = ty(bits)
         return self._new(0, f"getelementptr inbounds {kind}, ptr {ptr.text}, i64 {where.text}")
 
+    def line(self, ptr: Val) -> Val:
+        """The eight words in the line of the cache at ``ptr``, read once, for :meth:`among`."""
+        return self._new(0, f"load volatile <8 x i64>, ptr {ptr.text}, align 64")
+
+    def among(self, line: Val, wanted: Val, shift: int = 0, mask: int = -1) -> Val:
+        """Eight bits: which of the words in a line are ``wanted``, shifted right and masked."""
+        kind, words = "<8 x i64>", line.text
+        for op, value in (("lshr", shift), ("and", mask)):
+            if (op, value) not in (("lshr", 0), ("and", -1)):
+                many = ", ".join([f"i64 {value}"] * 8)
+                words = self._new(0, f"{op} {kind} {words}, <{many}>").text
+        one = self._new(0, f"insertelement {kind} poison, i64 {wanted.text}, i64 0").text
+        zeros = "<8 x i32> zeroinitializer"
+        all_ = self._new(0, f"shufflevector {kind} {one}, {kind} poison, {zeros}").text
+        same = self._new(0, f"icmp eq {kind} {words}, {all_}").text
+        return self._new(8, f"bitcast <8 x i1> {same} to i8")
+
     def cmpxchg(self, ptr: Val, expected: Val, new: Val) -> tuple[Val, Val]:
         """What 64-bit ``ptr`` held, and whether it was ``expected`` and has been replaced."""
         pair = self._new(

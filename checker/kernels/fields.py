@@ -21,7 +21,7 @@ class Context(IntEnum):
     """Words of the shared record; from ``ROWS`` on one word for each worker."""
 
     TABLE = 0  # address of the seen set
-    MASK = 1  # its slots - 1
+    SLOTS = 1  # how many it has
     LEVEL = 2  # level of the successors, shifted to its place in a key (0 where there is none)
     VALS = 3  # address of the numbers of the states by slot (W = 1, for the graph of steps)
     START = 4  # address of 64 bits for each state: its first edge

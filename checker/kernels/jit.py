@@ -206,7 +206,7 @@ def _kernel(image: KernelImage, engine: Any, cached: bool) -> Kernel:
         image,
         run=function("run", word, 6),
         take=function("take", word, 5),
-        reinsert=function("reinsert", None, 4),
+        reinsert=function("reinsert", None, 5),
         number=function("number", None, 2),
         add=function("add", None, 3),
         lookup=function("lookup", word, 2),

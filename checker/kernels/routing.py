@@ -69,12 +69,12 @@ class Routing:
             fn.ret()
         batch, hashes = (address(fn, worker, w) for w in (Worker.BATCH, Worker.HASHES))
         mine, keep = get(fn, worker, Worker.SHARD), get(fn, worker, Worker.KEEP)
-        table, mask = address(fn, context, Context.TABLE), get(fn, context, Context.MASK)
+        table = address(fn, context, Context.TABLE)
         with fn.count(count) as i:
             mark = fn.call("fingerprint", [self.seen.row(fn, batch, i)], 64)
             fn.store(mark, fn.at(hashes, i))
             own = fn.eq(fn.call("owner", [worker, mark], 64), mine)
-            slot = fn.at(table, fn.and_(mark, mask))
+            slot = fn.at(table, self.seen.home(fn, context, mark))
             fn.prefetch(fn.select(own, slot, self._entry(fn, worker, mark)))
         with fn.count(count) as i:
             row, mark = self.seen.row(fn, batch, i), fn.load(fn.at(hashes, i), 64)
@@ -109,7 +109,6 @@ class Routing:
         fn = Fn("take", params, 64)
         context, worker, rows, begin, end = fn.args
         hashes, mine = address(fn, worker, Worker.HASHES), get(fn, worker, Worker.SHARD)
-        table, mask = address(fn, context, Context.TABLE), get(fn, context, Context.MASK)
         looking = fn.eq(get(fn, worker, Worker.MODE), const(Mode.NEWCOMERS))
         at = fn.var(begin)
         with fn.forever() as done:
@@ -121,7 +120,7 @@ class Routing:
                 row = self.seen.row(fn, rows, fn.add(first, i))
                 mark = fn.call("fingerprint", [row], 64)
                 fn.store(mark, fn.at(hashes, i))
-                fn.prefetch(fn.at(table, fn.and_(mark, mask)))
+                self.seen.ask_for(fn, context, mark)
             with fn.count(size) as i:
                 where, following = fn.add(first, i), fn.label()
                 row, mark = self.seen.row(fn, rows, where), fn.load(fn.at(hashes, i), 64)

@@ -100,10 +100,10 @@ class Runtime:
         batch, hashes = (address(fn, worker, w) for w in (Worker.BATCH, Worker.HASHES))
         self._fingerprints(fn, context, batch, hashes, count)
         if self.seen.words == 1:
-            vals, mask = address(fn, context, Context.VALS), get(fn, context, Context.MASK)
+            vals = address(fn, context, Context.VALS)
             with fn.count(count) as i:
                 mark = fn.load(fn.at(hashes, i), 64)
-                fn.prefetch(fn.at(vals, fn.and_(mark, mask), 32))
+                fn.prefetch(fn.at(vals, self.seen.home(fn, context, mark), 32))
         given = address(fn, worker, Worker.BATCH_LABELS)
         targets, labels = (address(fn, context, w) for w in (Context.TARGETS, Context.LABELS))
         first = get(fn, worker, Worker.EDGES)
@@ -120,11 +120,10 @@ class Runtime:
 
     def _fingerprints(self, fn: Fn, context: Val, batch: Val, hashes: Val, count: Val) -> None:
         """Writes the fingerprints of the batch, and asks the memory for their slots."""
-        table, mask = address(fn, context, Context.TABLE), get(fn, context, Context.MASK)
         with fn.count(count) as i:
             mark = fn.call("fingerprint", [self.seen.row(fn, batch, i)], 64)
             fn.store(mark, fn.at(hashes, i))
-            fn.prefetch(fn.at(table, fn.and_(mark, mask)))
+            self.seen.ask_for(fn, context, mark)
 
     def absorb(self) -> Fn:
         """``absorb(context, worker, count)``: the batch goes into the seen set."""
@@ -134,15 +133,28 @@ class Runtime:
             fn.ret()
         batch, hashes = (address(fn, worker, w) for w in (Worker.BATCH, Worker.HASHES))
         self._fingerprints(fn, context, batch, hashes, count)
+        waiting = fn.var(const(0))  # so many have to be looked for in another line as well
         with fn.count(count) as i:
+            row, mark = self.seen.row(fn, batch, i), fn.load(fn.at(hashes, i), 64)
+            seen = fn.call("peek", [context, worker, row, mark], 64)
+            with fn.if_(fn.ne(seen, const(0))):
+                self._stop_if(fn, worker, fn.eq(seen, const(2)))
+                later = waiting.get()
+                self.seen.copy(fn, row, self.seen.row(fn, batch, later))
+                fn.store(mark, fn.at(hashes, later))
+                waiting.set(fn.add(later, const(1)))
+        with fn.count(waiting.get()) as i:
             mark = fn.load(fn.at(hashes, i), 64)
             full = fn.call("insert", [context, worker, self.seen.row(fn, batch, i), mark], 64)
-            with fn.if_(fn.ne(full, const(0))):
-                put(fn, worker, Worker.OVERFLOW, const(1))
-                fn.ret()
+            self._stop_if(fn, worker, fn.ne(full, const(0)))
         settle(fn, worker)
         fn.ret()
         return fn
+
+    def _stop_if(self, fn: Fn, worker: Val, full: Val) -> None:
+        with fn.if_(full):
+            put(fn, worker, Worker.OVERFLOW, const(1))
+            fn.ret()
 
     # -- the loop -------------------------------------------------------------------------------
 

@@ -1,20 +1,27 @@
 """The seen set as native code, and what it needs to know about rows.
 
-The seen set is one table of 64-bit slots, open addressing, linear probing, zero where free; slots
-are claimed by compare and swap, so that any number of workers may insert.
+The seen set is one table of 64-bit slots, zero where free.  Eight slots are a line of the cache; a
+state is in the first line, from its own on, that had a free slot when it came, so that one look is
+enough nearly always, even where most slots are in use.  The first free slot of a line
+is claimed by compare and swap, so that any number of workers may insert.  Where a state's slot is
+looked for first is a product: its fingerprint, as a fraction of all fingerprints, times the number
+of slots (Lemire, "Fast random integer generation in an interval", 2019), so that a table may have
+any number of slots, and grow by as little as it likes.
 
 * One word per state: a slot is ``state | 1 << bits | level << bits + 1``: the state itself, exact.
 * More words: a slot is ``1 | 23 bits of the fingerprint | worker (6) | row (34)``; the row decides,
-  so this is exact too.
+  so this is exact too.  The 23 bits are others than those that choose the slot.
 """
 
 from __future__ import annotations
 
 from checker.kernels import fields
-from checker.kernels.emit import FALSE, Fn, Val, const
+from checker.kernels.emit import Fn, Val, Var, const
 from checker.kernels.fields import Context, Worker
 from checker.kernels.records import address, field, get, put
 
+LINE = 8
+"""Slots of a line of the cache: they are compared all at once."""
 FACTOR = 0xD6E8FEB86659FD93
 AHEAD = 16
 """So many rows ahead the table is asked for its slots while it is filled again."""
@@ -103,25 +110,77 @@ class SeenSet(Rows):
         self.bits, self.level_bits, self.tracks = bits, level_bits, tracks
 
     def functions(self) -> list[Fn]:
-        mine = [self.insert(), self.find(), self.lookup(), self.reinsert(), self.number()]
-        return [*super().functions(), *mine]
+        mine = [self.peek(), self.insert(), self.find(), self.lookup()]
+        return [*super().functions(), *mine, self.reinsert(), self.number()]
 
     def _key(self, fn: Fn, row: Val, level: Val) -> Val:
         return fn.or_(fn.or_(fn.load(row, 64), const(1 << self.bits)), level)
 
-    def _matches(self, fn: Fn, context: Val, slot: Val, row: Val, mark: Val) -> Val:
-        """Whether a slot that is in use stands for the state at ``row``."""
+    def _match(self, fn: Fn, context: Val, base: Val, row: Val, mark: Val, found: Var) -> Val:
+        """Sets ``found`` to the slot, of the line at ``base``, that stands for the state at ``row``;
+        leaves it where there is none.  Gives which slots were free when it looked: all of the line
+        was read before, so that whoever came later has taken the first of them.
+        """
+        line = fn.line(fn.at(address(fn, context, Context.TABLE), base))
+        free = fn.among(line, const(0))
         if self.words == 1:
-            mine = fn.and_(slot, const((1 << self.bits + 1) - 1))
-            return fn.eq(mine, self._key(fn, row, const(0)))
-        result = fn.var(FALSE)
-        with fn.if_(fn.eq(fn.lshr(slot, const(40)), self._tag(fn, mark))):
+            mask = (1 << self.bits + 1) - 1
+            same = fn.among(line, self._key(fn, row, const(0)), mask=mask)
+            with fn.if_(fn.ne(same, const(0, 8))):
+                found.set(self._first(fn, base, same))
+            return free
+        alike = fn.var(fn.among(line, self._tag(fn, mark), shift=40))
+        with fn.forever() as none:
+            some = alike.get()
+            fn.leave_if(fn.eq(some, const(0, 8)), none)
+            index = self._first(fn, base, some)
+            slot = self._slot(fn, context, index)
             rows = fn.load(fn.at(context, fn.add(const(Context.ROWS), self._owner(fn, slot))), 0)
-            result.set(self.same(fn, self.row(fn, rows, self._local(fn, slot)), row))
-        return result.get()
+            with fn.if_(self.same(fn, self.row(fn, rows, self._local(fn, slot)), row)):
+                found.set(index)
+                fn.jump(none)
+            alike.set(fn.and_(some, fn.sub(some, const(1, 8))))
+        return free
+
+    def _first(self, fn: Fn, base: Val, which: Val) -> Val:
+        """The first of the slots of the line at ``base`` that ``which``, not 0, says."""
+        return fn.add(base, fn.resize(fn.intrinsic("cttz", which, "i1 true"), 64))
+
+    def _free(self, fn: Fn, context: Val, base: Val) -> Val:
+        """Which slots of a line are free."""
+        line = fn.line(fn.at(address(fn, context, Context.TABLE), base))
+        return fn.among(line, const(0))
+
+    def _slot(self, fn: Fn, context: Val, index: Val) -> Val:
+        """What is in a slot; the row that it stands for can be read."""
+        place = fn.at(address(fn, context, Context.TABLE), index)
+        return fn.load(place, 64, "acquire")
 
     def _tag(self, fn: Fn, mark: Val) -> Val:
-        return fn.or_(fn.lshr(mark, const(41)), const(1 << 23))
+        bits = fn.and_(fn.lshr(mark, const(32)), const((1 << 23) - 1))
+        return fn.or_(bits, const(1 << 23))
+
+    def home(self, fn: Fn, context: Val, mark: Val) -> Val:
+        """The slot, the first of a line, at which the search for a fingerprint begins.
+
+        The low half of a fingerprint decides: by the high half states are divided among shards.
+        """
+        turned = fn.or_(fn.shl(mark, const(32)), fn.lshr(mark, const(32)))
+        slots = fn.resize(get(fn, context, Context.SLOTS), 128)
+        product = fn.mul(fn.resize(turned, 128), slots)
+        place = fn.resize(fn.lshr(product, const(64, 128)), 64)
+        return fn.and_(place, const(-LINE))
+
+    def ask_for(self, fn: Fn, context: Val, mark: Val) -> None:
+        """Asks the memory for the slot at which the search for a fingerprint begins."""
+        table = address(fn, context, Context.TABLE)
+        fn.prefetch(fn.at(table, self.home(fn, context, mark)))
+
+    def _after(self, fn: Fn, context: Val, index: Val) -> Val:
+        """The line after the one at ``index``."""
+        following = fn.add(index, const(LINE))
+        last = fn.eq(following, get(fn, context, Context.SLOTS))
+        return fn.select(last, const(0), following)
 
     def _owner(self, fn: Fn, slot: Val) -> Val:
         return fn.and_(fn.lshr(slot, const(fields.LOCAL_BITS)), const(fields.MAX_WORKERS - 1))
@@ -145,31 +204,52 @@ class SeenSet(Rows):
         with fn.if_(back):
             put(fn, worker, Worker.BACK, const(1))
 
+    def peek(self) -> Fn:
+        """``peek(context, worker, row, mark)``: 1 where a state is not in its own line but may be in
+        the next one, which the memory is asked for; 0 where it has been inserted; 2 for no room.
+        """
+        fn = Fn("peek", [("context", 0), ("worker", 0), ("row", 0), ("mark", 64)], 64, INSIDE)
+        context, worker, row, mark = fn.args
+        base, found = self.home(fn, context, mark), fn.var(const(-1))
+        free = self._match(fn, context, base, row, mark, found)
+        with fn.if_(fn.ne(found.get(), const(-1))):
+            slot, level = self._slot(fn, context, found.get()), get(fn, context, Context.LEVEL)
+            self.note_level(fn, context, worker, slot, level)
+            fn.ret(const(0))
+        with fn.if_(fn.eq(free, const(0, 8))):
+            following = self._after(fn, context, base)
+            fn.prefetch(fn.at(address(fn, context, Context.TABLE), following))
+            fn.ret(const(1))
+        full = fn.call("insert", [context, worker, row, mark], 64)
+        fn.ret(fn.add(full, full))
+        return fn
+
     def insert(self) -> Fn:
         """``insert(context, worker, row, mark)``: 0, or 1 where a new state has no room."""
-        fn = Fn("insert", [("context", 0), ("worker", 0), ("row", 0), ("mark", 64)], 64, INSIDE)
+        fn = Fn("insert", [("context", 0), ("worker", 0), ("row", 0), ("mark", 64)], 64, OUTSIDE)
         context, worker, row, mark = fn.args
-        table, mask = address(fn, context, Context.TABLE), get(fn, context, Context.MASK)
-        level = get(fn, context, Context.LEVEL)
-        index, mine = fn.var(fn.and_(mark, mask)), fn.label()
+        level, mine = get(fn, context, Context.LEVEL), fn.label()
+        base, found = fn.var(self.home(fn, context, mark)), fn.var(const(-1))
         with fn.forever() as done:
-            place = fn.at(table, index.get())
-            slot = fn.load(place, 64, "acquire")
-            with fn.if_(fn.eq(slot, const(0))):
-                count = get(fn, worker, Worker.COUNT)
-                full = fn.le(get(fn, worker, Worker.CAP), count)
-                with fn.if_(full):
-                    fn.ret(const(1))
-                rows_at = fn.at(context, fn.add(const(Context.ROWS), get(fn, worker, Worker.ID)))
-                self.copy(fn, row, self.row(fn, fn.load(rows_at, 0), count))
-                key = self._claim(fn, worker, row, mark, count, level)
-                _, taken = fn.cmpxchg(place, const(0), key)
-                fn.leave_if(taken, mine)
-            with fn.if_(fn.ne(slot, const(0))):
-                with fn.if_(self._matches(fn, context, slot, row, mark)):
-                    self.note_level(fn, context, worker, slot, level)
-                    fn.jump(done)
-                index.set(fn.and_(fn.add(index.get(), const(1)), mask))
+            free, full = self._match(fn, context, base.get(), row, mark, found), fn.label()
+            with fn.if_(fn.ne(found.get(), const(-1))):
+                self.note_level(fn, context, worker, self._slot(fn, context, found.get()), level)
+                fn.jump(done)
+            fn.leave_if(fn.eq(free, const(0, 8)), full)
+            count = get(fn, worker, Worker.COUNT)
+            with fn.if_(fn.le(get(fn, worker, Worker.CAP), count)):
+                fn.ret(const(1))
+            rows_at = fn.at(context, fn.add(const(Context.ROWS), get(fn, worker, Worker.ID)))
+            self.copy(fn, row, self.row(fn, fn.load(rows_at, 0), count))
+            key = self._claim(fn, worker, row, mark, count, level)
+            place = fn.at(address(fn, context, Context.TABLE), self._first(fn, base.get(), free))
+            _, taken = fn.cmpxchg(place, const(0), key)
+            again = fn.label()
+            fn.leave_if(taken, mine)
+            fn.jump(again)
+            fn.place_fresh(full)
+            base.set(self._after(fn, context, base.get()))
+            fn.place(again)
         fn.ret(const(0))
         fn.place_fresh(mine)
         put(fn, worker, Worker.COUNT, fn.add(get(fn, worker, Worker.COUNT), const(1)))
@@ -194,15 +274,14 @@ class SeenSet(Rows):
         """``find(context, row, mark)``: the slot of a state whose fingerprint is known, or -1."""
         fn = Fn("find", [("context", 0), ("row", 0), ("mark", 64)], 64, INSIDE)
         context, row, mark = fn.args
-        table, mask = address(fn, context, Context.TABLE), get(fn, context, Context.MASK)
-        index = fn.var(fn.and_(mark, mask))
+        base, found = fn.var(self.home(fn, context, mark)), fn.var(const(-1))
         with fn.forever():
-            slot = fn.load(fn.at(table, index.get()), 64)
-            with fn.if_(fn.eq(slot, const(0))):
+            free = self._match(fn, context, base.get(), row, mark, found)
+            with fn.if_(fn.ne(found.get(), const(-1))):
+                fn.ret(found.get())
+            with fn.if_(fn.ne(free, const(0, 8))):
                 fn.ret(const(-1))
-            with fn.if_(self._matches(fn, context, slot, row, mark)):
-                fn.ret(index.get())
-            index.set(fn.and_(fn.add(index.get(), const(1)), mask))
+            base.set(self._after(fn, context, base.get()))
         fn.ret(const(-1))
         return fn
 
@@ -216,28 +295,32 @@ class SeenSet(Rows):
         return fn.add(fn.load(prefix, 64), self._local(fn, slot))
 
     def reinsert(self) -> Fn:
-        """``reinsert(context, worker, begin, end)``: puts rows into a new table, unseen before."""
-        params = [("context", 0), ("worker", 0), ("begin", 64), ("end", 64)]
+        """``reinsert(context, worker, begin, end, level)``: puts rows into a table that does not
+        have them; any number of threads may, also rows of the same worker.
+        """
+        params = [("context", 0), ("worker", 0), ("begin", 64), ("end", 64), ("level", 64)]
         fn = Fn("reinsert", params, None)
-        context, worker, begin, end = fn.args
-        table, mask = address(fn, context, Context.TABLE), get(fn, context, Context.MASK)
-        level = get(fn, context, Context.LEVEL)
+        context, worker, begin, end, level = fn.args
+        table = address(fn, context, Context.TABLE)
         rows = fn.load(fn.at(context, fn.add(const(Context.ROWS), get(fn, worker, Worker.ID))), 0)
         with fn.count(end, begin) as i:
             later = fn.add(i, const(AHEAD))
             ahead = self.row(fn, rows, fn.select(fn.lt(later, end), later, i))
-            soon = fn.call("fingerprint", [ahead], 64)
-            fn.prefetch(fn.at(table, fn.and_(soon, mask)))
+            self.ask_for(fn, context, fn.call("fingerprint", [ahead], 64))
             row = self.row(fn, rows, i)
             mark = fn.call("fingerprint", [row], 64)
             key = self._claim(fn, worker, row, mark, i, level)
-            index = fn.var(fn.and_(mark, mask))
+            base = fn.var(self.home(fn, context, mark))
             with fn.forever() as done:
-                place = fn.at(table, index.get())
-                with fn.if_(fn.eq(fn.load(place, 64, "monotonic"), const(0))):
-                    _, taken = fn.cmpxchg(place, const(0), key)
-                    fn.leave_if(taken, done)
-                index.set(fn.and_(fn.add(index.get(), const(1)), mask))
+                free, full, again = self._free(fn, context, base.get()), fn.label(), fn.label()
+                fn.leave_if(fn.eq(free, const(0, 8)), full)
+                place = fn.at(table, self._first(fn, base.get(), free))
+                _, taken = fn.cmpxchg(place, const(0), key)
+                fn.leave_if(taken, done)
+                fn.jump(again)
+                fn.place_fresh(full)
+                base.set(self._after(fn, context, base.get()))
+                fn.place(again)
         fn.ret()
         return fn
 
