@@ -187,6 +187,8 @@ MIXED = ir.Apply(
     t.BOOL, Op.OR, (ir.Index(t.BOOL, ir.Read(VOTED, "voted"), OTHER), eq(held(), OTHER))
 )
 
+BEFORE = ir.Apply(t.BOOL, Op.LT, (OTHER, SELF))
+
 WHOLE: dict[str, TransitionSystem] = {
     "nobody is named": made(PICKS_ITSELF),
     "all vote at once": made(
@@ -214,11 +216,7 @@ LESS: dict[str, tuple[TransitionSystem, int, str]] = {
         "`p3` is named",
     ),
     "ranks": (made(guard=ir.Apply(t.BOOL, Op.LE, (RANK, ONE))), 1, "their ranks are used"),
-    "order": (
-        made(PICKS_ITSELF, bad=some(Quantifier.EXISTS, ir.Apply(t.BOOL, Op.LT, (held(), OTHER)))),
-        1,
-        "they are compared in order",
-    ),
+    "order": (made(guard=some(Quantifier.EXISTS, BEFORE)), 1, "they are compared in order"),
     "the last one stays": (
         made(each(assigned(PICK, ir.Apply(PICKED, Op.SOME, (OTHER,))))),
         1,
