@@ -417,6 +417,11 @@ def against(kind: Kind, asked: Iterable[tuple[Ask, str]]) -> Iterator[str]:
     return iter(dict.fromkeys(reasons))
 
 
+def shows_all(used: Iterable[str]) -> bool:
+    """Whether whatever happens is seen to happen with these reductions, given by their names."""
+    return all(TABLE[Kind(name)][Ask.HAPPENS].use is Use.PROVEN for name in used)
+
+
 def markdown() -> list[str]:
     """The table, line by line; the proofs below, one for each cell."""
     kinds = list(TABLE)
