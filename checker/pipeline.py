@@ -20,6 +20,7 @@ from checker.notes import idle, not_promised, notes, piles_up
 from checker.options import Options, version
 from checker.provenance import header_of, settings_of
 from checker.reductions.choose import Question
+from checker.reductions.table import shows_all
 from checker.running import answer_of, kept, remaining
 from checker.scout import larger, largest, scouted
 from checker.system import interpreter
@@ -172,6 +173,11 @@ def _answered(
     unused = tuple((kind, why) for kind in answer.reduced.used)
     reduced = replace(again.reduced, unused=(*answer.reduced.unused, *unused))
     return made, _with_whole_timeout(replace(again, reduced=reduced), options)
+
+
+def _sees_all(answer: Answer) -> bool:
+    """Whether what was never seen to happen never happens."""
+    return answer.exhaustive and shows_all(answer.reduced.used)
 
 
 def _says_little(check: typed.Check, made: Instantiated, answer: Answer) -> bool:
@@ -342,7 +348,7 @@ def _report(
         stopped=answer.stopped,
         bytes_per_state=answer.bytes_per_state,
         notes=(*notes(check, made, options.fine_steps), *answer.remarks),
-        never=never_happened(made.system, answer) if answer.exhaustive else (),
+        never=never_happened(made.system, answer) if _sees_all(answer) else (),
         version=version(),
         edges=answer.edges,
         bytes_per_edge=answer.bytes_per_edge,

@@ -12,7 +12,7 @@ from typing import assert_never
 
 from checker.kernels import codes as c
 from checker.kernels.canonical_swaps import bits_from
-from checker.kernels.emit import Fn, Val, Var, const
+from checker.kernels.emit import Fn, Val, const
 from checker.kernels.layout import WORD, Layout, Leaf, Node, Record, Row, Table, Wide
 from checker.kernels.packing import rank, tag_width, universe_size, width
 from checker.reductions.plan import Atom, Sorts
@@ -37,19 +37,30 @@ class Marks:
 
     def of(self, block: tuple[Atom, ...]) -> Val:
         """The mark of a block of atoms."""
-        self.total: Var = self.fn.var(const(0))
+        self.packed: list[Val] = []
+        self.totals: list[Val] = []
         for self.atom in block:
             for node in self.layout.nodes:
                 self._node(node.type, node, 0)
-        return self.total.get()
+        self._pack()
+        total = self.totals[0]
+        for more in self.totals[1:]:
+            total = _mixed(self.fn, total, more)
+        return total
 
     def _moves(self, type_: Type) -> bool:
         return bool(atoms_of(self.sorts, type_) & self.moving)
 
     def _mix(self, value: Val) -> None:
-        """Takes one more number into account."""
-        fn, wide = self.fn, self.fn.resize(value, WORD)
-        self.total.set(_mixed(fn, self.total.get(), wide))
+        """Takes one more number into account: as many as fit share a word."""
+        if sum(part.bits for part in self.packed) + value.bits > WORD:
+            self._pack()
+        self.packed.append(value)
+
+    def _pack(self) -> None:
+        """Closes the word that numbers are being put into."""
+        self.totals.append(c.joined(self.fn, self.packed, WORD))
+        self.packed = []
 
     def _is(self, type_: t.AtomT, code: Val) -> Val:
         """Whether a code of an atom is the atom itself; its code where it is never renamed."""
@@ -177,14 +188,15 @@ class Marks:
             for word, mask in masks.items():
                 inside = self.fn.and_(self._bits(word * WORD, WORD), const(mask))
                 count = self.fn.add(count, self.fn.intrinsic("ctpop", inside))
-            self._mix(count)
+            self._mix(self.fn.resize(count, len(ranks).bit_length()))
 
     def _listed(self, type_: t.SeqT | t.BagT, place: int) -> None:
         """The sum of what the items say, whatever their order."""
         fn, bits = self.fn, width(type_.item)
         size = width(type_) - c.items_width(type_)
-        count = fn.resize(self._bits(place + c.items_width(type_), size), WORD)
-        self._mix(count)
+        length = self._bits(place + c.items_width(type_), size)
+        self._mix(length)
+        count = fn.resize(length, WORD)
         if not type_.cap or bits > WORD:
             return
         total = fn.var(const(0))

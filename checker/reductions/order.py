@@ -33,7 +33,7 @@ from __future__ import annotations
 from checker.reductions.effects import Effects, effects
 from checker.reductions.looks import Access, How, looks, may_fault
 from checker.reductions.order_future import Future, clash, harms, renamed
-from checker.reductions.order_logic import Case, conjuncts, forget, key_of, size, some
+from checker.reductions.order_logic import Case, conjuncts, forget, free_of, key_of, size, some
 from checker.reductions.order_progress import progressing
 from checker.reductions.order_twins import twins
 from checker.reductions.plan import Eager, Kind, Unused
@@ -42,8 +42,10 @@ from checker.system.build import conj, negation
 from checker.system.ir import FALSE, TRUE, Apply, Expr, Op, PropertyKind, TransitionSystem
 from checker.system.types import BOOL
 
-LARGEST = 6_000
+LARGEST = 3_000
 """A condition of more nodes than this takes longer than it saves."""
+MOST_CASES = 200
+"""So many ways in which two actions may meet are looked at; where there are more they clash."""
 
 
 def find(system: TransitionSystem) -> tuple[tuple[Eager, ...], tuple[Unused, ...]]:
@@ -111,6 +113,8 @@ class _Search:
                 return FALSE, text
             parts.append(negation(clashes))
         when = conj(*dict.fromkeys(parts))
+        if free_of(when) - {param for param, _ in mine.binders}:
+            return FALSE, f"it is not known what {name} does"
         if size(when) > LARGEST:
             return FALSE, f"it takes long to see when {name} commutes with the others"
         return when, ""
@@ -159,6 +163,8 @@ class _Search:
                     known[b.path] = future.all(b.path)
                 mine_only = tuple(x for x in a.binders if x[0] not in own)
                 for case in known[b.path]:
+                    if len(cases) >= MOST_CASES:
+                        return TRUE
                     binders = (*mine_only, *b.binders, *case.binders)
                     cases.append(Case(binders, (*a.path, *overlap, *apart, *case.parts)))
         return some(cases, frozenset(key_of(fact) for fact in mine.enabling))

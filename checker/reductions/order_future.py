@@ -26,6 +26,8 @@ DEPTH = 2
 """Those who help are looked at, and those who help them; further on everything may happen."""
 MOST = 64
 """So many cases at most are told apart."""
+EFFORT = 1_500
+"""So many cases are made for one action; after that everything may happen."""
 
 ANYTHING = Case((), ())
 
@@ -168,6 +170,7 @@ class Future:
             and set(a.path) <= set(mine.enabling)
         ]
         self._numbers = count(1)
+        self._left = EFFORT
 
     def tag(self) -> str:
         """Makes names new."""
@@ -177,6 +180,8 @@ class Future:
         """When all of ``path`` may hold at once, later or now."""
         cases = [ANYTHING]
         for literal in path:
+            if self._left <= 0:
+                break
             more = self.may(literal, depth)
             if len(cases) * len(more) > MOST:
                 continue
@@ -184,11 +189,12 @@ class Future:
                 Case((*a.binders, *b.binders), (*a.parts, *b.parts))
                 for a, b in product(cases, more)
             ]
+            self._left -= len(cases)
         return cases
 
     def may(self, literal: Expr, depth: int) -> list[Case]:
         """When ``literal`` may hold, later or now."""
-        if not known(literal) or may_fault(literal):
+        if self._left <= 0 or not known(literal) or may_fault(literal):
             return [ANYTHING]
         match literal:
             case Apply(op=Op.OR, args=args):
@@ -313,7 +319,8 @@ class Future:
             parts = (*overlap(look, now), may_be_same(joined, x), fits, *others)
             for case in self.all(now.path, depth - 1):
                 cases.append(Case((*now.binders, *case.binders), (*parts, *case.parts)))
-        return some(cases)
+        self._left -= 10 * len(cases)
+        return TRUE if self._left <= 0 else some(cases)
 
 
 def _sets_otherwise(literal: Expr, write: Access) -> bool:

@@ -85,6 +85,19 @@ def locals_of(node: Any) -> frozenset[str]:
     return found[1]
 
 
+def free_of(node: Any) -> frozenset[str]:
+    """The names of locals in ``node`` that nothing in it binds."""
+    if isinstance(node, tuple):
+        return frozenset[str]().union(*(free_of(part) for part in node))
+    if isinstance(node, ir.Local):
+        return frozenset((node.name,))
+    if node is None or isinstance(node, _LEAVES):
+        return frozenset()
+    below = frozenset[str]().union(*(free_of(getattr(node, n)) for n in _parts(type(node))))
+    return below - {node.name} if isinstance(node, _BINDING) else below
+
+
+_BINDING = (ir.Quant, ir.SetOf, ir.MapOf, ir.Let)
 _KEYS: dict[int, tuple[Any, int]] = {}
 _KNOWN: dict[object, int] = {}
 

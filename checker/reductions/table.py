@@ -297,10 +297,10 @@ _ORDER = {
         Use.PROVEN,
         "Where an instance is eager, every run that goes on without it commutes with it, step by"
         " step: it can be taken first, and what came first still follows. Taken first it leads"
-        " past the states between, whose values differ by that step only, which the condition does"
-        " not see; or the condition, once true, stays true, and is seen behind. The proviso (an"
-        " eager step leads to a new state, else everything is expanded) keeps steps from being put"
-        " off for ever.",
+        " past the states between, whose values differ by that step only: the condition does not"
+        " see it, or it can only make the condition true, so that it is seen behind. No run goes"
+        " round by eager steps alone (each sets what none of them sets back, or takes a message"
+        " and sends none), so that nothing is put off for ever.",
         f"{PELED}; {GODEFROID}; {HOLZMANN}",
         AGREE + "test_partial_order",
         where=UNSEEN,
@@ -415,6 +415,11 @@ def against(kind: Kind, asked: Iterable[tuple[Ask, str]]) -> Iterator[str]:
         if TABLE[kind][ask].use is Use.NO
     )
     return iter(dict.fromkeys(reasons))
+
+
+def shows_all(used: Iterable[str]) -> bool:
+    """Whether whatever happens is seen to happen with these reductions, given by their names."""
+    return all(TABLE[Kind(name)][Ask.HAPPENS].use is Use.PROVEN for name in used)
 
 
 def markdown() -> list[str]:

@@ -33,7 +33,13 @@ from checker.system.verify import verify
 from tests.recurring import never_for_ever
 
 T = TypeVar("T")
+KINDS = dict.fromkeys(("net", "sent"), ir.VariableKind.LINK) | dict.fromkeys(
+    ("phase", "heard", "last", "line"), ir.VariableKind.LOCAL
+)
+"""Of variables; all others are shared."""
 PHASE = IntT(0, 2)
+CALM = ("ready", "done", "got", "heard", "net", "sent", "crashed", "phase")
+"""What a calm system is made of: nothing in it is ever taken back but messages."""
 
 
 @dataclass
@@ -51,6 +57,7 @@ class Alike:
         self.payload = AtomT("Msg", ("a", "b")[: 1 + self.draw(2)])
         self.envelope = TupleT((self.process, self.payload))
         self.odd, self.bounded = self.chance(15), self.chance(10)
+        self.calm = self.chance(45)
         p, m = self.process, self.payload
         pool: list[tuple[str, Type]] = [
             ("ready", MapT(p, BOOL)),
@@ -69,6 +76,8 @@ class Alike:
             ("one", p),
             ("pairs", SetT(TupleT((p, p)))),
         ]
+        if self.calm:
+            pool = [(n, t) for n, t in pool if n in CALM]
         kept = [pool.pop(self.draw(len(pool))) for _ in range(3 + self.draw(3))]
         if self.chance(60):
             kept += [(n, t) for n, t in pool if n == "net"]
@@ -194,17 +203,20 @@ class Alike:
                 more = Apply(IntT(1, 3), Op.ADD, (read, Const(IntT(1, 1), 1)))
                 step = ir.Assign(target, more)
                 again = ir.Assign(target, Const(PHASE, 0))
-                return ir.If(below(read, Const(PHASE, 2)), (step,), self.often(again, 10))
+                return ir.If(
+                    below(read, Const(PHASE, 2)), (step,), self.often(again, 0 if self.calm else 10)
+                )
             case AtomT() as atom:
                 return ir.Assign(target, self.some(atom))
             case OptionT(AtomT() as atom):
                 value: Expr = Apply(read.type, Op.SOME, (self.some(atom),))
                 return ir.Assign(target, value)
             case SetT(inner):
-                op = Op.INSERT if name == "seen" or self.chance(80) else Op.REMOVE
+                grows = name == "seen" or self.calm or self.chance(80)
+                op = Op.INSERT if grows else Op.REMOVE
                 return ir.Assign(target, Apply(read.type, op, (read, self.value(inner))))
             case BagT(inner, cap):
-                if self.chance(20):
+                if not self.calm and self.chance(20):
                     return ir.Assign(
                         target, Apply(read.type, Op.BAG_REMOVE, (read, self.value(inner)))
                     )
@@ -219,7 +231,7 @@ class Alike:
                 full = below(card(read), Const(IntT(0, cap), cap))
                 return ir.If(full, (ir.Assign(target, added),))
             case _:
-                value = Const(BOOL, not self.chance(12))
+                value = Const(BOOL, self.calm or not self.chance(12))
                 return ir.Assign(target, value)
 
     def often(self, stmt: ir.Stmt, percent: int) -> ir.Block:
@@ -345,10 +357,12 @@ class Alike:
 
     # -- systems --------------------------------------------------------------------------------
 
-    def liveness(self, name: str, formula: ir.Formula | None) -> ir.Property:
+    def liveness(
+        self, name: str, formula: ir.Formula | None, asked: Sequence[str] = ()
+    ) -> ir.Property:
         """With a parameter, that lasts for no process (or ``formula``)."""
         self.names["x"] = self.process
-        propositions = (self.fact(), self.fact())
+        propositions = (self.fact(1, asked), self.fact(1, asked))
         where = TRUE
         self.names.clear()
         if formula is None:
@@ -380,13 +394,16 @@ class Alike:
     def system(self, formula: ir.Formula | None = None) -> ir.TransitionSystem:
         """A system; the last property asks ``formula`` where it is given."""
         kind = ir.VariableKind.SHARED
-        variables = tuple(ir.Variable(n, t, default(t), kind) for n, t in self.types.items())
+        asked = [self.pick(tuple(self.types)), "seen"] if self.calm else []
+        variables = tuple(
+            ir.Variable(n, t, default(t), KINDS.get(n, kind)) for n, t in self.types.items()
+        )
         init = self.init()
         actions = tuple(self.action(i) for i in range(3 + self.draw(3)))
         properties = [
-            ir.Property("p0", ir.PropertyKind.INVARIANT, self.fact(2), self.fact(), ""),
-            never_for_ever("p1", self.fact(2), self.fact()),
-            self.liveness("p2", None),
+            ir.Property("p0", ir.PropertyKind.INVARIANT, self.fact(2, asked), self.fact(), ""),
+            never_for_ever("p1", self.fact(2, asked), self.fact()),
+            self.liveness("p2", None, asked),
         ]
         if formula is not None:
             properties[2] = self.liveness("p2", formula)

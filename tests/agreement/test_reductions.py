@@ -27,8 +27,8 @@ from tests.agreement.generator import Generator
 from tests.properties.test_automaton import random_formula
 
 LONG = int(os.environ.get("BIVALENCE_LONG", "0"))
-FEW = 40
-STATES = 600
+FEW = 16
+STATES = 250
 
 SYMMETRY, DEAD, ORDER = (frozenset({kind}) for kind in (Kind.SYMMETRY, Kind.DEAD, Kind.ORDER))
 ALL = frozenset(Kind)

@@ -8,14 +8,18 @@ from pathlib import Path
 import pytest
 
 from checker.engines import native
+from checker.exploration import search
 from checker.pipeline import load_check
 from checker.properties import ask
-from checker.reductions import order
+from checker.reductions import order, order_future
+from checker.reductions.looks import Access
 from checker.reductions.plan import NOTHING, Eager, Plan
-from checker.system import interpreter
+from checker.system import interpreter, ir
+from checker.system.build import negation
 from checker.system.instantiate.assemble import instantiate
 from checker.system.interpreter import State
 from checker.system.ir import TRUE, PropertyKind, TransitionSystem
+from checker.system.types import BOOL
 from checker.witness.answer import Limits
 from tests.reductions.commuting import FAULT, Graph, alike, eager_in, trouble
 
@@ -124,3 +128,59 @@ def test_brute_force_notices_steps_that_are_called_eager_and_are_not() -> None:
         for instance in eager_in(graph, everything, state)
     ]
     assert any(found)
+
+
+def test_an_analysis_that_forgets_what_crashes_do_is_caught(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def forgetful(a: Access, b: Access, system: TransitionSystem) -> tuple[ir.Expr, ...] | None:
+        of_crashes = a.variable in ("@crashed", "@network")
+        return None if of_crashes else order_future.clash(a, b, system)
+
+    monkeypatch.setattr(order, "clash", forgetful)
+    system = system_of("broadcast/best_effort", "crash_one")
+    graph, same = Graph(system), alike(system)
+    eager, _ = order.find(system)
+    assert any(
+        trouble(graph, state, instance, same[instance[0]])
+        for state in graph.reachable(2_000)
+        for instance in eager_in(graph, eager, state)
+    )
+
+
+def flipping(one_way: bool) -> TransitionSystem:
+    """``x`` may be set at any time; ``y`` goes to and fro, or to, and nobody looks at it."""
+    x, y = (ir.Read(BOOL, name) for name in "xy")
+
+    def step(name: str, guard: ir.Expr, variable: str, value: ir.Expr) -> ir.Action:
+        body = (ir.Assign(ir.Target(BOOL, variable, True), value),)
+        return ir.Action(name, ir.ActionKind.STEP, (), guard, body, ir.TRUE)
+
+    steps = [
+        step("set x", negation(x), "x", ir.TRUE),
+        step("set y", negation(y), "y", ir.TRUE),
+    ]
+    if not one_way:
+        steps.append(step("clear y", y, "y", ir.FALSE))
+    variables = tuple(ir.Variable(name, BOOL, False, ir.VariableKind.SHARED, name) for name in "xy")
+    never = ir.Property("never x", PropertyKind.INVARIANT, x, ir.TRUE, "")
+    return ir.TransitionSystem("flips", (), variables, (), tuple(steps), (), (never,), ())
+
+
+@pytest.mark.parametrize("one_way", [True, False])
+def test_nothing_is_put_off_for_ever(one_way: bool) -> None:
+    system = flipping(one_way)
+    eager, _ = order.find(system)
+    names = [system.actions[one.action].name for one in eager]
+    assert ("set y" in names) == one_way
+    answer = native.explore(system, Limits(), plan=Plan(eager=eager))
+    assert list(answer.violations) == ["never x"]
+
+
+def test_threads_explore_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "PARALLEL_FROM", 2)
+    system = system_of("broadcast/eager_reliable", "crash_one")
+    plan = Plan(eager=order.find(system)[0])
+    found = [native.explore(system, Limits(), plan=plan, threads=k) for k in (1, 2, 3)]
+    assert len({(a.distinct_states, a.depth, a.ends) for a in found}) == 1
+    assert found[0].violations == found[1].violations == found[2].violations
