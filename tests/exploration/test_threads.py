@@ -88,10 +88,10 @@ def test_a_limit_of_memory_is_met_cleanly_anywhere(
 
 
 @pytest.mark.parametrize("threads", [1, 2, 8])
-def test_rows_on_the_disk_are_read_for_traces(
+def test_a_search_with_rows_on_the_disk_says_the_same(
     threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A table that may hold all states, with rows of old levels on the disk: nothing is missing."""
+    """Nothing is missing where rows of old levels are on the disk."""
     small_tables(monkeypatch)
     spilled = []
     spill = store.Store.spill
