@@ -177,7 +177,9 @@ NAMES = sorted({*CASES, *reducing.CHECKS, *scaling.SPACES})
 @click.option("--repeat", default=3, type=click.IntRange(min=1), help="Runs of each [3].")
 @click.option("--part", "parts", multiple=True, type=click.Choice(PARTS), help="[all]")
 @click.option("--only", multiple=True, type=click.Choice(NAMES), help="Cases or checks to run.")
-@click.option("--with", "who", multiple=True, type=click.Choice(list(Who)), help="[all]")
+@click.option(
+    "--with", "who", multiple=True, type=click.Choice([w.value for w in Who]), help="[all]"
+)
 @click.option("--quick", is_flag=True, help="Small sizes: to see that all works, not to measure.")
 @click.option("--long", is_flag=True, help="Large checks without reductions too: 10 minutes each.")
 @click.option("--json", "target", type=click.Path(path_type=Path), help="Write all of it here.")

@@ -28,9 +28,10 @@ notices:
   mention; where two ask about each other one of them does without (:meth:`Search._ordered`).  Its
   own entries it asks only about conditions that the part itself belongs to, and a part that is
   filled belongs to none that is still open.
-* *Steps that nobody notices are finitely many where they are owed*: what is filled has moved up,
-  what is cleared or sent is assigned only together with one of finitely many steps up
-  (:func:`dead_growth.progresses`), and a promise to receive is of one message alone.  So such steps
+* *Steps that nobody notices stand for no others.*  They are finitely many: what is filled has moved
+  up, what is cleared or sent is assigned only together with one of finitely many steps up
+  (:func:`dead_growth.progresses`).  Or their promise is of one instance alone (to receive: of one
+  message), which is not owed where it is not noticed (:func:`dead_links.alone`).  So such steps
   cannot stand, for ever, for others that are owed, and a run of what is left becomes a fair one
   by putting them in where they are enabled.  (Namjoshi 1997: the rank that a bisimulation up to
   stuttering needs.)  :mod:`promises` asks a similar question again, of any statements.
@@ -46,7 +47,7 @@ from typing import assert_never
 
 from checker.reductions.dead_cells import Blockers, Cell, Meeting, cell, simplest
 from checker.reductions.dead_growth import progresses, trends
-from checker.reductions.dead_links import Effects
+from checker.reductions.dead_links import Effects, alone
 from checker.reductions.dead_readings import Reading, now, readings
 from checker.reductions.dead_rest import Rest, written
 from checker.reductions.dead_sites import Site, sites
@@ -149,14 +150,16 @@ class Search:
         return False
 
     def _finite(self, variable: ir.Variable, receiving: bool) -> bool:
-        """Whether promised steps assign it only together with one of finitely many steps."""
+        """Whether promised steps assign it only together with one of finitely many steps, or alone
+        of their constraint."""
         for site in self.sites:
             node = site.node
             if not (isinstance(node, ir.Assign) and node.target.name == variable.name):
                 continue
             if site.action is None:
                 return False
-            if self.system.actions[site.action].promised == ir.FALSE:
+            action = self.system.actions[site.action]
+            if action.promised == ir.FALSE or alone(self.system, action):
                 continue
             if receiving and self._received(site, node):
                 continue

@@ -11,7 +11,7 @@ from dataclasses import replace
 from checker.reductions.dead_cells import Blockers, Cell, Meeting
 from checker.reductions.dead_readings import Reading, now
 from checker.reductions.dead_sites import Site
-from checker.reductions.dead_terms import risky, same
+from checker.reductions.dead_terms import risky, same, within
 from checker.system import ir
 from checker.system.build import member, negation
 from checker.system.ir import Apply, Expr, Op, TransitionSystem
@@ -122,6 +122,24 @@ class Effects:
                 return ()
 
 
+def alone(system: TransitionSystem, action: ir.Action) -> bool:
+    """Whether each promised instance is a weak constraint of its own and can go one way only.
+
+    Then a step of it that nobody notices stands for no other: where it may be taken, all states
+    that rest alike have this step alone of the constraint, so it is not owed in what is left.
+    """
+    fairness = ir.fairness_of(action)
+    if fairness.kind is not ir.FairnessKind.WEAK:
+        return False
+    block = (*action.body, *system.monitor)
+    if any(isinstance(node, ir.Choose) for stmt in block for node in within(stmt)):
+        return False
+    promised = [a for a in system.actions if a.promised != ir.FALSE]
+    if sum(ir.fairness_of(a).group == fairness.group for a in promised) > 1:
+        return False
+    return all(_says_all(fairness.key, param) for param in action.params)
+
+
 def _of(param: ir.Param, cell: Cell) -> bool:
     if not isinstance(param.domain, ir.Members):
         return False
@@ -133,8 +151,7 @@ def _of(param: ir.Param, cell: Cell) -> bool:
 
 def _says_all(key: tuple[Expr, ...], param: ir.Param) -> bool:
     """Whether a constraint's key tells which item a parameter is."""
-    assert isinstance(param.domain, ir.Members)
-    item = ir.Local(param.domain.item, param.name)
+    item = ir.Local(ir.domain_item(param.domain), param.name)
     if any(same(k, item) for k in key):
         return True
     items = getattr(item.type, "items", ())

@@ -176,9 +176,9 @@ def _as_asked(who: Who, case: Case, stopwatch: Stopwatch, folder: Path) -> Sampl
 
 def test_an_error_ends_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = Contestant(lambda case, stopwatch, folder: sample(7), None, None)
-    monkeypatch.setattr(comparing, "CONTESTANTS", {**CONTESTANTS, Who.C: wrong})
+    monkeypatch.setattr(comparing, "CONTESTANTS", {**CONTESTANTS, Who.COLLAPSE: wrong})
     monkeypatch.setattr(run, "smallest", lambda repeat, stopwatch: None)
-    options = ["--only", "two_phase_5", "--with", "C", "--repeat", "1"]
+    options = ["--only", "two_phase_5", "--with", "SPIN COLLAPSE", "--repeat", "1"]
     done = CliRunner().invoke(run.main, options)
     assert done.exit_code == 1
-    assert "C found 7 states, not 8832" in done.output
+    assert "SPIN COLLAPSE found 7 states, not 8832" in done.output

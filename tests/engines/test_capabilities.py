@@ -31,6 +31,7 @@ WANTED = {
     Feature.TABLES: Options(states_out="tables"),
     Feature.MEMORY: Options(limits=Limits(memory=1)),
     Feature.THREADS: Options(threads=2),
+    Feature.REDUCTIONS: Options(reduce="all"),
 }
 """How what some engine can't do is asked for."""
 
