@@ -117,7 +117,7 @@ class SeenSet(Rows):
         return fn.or_(fn.or_(fn.load(row, 64), const(1 << self.bits)), level)
 
     def _match(self, fn: Fn, context: Val, base: Val, row: Val, mark: Val, found: Var) -> Val:
-        """Sets ``found`` to the slot, of the line at ``base``, that stands for the state at ``row``;
+        """Sets ``found`` to the slot of the line at ``base`` that stands for the state at ``row``;
         leaves it where there is none.  Gives which slots were free when it looked: all of the line
         was read before, so that whoever came later has taken the first of them.
         """
@@ -205,8 +205,8 @@ class SeenSet(Rows):
             put(fn, worker, Worker.BACK, const(1))
 
     def peek(self) -> Fn:
-        """``peek(context, worker, row, mark)``: 1 where a state is not in its own line but may be in
-        the next one, which the memory is asked for; 0 where it has been inserted; 2 for no room.
+        """``peek(context, worker, row, mark)``: 1 where a state is not in its own line but may be
+        in the next, which the memory is asked for; 0 where it has been inserted; 2 for no room.
         """
         fn = Fn("peek", [("context", 0), ("worker", 0), ("row", 0), ("mark", 64)], 64, INSIDE)
         context, worker, row, mark = fn.args
