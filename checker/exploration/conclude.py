@@ -20,7 +20,7 @@ def conclude(engine: str, search: Explored) -> Answer:
     if search.lost is not None:
         _raise_lost(search, search.lost[1])
     plan = search.kernel.image.reductions
-    if plan.acyclic and search.found.maybe_cyclic:
+    if plan.acyclic and search.found.cyclic:
         raise Cyclic
     try:
         live = decide(search)

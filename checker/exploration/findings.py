@@ -22,7 +22,8 @@ class Report:
     which it is seen to fail; ``fault``: the smallest state with an error of the run; ``lost``: one
     in which a property can't be evaluated; ``back``: some step does not lead on to the next level;
     ``tape``: there were more nested choices than there is room for; ``newcomer``: some successor
-    was never seen, where that was asked.
+    was never seen, where that was asked; ``turned``: some step leads to another state of the same
+    orbit, so that runs go round.
     """
 
     premises: tuple[bool, ...]
@@ -32,6 +33,7 @@ class Report:
     back: bool = False
     tape: bool = False
     newcomer: bool = False
+    turned: bool = False
     transitions: int = 0
     ends: int = 0
     marks: int = 0
@@ -45,6 +47,7 @@ class Report:
             self.back or other.back,
             self.tape or other.tape,
             self.newcomer or other.newcomer,
+            self.turned or other.turned,
             self.transitions + other.transitions,
             self.ends + other.ends,
             self.marks | other.marks,
@@ -66,7 +69,8 @@ class Findings:
 
     ``violating``: the first level in which a property is seen to fail, and the smallest such state
     there; ``faulty``: the same for errors of the run; ``premises``: the properties whose premise
-    held; ``maybe_cyclic``: some step does not lead on to the next level; ``transitions``,
+    held; ``maybe_cyclic``: some step does not lead on to the next level; ``cyclic``: some run
+    is known to go round; ``transitions``,
     ``ends``: as in ``Answer``; ``marks``: a bit for each mark that was reached.
     """
 
@@ -75,6 +79,7 @@ class Findings:
     premises: set[str] = field(default_factory=set)
     faulty: tuple[int, Best] | None = None
     maybe_cyclic: bool = False
+    cyclic: bool = False
     transitions: int = 0
     ends: int = 0
     marks: int = 0
@@ -105,6 +110,7 @@ class Findings:
         if report.fault is not None:
             self.faulty = (depth, report.fault)
         self.maybe_cyclic = self.maybe_cyclic or report.back
+        self.cyclic = self.cyclic or report.turned
         self.transitions += report.transitions
         self.ends += report.ends
         self.marks |= report.marks

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Protocol
 
-from checker.exploration.explored import Explored, Ground, Unfinished
+from checker.exploration.explored import Ground, Unfinished
 from checker.exploration.memory import Buffer, available
 from checker.exploration.store import Crew
 from checker.kernels.fields import Context, Mode, Worker
 from checker.kernels.graphs import STRONG, WEAK
-from checker.kernels.jit import graph_kernel
+from checker.kernels.jit import Kernel, graph_kernel
 from checker.system.ir import FairnessKind
+from checker.witness.answer import Limits
 
 ROWS = 1 << 14
 """States between two looks at the clock."""
@@ -108,7 +111,20 @@ def needs(states: int, steps: int, words: int) -> int:
     return states * (8 * words + table + 40) + 8 * steps
 
 
-def build(search: Explored, numbers: Numbers) -> Graph:
+class Asking(Protocol):
+    """What making a graph asks of a search; ``check_time`` raises where there is no more time."""
+
+    @property
+    def kernel(self) -> Kernel: ...
+
+    @property
+    def limits(self) -> Limits: ...
+
+    @property
+    def check_time(self) -> Callable[[], None]: ...
+
+
+def build(search: Asking, numbers: Numbers) -> Graph:
     """The graph of states that a search has found: edges to others lead nowhere.
 
     Raises :class:`Unfinished` where it has no room.
@@ -159,7 +175,7 @@ class _Writer:
     """Writes edges, from position ``begin`` on, with the record of a worker."""
 
     def __init__(
-        self, search: Explored, numbers: Numbers, crew: Crew, start: Buffer, begin: int
+        self, search: Asking, numbers: Numbers, crew: Crew, start: Buffer, begin: int
     ) -> None:
         self.search, self.store = search, numbers.store
         self.crew, self.start, self.begin = crew, start, begin
@@ -210,7 +226,7 @@ class _Writer:
         return [tuple(words[i * width : (i + 1) * width]) for i in range(count)]
 
 
-def _join(search: Explored, writers: list[_Writer], labels: Buffer) -> tuple[bytes, int]:
+def _join(search: Asking, writers: list[_Writer], labels: Buffer) -> tuple[bytes, int]:
     """Gives each constraint one number; gives the kinds, and the number of edges."""
     plan = search.kernel.image.plan
     assert plan is not None

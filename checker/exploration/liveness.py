@@ -16,11 +16,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from checker.exploration.automata import Reader
-from checker.exploration.explored import Explored, Ground, Unfinished
+from checker.exploration.explored import Cyclic, Explored, Ground, Unfinished
 from checker.exploration.followed import Followed
 from checker.exploration.graph import Numbers, build
 from checker.exploration.lasso import shortest
 from checker.exploration.question import Nodes, Question
+from checker.exploration.rounds import goes_round
 from checker.exploration.states import Core, States, core_of
 from checker.kernels.letters import MAX_LETTER, MAX_OWED
 from checker.properties.steady import steady
@@ -105,6 +106,9 @@ class _Decision:
 
     def _run(self) -> None:
         search = self.search
+        if search.kernel.image.reductions.acyclic and search.found.maybe_cyclic:
+            if not self._acyclic():
+                return
         odd = [each for each in self.left if steady(each[1]) is None]
         if odd and search.cycles is not None:
             if self._prepared(search.whole, odd):
@@ -117,6 +121,25 @@ class _Decision:
             self.found.fair = self.ends > 0
         elif self._prepared(search.cycles or search.whole, self.left):
             self._decide(self.left)
+
+    def _acyclic(self) -> bool:
+        """Whether it is known that no run goes round; raises :class:`Cyclic` where one does."""
+        search = self.search
+        if not self.left and self.ends:
+            self.found.fair = True
+            return False
+        try:
+            search.tell("liveness: whether any run goes round")
+            ground = (search.cycles or search.load)()
+            store = ground.store if isinstance(ground, Ground) else ground
+            if goes_round(search.kernel, store, search.limits, search.check_time):
+                raise Cyclic
+        except (Unfinished, MemoryError) as error:
+            self._give_up(self.left, error)
+            self.found.fair = True if self.ends else None
+            return False
+        search.found.maybe_cyclic = False
+        return True
 
     def _prepared(self, load: Callable[[], Ground], needed: list[Numbered]) -> bool:
         """Whether there is a graph of what ``load`` gives; ``needed``: by these properties."""

@@ -10,6 +10,7 @@ from threading import Lock
 from checker.exploration.explored import Cyclic
 from checker.exploration.findings import Best, Findings
 from checker.exploration.journal import CannotKeep, Journal
+from checker.exploration.rounds import goes_round
 from checker.exploration.store import Crew, OutOfMemory, Store
 from checker.exploration.upgrade import Upgrade
 from checker.kernels.fields import Context, Mode, Worker
@@ -24,6 +25,9 @@ PIECES, LEAST_PIECE = 32, 256
 threads are done at about the same time."""
 SLICE = 0.1
 """Seconds after which Python looks at limits and tables again."""
+
+LOOK_FROM = 4096
+"""With so many states it is worth looking whether runs go round."""
 
 Segment = tuple[Crew, int, int]
 """Rows of a worker: from, up to but not including."""
@@ -63,6 +67,7 @@ class Search:
         self._pool: ThreadPoolExecutor | None = None
         self._spare, self._share, self._lock = 0, 0, Lock()
         self._grain = 256
+        self._look_at = LOOK_FROM
         self._reported = self.started
 
     @property
@@ -157,11 +162,25 @@ class Search:
         """
         report = self.store.report()
         self.found.add(self.system, report, self.depth)
-        if self.kernel.image.reductions.acyclic and self.found.maybe_cyclic:
-            raise Cyclic
         self.lost = report.lost
+        self._look_round()
         self._know()
         return report.newcomer
+
+    def _look_round(self) -> None:
+        """Gives the search up as soon as a run is seen to go round, if its plan can't have that.
+
+        Looking costs as much as a search of the states that there are, so it is done where they
+        have become four times as many.
+        """
+        if not self.kernel.image.reductions.acyclic or not self.found.maybe_cyclic:
+            return
+        if not self.found.cyclic and self.store.states >= self._look_at and not self.stopped:
+            self._look_at = 4 * self.store.states
+            self.found.cyclic = goes_round(self.kernel, self.store, self.limits)
+            self.store.report()
+        if self.found.cyclic:
+            raise Cyclic
 
     def _know(self) -> None:
         props = self.system.properties

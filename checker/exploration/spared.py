@@ -29,9 +29,9 @@ def reduced(search: Explored) -> Reduced:
 def unfolded(search: Explored) -> tuple[int | None, bool]:
     """How many states those that were found stand for, and whether that is exact.
 
-    The sizes of orbits are added up.  Which states are in a sample is decided by their fingerprints,
-    so that it does not depend on who found them.  ``None`` where there is no symmetry, or where the
-    states are not in this process.
+    The sizes of orbits are added up.  Which states are in a sample is decided by their
+    fingerprints, so that it does not depend on who found them.  ``None`` where there is no
+    symmetry, or where the states are not in this process.
     """
     weigh = search.kernel.weigh
     if weigh is None or search.cycles is not None or not search.states:

@@ -23,6 +23,8 @@ from checker.kernels.jit import Kernel
 from checker.kernels.seen import LINE
 
 FIRST_SLOTS = 1 << 13
+_NOTED = (Worker.TRANSITIONS, Worker.ENDS, Worker.BACK, Worker.FOUND, Worker.TURNED)
+
 LOAD = 7 / 8
 """At most this part of the slots is ever in use."""
 QUICKLY = 1 << 18
@@ -372,12 +374,13 @@ class Store:
             back=bool(self.total(Worker.BACK)),
             tape=bool(self.total(Worker.TAPE)),
             newcomer=bool(self.total(Worker.FOUND)),
+            turned=bool(self.total(Worker.TURNED)),
             transitions=self.total(Worker.TRANSITIONS),
             ends=self.total(Worker.ENDS),
             marks=marks,
         )
         for crew in self.crew:
-            for which in (Worker.TRANSITIONS, Worker.ENDS, Worker.BACK, Worker.FOUND):
+            for which in _NOTED:
                 crew.put(which, 0)
         return report
 

@@ -188,7 +188,7 @@ class ActionCode:
             return row
         for i, word in enumerate(row):
             fn.store(word, fn.at(self.resting, i))
-        fn.call("rest", [self.resting], None)
+        fn.call("rest", [self.resting, self.source], None)
         return [fn.load(fn.at(self.resting, i), 64) for i in words]
 
     def _move(self, row: list[Val]) -> None:
@@ -202,6 +202,12 @@ class ActionCode:
             fn.store(word, fn.at(place, i))
         if self.reductions.symmetry is not None:
             fn.call("canonical", [self.worker, place], None)
+            other = const(0)
+            for i in range(words):
+                have, want = (fn.load(fn.at(row_at, i), 64) for row_at in (self.source, place))
+                other = fn.or_(other, fn.xor(have, want))
+            with fn.if_(fn.eq(other, const(0))):
+                put(fn, self.worker, Worker.TURNED, const(1))
         if self.plan is not None:
             fn.store(self.label.get(), fn.at(self.labels, count, 32))
         self.pending.set(fn.add(count, const(1)))

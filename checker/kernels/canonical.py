@@ -1,17 +1,17 @@
 """Of the states that differ by a renaming, the one that stands for all of them.
 
 Interchangeable blocks of atoms are put in the order of their marks
-(:mod:`checker.kernels.canonical_marks`), which do not depend on names.  Of the states that can come
-out, since blocks with equal marks may come in any order, the least one is taken, rows being compared
-word by word.  All members of an orbit have the same marks, so the same states can come out of them:
-one state stands for an orbit.  (Sort and search among what is left equal: McKay, *Practical Graph
-Isomorphism*, Congressus Numerantium 30, 1981, and for states Bosnacki, Dams and Holenderski,
-*Symmetric Spin*, SPIN 2000.)
+(:mod:`checker.kernels.canonical_marks`), which do not depend on names.  Of the states that can
+come out, since blocks with equal marks may come in any order, the least one is taken, rows being
+compared word by word.  All members of an orbit have the same marks, so the same states can come
+out of them: one state stands for an orbit.  (Sort and search among what is left equal: McKay,
+*Practical Graph Isomorphism*, Congressus Numerantium 30, 1981, and for states Bosnacki, Dams and
+Holenderski, *Symmetric Spin*, SPIN 2000.)
 
 Blocks are put in order, and orders are gone through, by swaps of neighbours: all orders of several
 groups of blocks with equal marks are visited one swap after the other (plain changes; Knuth, *The
-Art of Computer Programming* 4A, 7.2.1.2, Algorithm P, here with a bound for each inversion).  A group
-whose neighbours can be swapped without changing the state needs no search at all.
+Art of Computer Programming* 4A, 7.2.1.2, Algorithm P, here with a bound for each inversion).  A
+group whose neighbours can be swapped without changing the state needs no search at all.
 """
 
 from __future__ import annotations
@@ -119,6 +119,7 @@ def _search(layout: Layout, symmetry: Symmetry) -> Fn:
     count = sum(len(one.blocks) for one in symmetry.classes)
     words = layout.words
     now, limit = fn.alloca(64, words), fn.alloca(64, count)
+    _single(fn, row, marks, now, layout, symmetry)
     kept = _limits(fn, row, marks, now, limit, layout, symmetry)
     some = const(0)
     for i in range(count):
@@ -129,6 +130,25 @@ def _search(layout: Layout, symmetry: Symmetry) -> Fn:
     same = _visit(fn, row, now, limit, count, words)
     fn.ret(fn.mul(kept, same))
     return fn
+
+
+def _single(fn: Fn, row: Val, marks: Val, now: Val, layout: Layout, symmetry: Symmetry) -> None:
+    """Where only two blocks have equal marks there are two orders, and all is done."""
+    ties, where, at = const(0), const(0), 0
+    for one in symmetry.classes:
+        for j in range(at + 1, at + len(one.blocks)):
+            left, right = (fn.load(fn.at(marks, i), 64) for i in (j - 1, j))
+            same = fn.resize(fn.eq(left, right), 64)
+            ties = fn.add(ties, same)
+            where = fn.add(where, fn.mul(same, const(j - 1)))
+        at += len(one.blocks)
+    with fn.if_(fn.eq(ties, const(1))):
+        _copy(fn, row, now, layout.words)
+        fn.call("swap_at", [now, where], None)
+        differs = fn.resize(_differs(fn, row, now, layout.words), 64)
+        with fn.if_(_less(fn, now, row, layout.words)):
+            _copy(fn, now, row, layout.words)
+        fn.ret(fn.sub(const(2), differs))
 
 
 def _limits(

@@ -75,7 +75,7 @@ class Marks:
         return self.fn.eq(code, const(position, code.bits))
 
     def _abstract(self, type_: Type, value: Value) -> object:
-        """A value in which atoms are called itself or another: it is the same for all of a class."""
+        """A value in which atoms are called itself or another: the same for all of a class."""
         match type_, value:
             case (t.AtomT(), int()):
                 sort = self.sorts.of(type_)

@@ -75,6 +75,7 @@ class Worker(IntEnum):
     STAMP = 36  # entries of SENT with another stamp are void
     KEEP = 37  # ROUTE: own new states go into the seen set, and not out
     OUT_SOURCES = 38  # ASK: address of 32 bits for each row in OUT: the row that it comes from
+    TURNED = 39  # some step leads to another state of the same orbit
     MARKS = 40  # bit set; what follows is placed by Shape
 
 

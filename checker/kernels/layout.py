@@ -82,6 +82,12 @@ class Layout:
         """Where the variable called ``name`` is."""
         return self.nodes[self.names.index(name)]
 
+    def bits_of(self, name: str) -> dict[int, int]:
+        """By word, at least the bits in which the variable called ``name`` is."""
+        found: dict[int, int] = {}
+        _cover(self.node(name), found)
+        return found
+
     def pack(self, state: State) -> list[int]:
         """The words of ``state``; raises ``ValueError`` where a value is out of its range."""
         words = [0] * self.words
@@ -179,6 +185,25 @@ def _node(type_: Type, space: _Space) -> Node:
             words = -(-width(type_) // WORD)
             last = width(type_) - (words - 1) * WORD
             return Wide(type_, space.aligned(words, last), words)
+
+
+def _cover(node: Node, found: dict[int, int]) -> None:
+    match node:
+        case Leaf(type_, word, shift):
+            found[word] = found.get(word, 0) | (1 << width(type_)) - 1 << shift
+        case Wide(_, word, count):
+            found.update(dict.fromkeys(range(word, word + count), MASK))
+        case Row(type_, word, log):
+            count = -(-universe_size(type_.key) // (1 << log))
+            found.update(dict.fromkeys(range(word, word + count), MASK))
+        case Table(type_, word, stride):
+            count = universe_size(type_.key) * stride
+            found.update(dict.fromkeys(range(word, word + count), MASK))
+        case Record(_, parts):
+            for part in parts:
+                _cover(part, found)
+        case _:
+            assert_never(node)
 
 
 def _put(node: Node, base: int, value: Any, words: list[int]) -> None:

@@ -3,10 +3,10 @@
 A renaming is one of the system if it respects the system's text
 (:mod:`checker.reductions.symmetry_conditions`) and takes the set of initial states, which the
 interpreter gives, onto itself.  Such renamings are a group.  What is looked for in it are *classes*
-of blocks that may change places: first single atoms, then atoms that go along with others, as where
-``p1`` broadcasts ``a`` and ``p2`` broadcasts ``b``.  Changing places is an equivalence: where blocks
-1 and 2, and blocks 2 and 3 may change places, so may 1 and 3 (swap 1 and 2, then 2 and 3, then 1 and
-2).  Everything that a class does is made of such swaps, each of which is checked.
+of blocks that may change places: first single atoms, then atoms that go along with others, as
+where ``p1`` broadcasts ``a`` and ``p2`` broadcasts ``b``.  Changing places is an equivalence: where
+blocks 1 and 2, and blocks 2 and 3 may change places, so may 1 and 3 (swap 1 and 2, then 2 and 3,
+then 1 and 2).  Everything that a class does is made of such swaps, each of which is checked.
 
 Two atoms may change places alone in all systems that come from texts which treat their processes
 alike; rings, whose processes can only be turned together, keep their states.

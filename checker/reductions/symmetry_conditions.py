@@ -1,15 +1,16 @@
 """What a renaming has to respect, read off the text of a system.
 
 A renaming *p* of atoms acts on values (a map is renamed in its keys and in its entries) and so on
-states and on the values of local names.  For every expression ``e`` that is put together from parts
-that respect *p*, the value of ``e`` in the renamed state is the renamed value of ``e``: by induction
-over the expression, each operation of the language being defined by equality, membership and the
-order of integers, all of which *p* keeps, except for the following, which are noted here.
+states and on the values of local names.  For every expression ``e`` that is put together from
+parts that respect *p*, the value of ``e`` in the renamed state is the renamed value of ``e``: by
+induction over the expression, each operation of the language being defined by equality, membership
+and the order of integers, all of which *p* keeps, except for the following, which are noted here.
 
 * A constant has to be a *fixed* value, and the range of each type of atoms a fixed set.
 * ``rank``, ``<`` and ``<=`` of atoms: the atoms that can be meant have to *stay* where they are.
-* ``forall`` and ``exists`` stop at the member that decides.  Where the body can meet an error of the
-  run, it depends on the order of the members whether it does: what they are made of has to stay.
+* ``forall`` and ``exists`` stop at the member that decides.  Where the body can meet an error of
+  the run, it depends on the order of the members whether it does: what they are made of has to
+  stay.
 * ``for`` runs its body in the order of the members.  Unless its rounds commute
   (:mod:`checker.reductions.symmetry_loops`), what they are made of has to stay.
 

@@ -47,8 +47,10 @@ def _without(report: Report) -> str:
     if without is None:
         return ""
     said = count(without, "state") if report.reduced.exact else f"about {about(without)} states"
+    if report.reduced.used != ("symmetry",):
+        said = f"more than {said}"  # orbits are counted, of what the others have left
     times = without / max(1, explored)
-    many = f", {times:,.1f} times as many" if times >= 1.05 else ""
+    many = f" ({times:,.1f}x)" if times >= 1.05 else ""
     return f"; without: {said}{many}"
 
 

@@ -34,10 +34,10 @@ SYMMETRY, DEAD, ORDER = (frozenset({kind}) for kind in (Kind.SYMMETRY, Kind.DEAD
 ALL = frozenset(Kind)
 
 
-def seeds(name: str) -> Iterator[int]:
+def seeds(name: str, times: int = 1) -> Iterator[int]:
     """Numbers of systems, others for each test."""
     draw = random.Random(name)
-    for _ in range(LONG or FEW):
+    for _ in range(LONG or times * FEW):
         yield draw.randrange(2**40)
 
 
@@ -216,11 +216,13 @@ def test_budgets_say_unknown_or_the_truth() -> None:
 def rounds(kinds: frozenset[Kind], name: str) -> None:
     """Where a plan is given up since a run goes round, what is left is proven for that."""
     given_up = 0
-    for seed in seeds(name):
+    for seed in seeds(name, times=10):
         system = alike(seed)
         plan = only(choose(system, "all", VERDICTS), kinds)
         if not plan.used or not plan.acyclic:
             continue
+        if given_up == 3 and not LONG:
+            break
         try:
             _, used = with_plan(system, plan, Limits(max_states=20 * STATES))
         except (RunFault, Unsupported):

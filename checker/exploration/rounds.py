@@ -1,0 +1,60 @@
+"""Whether any run goes round: whether some step between states that were found lies on a cycle.
+
+Where states were left out, the graph of all steps between those that were not is looked at: it has
+no cycle only if what was explored has none.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from checker.exploration.explored import Ground
+from checker.exploration.graph import Numbers, build
+from checker.exploration.question import Question
+from checker.exploration.store import Store
+from checker.kernels.fields import Mode, Worker
+from checker.kernels.jit import Kernel
+from checker.witness.answer import Limits
+
+
+def _unhurried() -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class _Look:
+    kernel: Kernel
+    limits: Limits
+    check_time: Callable[[], None]
+
+
+def goes_round(
+    kernel: Kernel, store: Store, limits: Limits, check_time: Callable[[], None] = _unhurried
+) -> bool:
+    """Whether steps between different states of ``store`` make a cycle.
+
+    ``check_time`` raises where there is no more time.  Raises :class:`Unfinished` and
+    ``MemoryError`` where there is no room for the steps.
+    """
+    numbers = Numbers(Ground(store, _steps(kernel, store, check_time)))
+    graph = build(_Look(kernel, limits, check_time), numbers)
+    graph.labels.clear()
+    question = Question(replace(graph, kinds=b"\0"))
+    question.every()
+    return question.fair() > 0
+
+
+def _steps(kernel: Kernel, store: Store, check_time: Callable[[], None]) -> int:
+    """How many steps lead from the states of ``store``, at most."""
+    crew = store.crew[0]
+    row = (ctypes.c_uint64 * store.shape.words)()
+    crew.put(Worker.TARGET, ctypes.addressof(row))
+    crew.put(Worker.MODE, Mode.PARENTS)
+    before = crew.get(Worker.TRANSITIONS)
+    for one in store.crew:
+        check_time()
+        kernel.run(store.context_address, crew.address, one.rows.address, 0, one.count, 0)
+    store.best(store.shape.parent)
+    return crew.get(Worker.TRANSITIONS) - before
