@@ -1,0 +1,41 @@
+"""A step to another state of the same orbit is a run that goes round."""
+
+from __future__ import annotations
+
+from checker.engines import native
+from checker.exploration.explored import Cyclic
+from checker.reductions.choose import VERDICTS, choose
+from checker.system import ir
+from checker.system.build import equal, negation
+from checker.system.ir import TRUE, Local, Read
+from checker.system.types import AtomT
+from checker.witness.answer import Limits
+from tests.recurring import never_for_ever
+
+P = AtomT("proc", ("p1", "p2", "p3"))
+
+
+def test_a_token_that_goes_round_is_no_end() -> None:
+    one, p = Read(P, "one"), Local(P, "p")
+    give = (ir.Assign(ir.Target(P, "one", True), p),)
+    param = ir.Param("p", ir.Universe(P), negation(equal(p, one)))
+    action = ir.Action("give", ir.ActionKind.STEP, (param,), TRUE, give, TRUE)
+    init = (ir.Choose("i", ir.Universe(P), TRUE), ir.Assign(give[0].target, Local(P, "i")))
+    system = ir.TransitionSystem(
+        "token",
+        P.labels,
+        (ir.Variable("one", P, 0, ir.VariableKind.SHARED),),
+        init,
+        (action,),
+        (),
+        (never_for_ever("p", TRUE),),
+        (),
+    )
+    plan = choose(system, "symmetry", VERDICTS)
+    assert plan.symmetry is not None
+    assert native.explore(system, Limits(), threads=1).violations
+    try:
+        found = native.explore(system, Limits(), plan=plan, threads=1)
+    except Cyclic:
+        return
+    assert found.violations or found.undecided
