@@ -21,7 +21,6 @@ from checker.kernels.statements import Ways
 from checker.reductions.plan import Plan
 from checker.system import ir
 from checker.system.ir import Block, Stmt
-from checker.system.types import Type
 
 NULL = Val("null", 0)
 
@@ -87,27 +86,30 @@ class _Rest:
         alone = {entry.base.variable for entry in entries if isinstance(entry.base, ir.Read)}
         others = self.differ(mentioned(body) - alone)
         with each(fn, domain, None) as (value, following):
+            names, doubt = {name: Bound(domain.item, value)}, fn.label()
             differs = others
             for entry in entries:
-                one, other = (self._entry(at, name, domain, value, entry) for at in self._rows())
-                differs = fn.or_(differs, fn.ne(one, other))
+                here, there = (
+                    to_code(fn, entry.type, lower(self._frame(at, doubt, names), entry))
+                    for at in self._rows()
+                )
+                differs = fn.or_(differs, fn.ne(here, there))
             self.skip_unless(differs, following)
-            self._run(body, {name: (domain.item, value)})
+            fn.place(doubt)
+            self._run(body, names)
 
     def _rows(self) -> tuple[Val, Val]:
         """The row, and the source (or the row again where there is none)."""
         return self.row, self.fn.select(self.whole, self.row, self.source)
 
-    def _entry(self, at: Val, name: str, domain: ir.Universe, value: Val, entry: ir.Index) -> Val:
-        frame = Frame(self.fn, self.layout, at, self.fn.label())
-        with frame.bound(name, domain.item, value):
-            return to_code(self.fn, entry.type, lower(frame, entry))
+    def _frame(self, row: Val, fault: Label, names: dict[str, Bound]) -> Frame:
+        frame = Frame(self.fn, self.layout, row, fault)
+        frame.names.update(names)
+        return frame
 
-    def _run(self, block: Block, names: dict[str, tuple[Type, Val]]) -> None:
+    def _run(self, block: Block, names: dict[str, Bound]) -> None:
         fn, fault, after = self.fn, self.fn.label(), self.fn.label()
-        frame = Frame(fn, self.layout, self.row, fault)
-        for name, (type_, value) in names.items():
-            frame.names[name] = Bound(type_, value)
+        frame = self._frame(self.row, fault, names)
         Ways(frame, self.work, {}, self._commit, lambda: None, lambda: None).run(block)
         fn.jump(after)
         fn.place_fresh(fault)
