@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count, product
 
@@ -11,6 +12,7 @@ from checker.reductions.order_logic import (
     MANY,
     Binder,
     Case,
+    key_of,
     known,
     may_be_same,
     reads_of,
@@ -30,6 +32,8 @@ EFFORT = 1_500
 """So many cases are made for one action; after that everything may happen."""
 
 ANYTHING = Case((), ())
+
+_Pair = tuple[tuple[Expr, ...], tuple[Binder, ...], tuple[Expr, ...]]
 
 
 def harms(look: Access, write: Access) -> bool:
@@ -161,14 +165,16 @@ class Future:
                 if access.writes:
                     self.writes.setdefault(access.variable, []).append((one, access))
         own = {name for name, _ in mine.binders}
+        enabling = frozenset(key_of(part) for part in mine.enabling)
         self._fixed = [
             a
             for a in accesses
             if not a.writes
             and a.item is None
             and all(name in own for name, _ in a.binders)
-            and set(a.path) <= set(mine.enabling)
+            and all(key_of(part) in enabling for part in a.path)
         ]
+        self._pairs: dict[int, list[_Pair]] = {}
         self._numbers = count(1)
         self._left = EFFORT
 
@@ -238,23 +244,33 @@ class Future:
 
     def _apart(self, one: Effects, write: Access, tag: str) -> list[Expr]:
         """What holds of a step that commutes with the instance, and does ``write``."""
+        at = id(write)
+        if at not in self._pairs:
+            self._pairs[at] = list(self._clashing(one, write))
         found = []
+        for mine, binders, theirs in self._pairs[at]:
+            keys = replaced(theirs, _names(binders, tag)[1])
+            equal = (Apply(BOOL, Op.EQ, pair) for pair in zip(mine, keys, strict=True))
+            found.append(negation(conj(*equal)))
+        return found
+
+    def _clashing(self, one: Effects, write: Access) -> Iterator[_Pair]:
+        """Entries that the instance looks at, and those that any step with ``write`` changes."""
+        held = frozenset(key_of(part) for part in write.path)
         for other in one.accesses:
-            if not (other.writes and other.sure and set(other.path) <= set(write.path)):
+            if not (other.writes and other.sure) or other.how in _ELEMENTS:
                 continue
-            if other.how in _ELEMENTS or other.binders != write.binders[: len(other.binders)]:
+            if other.binders != write.binders[: len(other.binders)]:
                 continue
             for fixed in self._fixed:
                 if fixed.variable != other.variable or len(fixed.keys) != len(other.keys):
                     continue
                 if fixed.how is How.TEST and not harms(fixed, other):
                     continue
-                keys = _renamed(other, tag).keys
-                pairs = list(zip(fixed.keys, keys, strict=True))
-                if pairs and all(a.type == b.type for a, b in pairs):
-                    equal = conj(*(Apply(BOOL, Op.EQ, pair) for pair in pairs))
-                    found.append(negation(equal))
-        return found
+                pairs = zip(fixed.keys, other.keys, strict=True)
+                if other.keys and all(a.type == b.type for a, b in pairs):
+                    if all(key_of(part) in held for part in other.path):
+                        yield fixed.keys, other.binders, other.keys
 
     def _counted(self, literal: Expr, depth: int) -> Expr | None:
         """A threshold that members of a set may reach, with those that may still join."""

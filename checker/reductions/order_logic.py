@@ -100,6 +100,7 @@ def free_of(node: Any) -> frozenset[str]:
 _BINDING = (ir.Quant, ir.SetOf, ir.MapOf, ir.Let)
 _KEYS: dict[int, tuple[Any, int]] = {}
 _KNOWN: dict[object, int] = {}
+_AGAINST: dict[int, int] = {}
 
 
 def key_of(node: Any) -> int:
@@ -108,6 +109,14 @@ def key_of(node: Any) -> int:
     if found is None or found[0] is not node:
         found = _KEYS[id(node)] = (node, _KNOWN.setdefault(_structure(node), len(_KNOWN)))
     return found[1]
+
+
+def _key_against(node: Expr) -> int:
+    """The key of the negation."""
+    key = key_of(node)
+    if key not in _AGAINST:
+        _AGAINST[key] = key_of(negation(node))
+    return _AGAINST[key]
 
 
 def _structure(node: Any) -> object:
@@ -122,7 +131,7 @@ def _structure(node: Any) -> object:
 
 def forget() -> None:
     """Makes room: what is known of expressions is not needed any more."""
-    for known_ones in (_LOCALS, _KEYS, _KNOWN):
+    for known_ones in (_LOCALS, _KEYS, _KNOWN, _AGAINST):
         known_ones.clear()
 
 
@@ -292,7 +301,7 @@ def closed(case: Case, facts: frozenset[int] = frozenset()) -> Expr:
     while True:
         parts = [part for whole in parts for part in conjuncts(whole)]
         different = {key_of(part): part for part in parts}
-        against = {key_of(negation(part)) for part in different.values()}
+        against = {_key_against(part) for part in different.values()}
         if key_of(FALSE) in different or not against.isdisjoint(different.keys() | facts):
             return FALSE
         parts = [part for key, part in different.items() if key not in facts]
