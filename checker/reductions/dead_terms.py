@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
-from functools import cache
 from typing import Any
 
 from checker.system import ir, types
@@ -13,13 +12,16 @@ from checker.system.evaluate import key_rank
 from checker.system.ir import Apply, Expr, Op
 from checker.system.types import AtomT, IntT, MapT, SeqT, Type
 
+_known: dict[type, tuple[str, ...]] = {}
 
-@cache
+
 def _names(kind: type) -> tuple[str, ...]:
     """The fields of a node in which other nodes may be; none where it is no node."""
-    if not is_dataclass(kind) or kind is ir.Place or kind.__module__ == types.__name__:
-        return ()
-    return tuple(f.name for f in fields(kind))
+    found = _known.get(kind)
+    if found is None:
+        node = is_dataclass(kind) and kind is not ir.Place and kind.__module__ != types.__name__
+        found = _known[kind] = tuple(f.name for f in fields(kind)) if node else ()
+    return found
 
 
 def parts(node: Any) -> Iterator[Any]:
@@ -81,8 +83,8 @@ def placeless(node: Any) -> Any:
     return rewritten(node, change)
 
 
-def same(left: Expr, right: Expr) -> bool:
-    """Whether two expressions without places are written alike."""
+def same(left: Expr | None, right: Expr) -> bool:
+    """Whether two expressions without places are written alike; none is like no other."""
     return left == right
 
 
