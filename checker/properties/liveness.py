@@ -34,7 +34,7 @@ from checker.system.instantiate.expressions import Env, as_domain, bind_domain, 
 from checker.system.instantiate.patterns import matched
 from checker.system.instantiate.sizes import refuse
 from checker.system.instantiate.walk import nodes
-from checker.system.instantiate.world import World
+from checker.system.instantiate.world import BYZANTINE, World
 from checker.system.ir import Automaton, Expr, Formula, Holds, Quantifier
 from checker.system.types import BOOL, SetT
 
@@ -302,8 +302,9 @@ class _Asked:
     def _is_correct(self, node: object) -> bool:
         if self.correct_set is not None or not isinstance(node, typed.Correct):
             return False
-        somebody = ir.Local(self.world.proc, "_p")
-        return node.kind == "correct" and self.world.correct(somebody) != ir.TRUE
+        now = self.world.correct(ir.Local(self.world.proc, "_p"))
+        chosen = {n.variable for n in nodes(now) if isinstance(n, ir.Read)} <= {BYZANTINE}
+        return node.kind == "correct" and not chosen  # who is Byzantine is so from the start
 
     def formula(self, expr: typed.Expr, env: Env) -> Formula:
         """``expr``, in which temporal operators and `correct` may stand; raises :class:`_Odd`."""
