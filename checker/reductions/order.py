@@ -30,11 +30,13 @@ false stays false unless someone who helps it can come, see :class:`Future`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from checker.reductions.effects import Effects, effects
 from checker.reductions.looks import Access, How, looks, may_fault
 from checker.reductions.order_future import Future, clash, harms, renamed
 from checker.reductions.order_logic import Case, conjuncts, forget, free_of, key_of, size, some
-from checker.reductions.order_progress import progressing
+from checker.reductions.order_progress import may_progress, progressing
 from checker.reductions.order_twins import twins
 from checker.reductions.plan import Eager, Kind, Unused
 from checker.system import ir
@@ -83,6 +85,17 @@ def _find(system: TransitionSystem) -> tuple[tuple[Eager, ...], tuple[Unused, ..
     return (), (Unused(Kind.ORDER, why),)
 
 
+@dataclass(frozen=True, slots=True)
+class _Meeting:
+    """Which accesses of an instance and of one of ``theirs`` do not commute, and when: ``apart``
+    and what is said beside them.  ``cost``: how much there is to find out."""
+
+    theirs: Effects
+    apart: tuple[Expr, ...]
+    pairs: list[tuple[Access, Access, tuple[Expr, ...]]]
+    cost: int
+
+
 class _Search:
     def __init__(self, system: TransitionSystem, known: list[Effects]) -> None:
         self.system, self.known = system, known
@@ -98,6 +111,8 @@ class _Search:
             return FALSE, ""
         if not mine.single:
             return FALSE, f"{name} has a choice"
+        if not may_progress(mine):
+            return FALSE, f"{name} may go round"
         for access in mine.accesses:
             if access.writes and any(harms(look, access) for look in self.seen):
                 return FALSE, f"{name} changes what an invariant looks at"
@@ -106,10 +121,11 @@ class _Search:
             parts = conjuncts(mine.action.promised)
         accesses = [*mine.accesses, *self._promise(mine)]
         future = Future(self.system, self.known, mine, accesses)
-        for other in range(len(self.known)):
-            clashes = self._clashes(mine, accesses, self.known[other], future)
+        others = [self._meeting(mine, accesses, other, future.tag()) for other in self.known]
+        for other in sorted(others, key=lambda one: one.cost):
+            clashes = self._clashes(mine, other, future)
             if clashes == TRUE:
-                text = f"{name} does not commute with `{self.known[other].action.name}`"
+                text = f"{name} does not commute with `{other.theirs.action.name}`"
                 return FALSE, text
             parts.append(negation(clashes))
         when = conj(*dict.fromkeys(parts))
@@ -138,33 +154,37 @@ class _Search:
                 )
         return found
 
-    def _clashes(
-        self, mine: Effects, accesses: list[Access], theirs: Effects, future: Future
-    ) -> Expr:
-        """That an instance of ``theirs`` may come that does not commute."""
-        other = renamed(theirs, future.tag())
-        replaces = theirs.action is mine.action or twins(mine, theirs)
-        own = {name for name, _ in mine.binders}
+    def _meeting(
+        self, mine: Effects, accesses: list[Access], theirs: Effects, tag: str
+    ) -> _Meeting:
+        """Where an instance of ``theirs`` does not commute, whatever makes it possible."""
+        other = renamed(theirs, tag)
         apart: tuple[Expr, ...] = ()
-        if replaces:
+        if theirs.action is mine.action or twins(mine, theirs):
             equal = [
                 Apply(BOOL, Op.EQ, (ir.Local(t, n), ir.Local(u, m)))
                 for (n, t), (m, u) in zip(mine.binders, other.binders, strict=True)
             ]
             apart = (negation(conj(*equal)),)
+        pairs = ((a, b, clash(a, b, self.system)) for a in accesses for b in other.accesses)
+        found = [(a, b, overlap) for a, b, overlap in pairs if overlap is not None]
+        return _Meeting(theirs, apart, found, sum(len(b.path) for _, b, _ in found))
+
+    def _clashes(self, mine: Effects, other: _Meeting, future: Future) -> Expr:
+        """That an instance may come that does not commute."""
+        if len(other.pairs) > MOST_CASES:
+            return TRUE
+        own = {name for name, _ in mine.binders}
         cases: list[Case] = []
-        known: dict[tuple[Expr, ...], list[Case]] = {}
-        for a in accesses:
-            for b in other.accesses:
-                overlap = clash(a, b, self.system)
-                if overlap is None:
-                    continue
-                if b.path not in known:
-                    known[b.path] = future.all(b.path)
-                mine_only = tuple(x for x in a.binders if x[0] not in own)
-                for case in known[b.path]:
-                    if len(cases) >= MOST_CASES:
-                        return TRUE
-                    binders = (*mine_only, *b.binders, *case.binders)
-                    cases.append(Case(binders, (*a.path, *overlap, *apart, *case.parts)))
+        known: dict[tuple[int, ...], list[Case]] = {}
+        for a, b, overlap in other.pairs:
+            path = tuple(key_of(part) for part in b.path)
+            if path not in known:
+                known[path] = future.all(b.path)
+            mine_only = tuple(x for x in a.binders if x[0] not in own)
+            for case in known[path]:
+                if len(cases) >= MOST_CASES:
+                    return TRUE
+                binders = (*mine_only, *b.binders, *case.binders)
+                cases.append(Case(binders, (*a.path, *overlap, *other.apart, *case.parts)))
         return some(cases, frozenset(key_of(fact) for fact in mine.enabling))

@@ -7,7 +7,7 @@ what may still happen.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, get_args
 
@@ -156,8 +156,17 @@ def replaced(node: Any, meaning: Mapping[str, Expr]) -> Any:
     inner = meaning
     if isinstance(node, ir.Quant | ir.SetOf | ir.MapOf | ir.Let) and node.name in meaning:
         inner = {name: value for name, value in meaning.items() if name != node.name}
-    changes = {name: replaced(getattr(node, name), inner) for name in _parts(type(node))}
-    return _simple(replace(node, **changes))
+    return _simple(_rebuilt(node, [replaced(getattr(node, n), inner) for n in _parts(type(node))]))
+
+
+def _rebuilt(node: Any, parts: list[Any]) -> Any:
+    """``node`` with other parts."""
+    kind = type(node)
+    if kind is Apply:
+        return Apply(node.type, *parts, node.place)
+    if kind is ir.Index:
+        return ir.Index(node.type, *parts, node.place)
+    return replace(node, **dict(zip(_parts(kind), parts, strict=True)))
 
 
 def _simple(node: Any) -> Any:
@@ -297,32 +306,40 @@ def _numbered(node: Any) -> tuple[Any, int]:
 
 def closed(case: Case, facts: frozenset[int] = frozenset()) -> Expr:
     """The condition of one case; weaker where it would take too long to evaluate."""
-    binders, parts = dict(case.binders), [p for p in case.parts if known(p)]
-    while True:
-        parts = [part for whole in parts for part in conjuncts(whole)]
-        different = {key_of(part): part for part in parts}
-        against = {_key_against(part) for part in different.values()}
-        if key_of(FALSE) in different or not against.isdisjoint(different.keys() | facts):
+    binders = dict(case.binders)
+    parts: dict[int, Expr] = {}
+    if not _taken(case.parts, parts, facts):
+        return FALSE
+    while (meaning := _next(binders, list(parts.values()))) is not None:
+        touched = [key for key, part in parts.items() if not locals_of(part).isdisjoint(meaning)]
+        changed = [replaced(parts.pop(key), meaning) for key in touched]
+        if not _taken(changed, parts, facts):
             return FALSE
-        parts = [part for key, part in different.items() if key not in facts]
-        meaning = _next(binders, parts)
-        if meaning is None:
-            break
-        parts = list(replaced(tuple(parts), meaning))
-        if not all(known(part) for part in parts):
-            parts = [part for part in parts if known(part)]
-    return _quantified(binders, parts)
+    return _quantified(binders, list(parts.values()))
+
+
+def _taken(more: Iterable[Expr], parts: dict[int, Expr], facts: frozenset[int]) -> bool:
+    """Puts what is known of ``more`` to the other ``parts``; whether they agree."""
+    for whole in more:
+        for part in conjuncts(whole):
+            key, against = key_of(part), _key_against(part)
+            if part == FALSE or against in facts or against in parts:
+                return False
+            if key not in facts and known(part):
+                parts[key] = part
+    return True
 
 
 def _next(binders: dict[str, Type], parts: list[Expr]) -> dict[str, Expr] | None:
-    """A binder that need not stay, and what takes its place."""
+    """Binders that need not stay, and what takes their place."""
+    found: dict[str, Expr] = {}
     for name, type_ in list(binders.items()):
         match type_:
             case TupleT(items=items):
                 del binders[name]
                 inner = [(f"{name}:{i}", item) for i, item in enumerate(items)]
                 binders.update(inner)
-                return {name: Apply(type_, Op.TUPLE, tuple(ir.Local(t, n) for n, t in inner))}
+                found[name] = Apply(type_, Op.TUPLE, tuple(ir.Local(t, n) for n, t in inner))
             case VariantT(cases=cases):
                 case = _made(name, parts)
                 if case is None and len(cases) == 1:
@@ -332,17 +349,29 @@ def _next(binders: dict[str, Type], parts: list[Expr]) -> dict[str, Expr] | None
                     inner = [(f"{name}:{i}", t) for i, (_, t) in enumerate(cases[case].fields)]
                     binders.update(inner)
                     made = tuple(ir.Local(t, n) for n, t in inner)
-                    return {name: ir.Make(type_, case, made)}
+                    found[name] = ir.Make(type_, case, made)
+    return found or _equalities(binders, parts)
+
+
+def _equalities(binders: dict[str, Type], parts: list[Expr]) -> dict[str, Expr] | None:
+    """What binders are said to be equal to; none of them is left in what takes its place."""
+    found: dict[str, Expr] = {}
+    used: set[str] = set()
     for part in parts:
         match part:
             case Apply(op=Op.EQ, args=(left, right)):
                 for one, other in ((left, right), (right, left)):
                     if not isinstance(one, ir.Local) or one.name not in binders:
                         continue
-                    if one.name not in locals_of(other) and one.type == other.type:
+                    within = locals_of(other)
+                    if one.name in within or one.name in used or one.type != other.type:
+                        continue
+                    if within.isdisjoint(found):
                         del binders[one.name]
-                        return {one.name: other}
-    return None
+                        found[one.name] = other
+                        used |= within
+                        break
+    return found or None
 
 
 def _made(name: str, parts: list[Expr]) -> int | None:

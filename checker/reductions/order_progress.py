@@ -26,6 +26,11 @@ def progressing(known: list[Effects]) -> list[bool]:
         kept = staying
 
 
+def may_progress(one: Effects) -> bool:
+    """Whether there is such a set at all; with others beside it there is less."""
+    return progressing([one]) == [True]
+
+
 def _goes(one: Effects, writes: list[Access], taken: set[str]) -> bool:
     """Whether each step of ``one`` moves on, or takes more than it sends."""
     moves = [set(a.path) for a in one.accesses if a.sure and _moves_on(a, writes)]
