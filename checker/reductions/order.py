@@ -46,8 +46,11 @@ from checker.system.types import BOOL
 
 LARGEST = 3_000
 """A condition of more nodes than this takes longer than it saves."""
-MOST_CASES = 200
+MOST_CASES = 150
 """So many ways in which two actions may meet are looked at; where there are more they clash."""
+
+PATIENCE = 1_200
+"""So many cases are made for all actions together; those that are left then are not eager."""
 
 
 def find(system: TransitionSystem) -> tuple[tuple[Eager, ...], tuple[Unused, ...]]:
@@ -85,6 +88,10 @@ def _find(system: TransitionSystem) -> tuple[tuple[Eager, ...], tuple[Unused, ..
     return (), (Unused(Kind.ORDER, why),)
 
 
+_Pair = tuple[Access, Access, tuple[Expr, ...]]
+"""Accesses of two steps, and when they are to the same place."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Meeting:
     """Which accesses of an instance and of one of ``theirs`` do not commute, and when: ``apart``
@@ -92,8 +99,22 @@ class _Meeting:
 
     theirs: Effects
     apart: tuple[Expr, ...]
-    pairs: list[tuple[Access, Access, tuple[Expr, ...]]]
+    pairs: list[_Pair]
     cost: int
+
+
+def _weakest(pairs: list[_Pair]) -> list[_Pair]:
+    """``pairs`` without those that can't be met but where others are, too."""
+    kept: list[tuple[frozenset[object], _Pair]] = []
+    for pair in pairs:
+        a, b, overlap = pair
+        literals = frozenset(key_of(part) for part in (*a.path, *overlap, *b.path))
+        said: frozenset[object] = literals | {*a.binders, *b.binders}
+        if any(less <= said for less, _ in kept):
+            continue
+        kept = [(more, other) for more, other in kept if not said <= more]
+        kept.append((said, pair))
+    return [pair for _, pair in kept]
 
 
 class _Search:
@@ -101,6 +122,7 @@ class _Search:
         self.system, self.known = system, known
         self.live = any(p.kind is PropertyKind.LIVENESS for p in system.properties)
         bad = [p.bad for p in system.properties if p.kind is PropertyKind.INVARIANT]
+        self.left = PATIENCE
         self.seen = [a for b in bad for a in looks(b, None if may_fault(b) else True)]
 
     def eager(self, number: int) -> tuple[Expr, str]:
@@ -123,7 +145,11 @@ class _Search:
         future = Future(self.system, self.known, mine, accesses)
         others = [self._meeting(mine, accesses, other, future.tag()) for other in self.known]
         for other in sorted(others, key=lambda one: one.cost):
+            if self.left <= 0:
+                return FALSE, f"it takes long to see when {name} commutes with the others"
+            before = future.left
             clashes = self._clashes(mine, other, future)
+            self.left -= before - future.left
             if clashes == TRUE:
                 text = f"{name} does not commute with `{other.theirs.action.name}`"
                 return FALSE, text
@@ -167,7 +193,7 @@ class _Search:
             ]
             apart = (negation(conj(*equal)),)
         pairs = ((a, b, clash(a, b, self.system)) for a in accesses for b in other.accesses)
-        found = [(a, b, overlap) for a, b, overlap in pairs if overlap is not None]
+        found = _weakest([(a, b, overlap) for a, b, overlap in pairs if overlap is not None])
         return _Meeting(theirs, apart, found, sum(len(b.path) for _, b, _ in found))
 
     def _clashes(self, mine: Effects, other: _Meeting, future: Future) -> Expr:
@@ -186,5 +212,6 @@ class _Search:
                 if len(cases) >= MOST_CASES:
                     return TRUE
                 binders = (*mine_only, *b.binders, *case.binders)
+                self.left -= 2
                 cases.append(Case(binders, (*a.path, *overlap, *other.apart, *case.parts)))
         return some(cases, frozenset(key_of(fact) for fact in mine.enabling))

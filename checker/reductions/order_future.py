@@ -28,7 +28,7 @@ DEPTH = 2
 """Those who help are looked at, and those who help them; further on everything may happen."""
 MOST = 64
 """So many cases at most are told apart."""
-EFFORT = 1_500
+EFFORT = 500
 """So many cases are made for one action; after that everything may happen."""
 
 ANYTHING = Case((), ())
@@ -176,7 +176,7 @@ class Future:
         ]
         self._pairs: dict[int, list[_Pair]] = {}
         self._numbers = count(1)
-        self._left = EFFORT
+        self.left = EFFORT
 
     def tag(self) -> str:
         """Makes names new."""
@@ -186,7 +186,7 @@ class Future:
         """When all of ``path`` may hold at once, later or now."""
         cases = [ANYTHING]
         for literal in path:
-            if self._left <= 0:
+            if self.left <= 0:
                 break
             more = self.may(literal, depth)
             if len(cases) * len(more) > MOST:
@@ -195,12 +195,12 @@ class Future:
                 Case((*a.binders, *b.binders), (*a.parts, *b.parts))
                 for a, b in product(cases, more)
             ]
-            self._left -= len(cases)
+            self.left -= len(cases)
         return cases
 
     def may(self, literal: Expr, depth: int) -> list[Case]:
         """When ``literal`` may hold, later or now."""
-        if self._left <= 0 or not known(literal) or may_fault(literal):
+        if self.left <= 0 or not known(literal) or may_fault(literal):
             return [ANYTHING]
         match literal:
             case Apply(op=Op.OR, args=args):
@@ -335,8 +335,8 @@ class Future:
             parts = (*overlap(look, now), may_be_same(joined, x), fits, *others)
             for case in self.all(now.path, depth - 1):
                 cases.append(Case((*now.binders, *case.binders), (*parts, *case.parts)))
-        self._left -= 10 * len(cases)
-        return TRUE if self._left <= 0 else some(cases)
+        self.left -= 10 * len(cases)
+        return TRUE if self.left <= 0 else some(cases)
 
 
 def _sets_otherwise(literal: Expr, write: Access) -> bool:
