@@ -20,6 +20,7 @@ SPEC = "specs/broadcast/eager_reliable.bcast"
 GIVEN: dict[str, Any] = {
     "engine": "auto",
     "threads": None,
+    "reduce": "auto",
     "fine_steps": False,
     "max_states": None,
     "max_depth": None,
