@@ -129,7 +129,8 @@ def test_a_disk_that_is_full_is_said_and_nothing_is_lost(tmp_path: Path, capsys:
         "sys.exit(main(sys.argv[1:]))\n"
     )
     folder = tmp_path / "run"
-    words = ["check", SPEC, "--set", "n=7", "--checkpoint", str(folder), "--checkpoint-every", "0"]
+    asked = ["check", SPEC, "--set", "n=7", "--reduce", "none"]
+    words = [*asked, "--checkpoint", str(folder), "--checkpoint-every", "0"]
     done = subprocess.run(
         [sys.executable, "-c", program, *words], capture_output=True, text=True, check=False
     )
@@ -137,7 +138,7 @@ def test_a_disk_that_is_full_is_said_and_nothing_is_lost(tmp_path: Path, capsys:
     said = " ".join(done.stdout.split())
     assert "the run can't be kept in" in said
     assert ": file too large" in said
-    assert main(["check", SPEC, "--set", "n=7", "--resume", str(folder)]) == 0
+    assert main([*asked, "--resume", str(folder)]) == 0
     assert "searched 296,448 distinct states" in capsys.readouterr().out
 
 
