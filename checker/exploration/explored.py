@@ -60,7 +60,10 @@ class Explored:
     cycles: Callable[[], Ground] | None = None
 
     def whole(self) -> Ground:
-        """All states.  Raises :class:`Unfinished`."""
+        """All states.  Raises :class:`Unfinished`, too, where steps were left out: there is more to
+        a graph then than was counted."""
+        if self.kernel.image.reductions.eager:
+            raise Unfinished("not all steps were counted")
         return Ground(self.load(), self.found.transitions)
 
     @property
