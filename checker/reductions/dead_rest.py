@@ -66,7 +66,9 @@ def _taken(rest: Rest, item: ir.Local) -> Block:
     take: Block = (_assign(rest.cell, Apply(entry.type, op, (entry, item))),)
     if isinstance(entry.type, BagT):
         take = (ir.While(member(item, entry), take, COPIES),)
-    return (ir.For(item.name, ir.Members(entry, item.type), _if(rest.clauses, take)),)
+    said = (n for clause in rest.clauses for part in clause for n in within(part))
+    alone = not any(isinstance(n, ir.Read) and n.variable == rest.cell.variable for n in said)
+    return (ir.For(item.name, ir.Members(entry, item.type), _if(rest.clauses, take), alone),)
 
 
 def _filled(rest: Rest, item: ir.Local) -> Block:

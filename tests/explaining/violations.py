@@ -27,7 +27,7 @@ class Violation:
 
 def violation(path: Path | str, check: str | None, name: str, *, fine: bool = False) -> Violation:
     """The shortest run of ``check`` in ``path`` that violates the property ``name``."""
-    report = run_check(str(path), check, Options(fine_steps=fine))
+    report = run_check(str(path), check, Options(fine_steps=fine, reduce="none"))
     (trace,) = (v.trace for v in report.verdicts if v.property == name)
     assert trace is not None
     settings, grown = settings_of(trace.header)
