@@ -357,6 +357,7 @@ def _report(
         reduce=options.reduce,
         reduced=answer.reduced,
         weights=answer.weights,
+        omission=answer.omission,
         scenarios=() if _changed(options) else _scenarios(path, check, made, options),
     )
 

@@ -128,7 +128,14 @@ def _here(
 
     started, limits = time.monotonic(), options.limits
     if run is None:
-        return native.explore(system, limits, plan=plan, threads=options.threads, listener=listener)
+        return native.explore(
+            system,
+            limits,
+            plan=plan,
+            threads=options.threads,
+            listener=listener,
+            compact=options.compact,
+        )
     journal = partial(_journal, run, options, system)
     try:
         return native.explore(
@@ -197,7 +204,7 @@ def sessions(options: Options) -> Iterator[None]:
 def kept(path: str, check: typed.Check, options: Options) -> Iterator[Kept | None]:
     """The folder of the run, where it has one; given up at the end.
 
-    Raises :class:`SpecError` (E010 to E016).
+    Raises :class:`SpecError` (E007, E010 to E016).
     """
     run = _opened(path, check, options)
     try:
@@ -214,6 +221,7 @@ def kept(path: str, check: typed.Check, options: Options) -> Iterator[Kept | Non
 
 
 def _opened(path: str, check: typed.Check, options: Options) -> Kept | None:
+    _require_compact(options)
     asked = options.checkpoint or options.resume
     elsewhere = options.engine == "spark" or (options.engine == "auto" and options.cluster)
     if asked:
@@ -234,6 +242,24 @@ def _opened(path: str, check: typed.Check, options: Options) -> Kept | None:
     if options.checkpoint is not None:
         return Kept.begun(options.checkpoint, identity, keep=options.keep)
     return Kept.scratch(identity)
+
+
+def _require_compact(options: Options) -> None:
+    """Raises :class:`SpecError` (E007) where compact mode can't do what else is asked for."""
+    if not options.compact:
+        return
+    require(options.engine, Feature.COMPACT)
+    others = {
+        "--checkpoint": options.checkpoint,
+        "--resume": options.resume,
+        "--states-out": options.states_out,
+        "--master": options.cluster,
+    }
+    for option, given in others.items():
+        if given is not None:
+            message = f"compact mode keeps no states, and `{option}` wants them"
+            hint = f"leave out `--compact` or `{option}`"
+            raise SpecError((Diagnostic("E007", message, hint=hint),))
 
 
 def _journal(run: Kept, options: Options, system: TransitionSystem, image: KernelImage) -> Journal:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from checker.exploration.compact import NO_GRAPH
 from checker.exploration.findings import Best, Findings
 from checker.exploration.store import Store
 from checker.kernels.jit import Kernel
@@ -61,6 +62,8 @@ class Explored:
 
     def whole(self) -> Ground:
         """All states.  Raises :class:`Unfinished`."""
+        if self.kernel.image.compact:
+            raise Unfinished(NO_GRAPH)
         return Ground(self.load(), self.found.transitions)
 
     @property
