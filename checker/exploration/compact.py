@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from checker.reductions.plan import Plan, Unused
+from checker.witness.phrases import at_most
 
 NO_GRAPH = "compact mode keeps no states to make a graph of"
 """Why it is not decided whether something comes true, where runs may go round."""
@@ -37,6 +38,15 @@ def omission(states: int, bits: int) -> float:
     """
     each = min(states / 2, COMPARED)
     return min(1.0, (states + 1) * each / 2.0**bits)
+
+
+def said(probability: float, bits: int) -> str:
+    """What a report says of a search with slots that have so many bits of a fingerprint."""
+    return (
+        f"compact mode tells states apart by {bits} bits of a fingerprint and by where it is kept:"
+        f" with a probability of at most {at_most(probability)} some state was omitted, where"
+        " fingerprints are like random numbers"
+    )
 
 
 def without_rounds(plan: Plan) -> Plan:

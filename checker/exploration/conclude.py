@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NoReturn
 
-from checker.exploration.compact import omission
+from checker.exploration.compact import omission, said
 from checker.exploration.concrete import Concrete
 from checker.exploration.explored import Cyclic, Explored
 from checker.exploration.liveness import bad_for, decide
@@ -14,11 +14,6 @@ from checker.exploration.states import Lost
 from checker.properties.steady import steady
 from checker.system import interpreter
 from checker.witness.answer import Answer, Path
-
-COMPACT = (
-    "compact mode tells states apart by {bits} bits of a fingerprint and by where it is kept; the"
-    " probability of an omission takes fingerprints for random numbers"
-)
 
 
 def conclude(engine: str, search: Explored) -> Answer:
@@ -43,6 +38,7 @@ def conclude(engine: str, search: Explored) -> Answer:
         fault = fault and concrete.path(fault)
         violations = {name: _made(concrete, name, path) for name, path in violations.items()}
     bits = search.kernel.image.compact
+    omitted = omission(search.states, bits) if bits else None
     return Answer(
         engine=engine,
         distinct_states=search.states,
@@ -63,8 +59,8 @@ def conclude(engine: str, search: Explored) -> Answer:
         bytes_per_edge=live.bytes_per_edge,
         liveness_seconds=live.seconds,
         reduced=reduced(search),
-        remarks=(COMPACT.format(bits=bits),) if bits else (),
-        omission=omission(search.states, bits) if bits else None,
+        remarks=() if omitted is None else (said(omitted, bits),),
+        omission=omitted,
     )
 
 
