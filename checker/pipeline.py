@@ -21,7 +21,7 @@ from checker.options import Options, version
 from checker.provenance import header_of, settings_of
 from checker.reductions.choose import Question
 from checker.reductions.table import shows_all
-from checker.running import answer_of, kept, remaining
+from checker.running import answer_of, kept, remaining, require_compact
 from checker.scout import larger, largest, scouted
 from checker.system import interpreter
 from checker.system.evaluate import RunFault
@@ -69,6 +69,7 @@ def run_loaded(
     path: str, check: typed.Check, options: Options, listener: Listener | None = None
 ) -> Report:
     """As :func:`run_check`, of a check that :func:`load_check` has given for these settings."""
+    require_compact(options)
     require_exportable(options)
     with kept(path, check, options) as run:
         outlook = Outlook(listener)

@@ -204,7 +204,7 @@ def sessions(options: Options) -> Iterator[None]:
 def kept(path: str, check: typed.Check, options: Options) -> Iterator[Kept | None]:
     """The folder of the run, where it has one; given up at the end.
 
-    Raises :class:`SpecError` (E007, E010 to E016).
+    Raises :class:`SpecError` (E010 to E016).
     """
     run = _opened(path, check, options)
     try:
@@ -221,7 +221,6 @@ def kept(path: str, check: typed.Check, options: Options) -> Iterator[Kept | Non
 
 
 def _opened(path: str, check: typed.Check, options: Options) -> Kept | None:
-    _require_compact(options)
     asked = options.checkpoint or options.resume
     elsewhere = options.engine == "spark" or (options.engine == "auto" and options.cluster)
     if asked:
@@ -244,7 +243,7 @@ def _opened(path: str, check: typed.Check, options: Options) -> Kept | None:
     return Kept.scratch(identity)
 
 
-def _require_compact(options: Options) -> None:
+def require_compact(options: Options) -> None:
     """Raises :class:`SpecError` (E007) where compact mode can't do what else is asked for."""
     if not options.compact:
         return
