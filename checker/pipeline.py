@@ -19,7 +19,8 @@ from checker.loading import checks_in, load_check, no_such_check
 from checker.notes import idle, not_promised, notes, piles_up
 from checker.options import Options, version
 from checker.provenance import header_of, settings_of
-from checker.reductions.choose import Question
+from checker.reductions.choose import NAMED, Question
+from checker.reductions.plan import Kind
 from checker.reductions.table import shows_all
 from checker.running import answer_of, kept, remaining, require_compact
 from checker.scout import larger, largest, scouted
@@ -271,8 +272,12 @@ def _explored(
 
 
 def _question(check: typed.Check, options: Options) -> Question:
-    """What is asked beside properties: numbers of states, and lengths of runs."""
-    numbers = {e.what for e in check.expect if isinstance(e.value, int) and not _changed(options)}
+    """What is asked beside properties: numbers of states, and lengths of runs.
+
+    Who asks for a reduction by name wants it, whatever numbers the check expects.
+    """
+    idle = _changed(options) or options.reduce in NAMED
+    numbers = {e.what for e in check.expect if isinstance(e.value, int) and not idle}
     tables = options.coverage or options.states_out is not None
     lengths = bool(numbers & {"trace", "depth"})
     return Question(states="states" in numbers or tables, lengths=lengths)
@@ -401,12 +406,17 @@ def _expectations(
     answer: Answer,
     options: Options,
 ) -> tuple[Expected, ...]:
-    """What the check expects; numbers only where the check ran as it was written."""
+    """What the check expects; numbers only where the check ran as it was written, and where no
+    reduction was asked for by name that changes them."""
     from checker.witness.judge import compare
 
-    wanted = [
-        (e.what, e.value) for e in check.expect if isinstance(e.value, str) or not _changed(options)
-    ]
+    idle = set[str]()
+    if _changed(options):
+        idle = {"states", "depth", "trace"}
+    elif options.reduce in NAMED and answer.reduced.used:
+        alone = answer.reduced.used == (Kind.SYMMETRY.value,)
+        idle = {"states"} if alone else {"states", "depth", "trace"}
+    wanted = [(e.what, e.value) for e in check.expect if e.what not in idle]
     return compare(wanted, verdicts, answer)
 
 

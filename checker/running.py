@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from checker.diagnostics import Diagnostic, SpecError
-from checker.engines.capabilities import Feature, can, ignored, require
+from checker.engines.capabilities import ENGINES, Feature, can, ignored, require
 from checker.engines.spark.cluster import Cluster
 from checker.exploration.explored import Cyclic
 from checker.lang import typed
@@ -43,7 +43,7 @@ def answer_of(
     if can(options.engine, Feature.REDUCTIONS):
         bounded = options.limits.max_depth is not None
         plan = choose(system, options.reduce, replace(question, bounded=bounded))
-    plan = _begun(system, plan, options, run)
+    plan = _begun(system, plan, options, run, question)
     while True:
         try:
             return _answer(system, plan, remaining(options, started), listener, run)
@@ -54,9 +54,12 @@ def answer_of(
                 run.afresh()
 
 
-def _begun(system: TransitionSystem, plan: Plan, options: Options, run: Kept | None) -> Plan:
+def _begun(
+    system: TransitionSystem, plan: Plan, options: Options, run: Kept | None, question: Question
+) -> Plan:
     """The plan with which a run that is kept was begun, if it may be gone on with; ``plan`` where
-    there is none.  Raises :class:`SpecError` (E013)."""
+    there is none.  What is proven for a bounded run is so for one without.  Raises
+    :class:`SpecError` (E013)."""
     if run is None or run.digest is None:
         return plan
     from checker.kernels.image import build
@@ -64,7 +67,8 @@ def _begun(system: TransitionSystem, plan: Plan, options: Options, run: Kept | N
     def made_with(some: Plan | None) -> bool:
         return some is not None and build(system, some).digest == run.digest
 
-    for begun in (plan, plan.cautious):
+    bounded = choose(system, options.reduce, replace(question, bounded=True))
+    for begun in (plan, plan.cautious, bounded, bounded.cautious):
         if begun is not None and made_with(begun):
             return begun
     if made_with(NOTHING):
@@ -247,7 +251,8 @@ def require_compact(options: Options) -> None:
     """Raises :class:`SpecError` (E007) where compact mode can't do what else is asked for."""
     if not options.compact:
         return
-    require(options.engine, Feature.COMPACT)
+    if options.engine in ENGINES:
+        require(options.engine, Feature.COMPACT)
     others = {
         "--checkpoint": options.checkpoint,
         "--resume": options.resume,

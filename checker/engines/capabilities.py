@@ -120,8 +120,9 @@ def require(engine: str, feature: Feature) -> None:
 
 
 def can(engine: str, feature: Feature) -> bool:
-    """Whether ``engine`` can do it, within limits at least."""
-    return TABLE[feature][_named(engine)].can in (Can.YES, Can.PARTLY)
+    """Whether ``engine`` can do it, within limits at least; what is no engine can do nothing."""
+    ability = TABLE[feature].get(_named(engine))
+    return ability is not None and ability.can in (Can.YES, Can.PARTLY)
 
 
 def ignored(engine: str, wanted: Iterable[Feature]) -> tuple[str, ...]:

@@ -61,10 +61,17 @@ class Explored:
     cycles: Callable[[], Ground] | None = None
 
     def whole(self) -> Ground:
-        """All states.  Raises :class:`Unfinished`."""
+        """All states.  Raises :class:`Unfinished`, too, where steps were left out: there is more to
+        a graph then than was counted."""
+        if self.kernel.image.reductions.eager:
+            raise Unfinished("not all steps were counted")
+        self.require_states()
+        return Ground(self.load(), self.found.transitions)
+
+    def require_states(self) -> None:
+        """Raises :class:`Unfinished` where states are not kept."""
         if self.kernel.image.compact:
             raise Unfinished(NO_GRAPH)
-        return Ground(self.load(), self.found.transitions)
 
     @property
     def exhaustive(self) -> bool:

@@ -14,6 +14,10 @@ Best = tuple[int, tuple[int, ...]]
 """A fingerprint and the words of a state: compared in this order."""
 
 
+SELDOM, AGAIN = 4096, 4
+"""Where one step was so much too seldom enough in a level it is looked for in every fourth only."""
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """What one worker noted while it expanded states of a level; ``+`` is that of two workers.
@@ -23,7 +27,7 @@ class Report:
     in which a property can't be evaluated; ``back``: some step does not lead on to the next level;
     ``tape``: there were more nested choices than there is room for; ``newcomer``: some successor
     was never seen, where that was asked; ``turned``: some step leads to another state of the same
-    orbit, so that runs go round.
+    orbit, so that runs go round; ``lone``: see ``Worker.LONE``.
     """
 
     premises: tuple[bool, ...]
@@ -37,6 +41,7 @@ class Report:
     transitions: int = 0
     ends: int = 0
     marks: int = 0
+    lone: int = 0
 
     def __add__(self, other: Report) -> Report:
         return Report(
@@ -51,6 +56,7 @@ class Report:
             self.transitions + other.transitions,
             self.ends + other.ends,
             self.marks | other.marks,
+            self.lone + other.lone,
         )
 
     @staticmethod
@@ -71,7 +77,8 @@ class Findings:
     there; ``faulty``: the same for errors of the run; ``premises``: the properties whose premise
     held; ``maybe_cyclic``: some step does not lead on to the next level; ``cyclic``: some run
     is known to go round; ``transitions``,
-    ``ends``: as in ``Answer``; ``marks``: a bit for each mark that was reached.
+    ``ends``: as in ``Answer``; ``marks``: a bit for each mark that was reached; ``lone``: the
+    last level in which it was tried whether one step is enough, and as in ``Report``.
     """
 
     depth: int = 0
@@ -83,6 +90,17 @@ class Findings:
     transitions: int = 0
     ends: int = 0
     marks: int = 0
+    lone: tuple[int, int] = (0, 0)
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is not worth the time to look in the next level for states in which one step
+        is enough.
+
+        They are rare at first and frequent later on, so that one level in ``AGAIN`` is always
+        tried.  Verdicts don't depend on it: a state may always be expanded with all its steps.
+        """
+        return self.depth % AGAIN != 0 and self.lone[1] < -SELDOM
 
     def reached_marks(self) -> set[int]:
         """The numbers of the marks that were reached."""
@@ -114,3 +132,6 @@ class Findings:
         self.transitions += report.transitions
         self.ends += report.ends
         self.marks |= report.marks
+        if report.lone:
+            level, before = self.lone
+            self.lone = (depth, report.lone + (before if level == depth else 0))

@@ -130,8 +130,10 @@ class _Decision:
             return False
         try:
             search.tell("liveness: whether any run goes round")
-            ground = (search.cycles or search.whole)()
-            if goes_round(search.kernel, ground.store, search.limits, search.check_time):
+            search.require_states()
+            ground = (search.cycles or search.load)()
+            store = ground.store if isinstance(ground, Ground) else ground
+            if goes_round(search.kernel, store, search.limits, search.check_time):
                 raise Cyclic
         except (Unfinished, MemoryError) as error:
             self._give_up(self.left, error)

@@ -269,6 +269,7 @@ def _to_json(found: Findings) -> dict[str, Any]:
         "transitions": found.transitions,
         "ends": found.ends,
         "marks": f"{found.marks:x}",
+        "lone": found.lone,
     }
 
 
@@ -287,4 +288,5 @@ def _from_json(document: dict[str, Any]) -> Findings:
         transitions=document["transitions"],
         ends=document["ends"],
         marks=int(document["marks"], 16),
+        lone=tuple(document.get("lone", (0, 0))),
     )

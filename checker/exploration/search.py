@@ -151,6 +151,7 @@ class Search:
         if last:
             return
         self.store.open_level(self.depth + 1)
+        self.store.context[Context.WHOLE] = self.found.whole
         limit = self.kernel.image.level_limit
         if limit and self.depth + 1 >= limit:
             self.found.maybe_cyclic = True

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from checker.exploration.findings import Findings, Report
 from checker.exploration.memory import Buffer
 from checker.exploration.store import Store
-from checker.kernels.fields import Mode, Worker
+from checker.kernels.fields import Context, Mode, Worker
 from checker.kernels.jit import Kernel
 
 OUT_BYTES = 1 << 25
@@ -115,6 +115,7 @@ class Shard:
             [i for i, name in enumerate(names) if name in found.premises],
             [i for i, name in enumerate(names) if name in found.violating],
         )
+        self.store.context[Context.WHOLE] = found.whole
         self.crew.put(Worker.KEEP, self.keep and not last)
         self._taking = Mode.NEWCOMERS if last else Mode.ROUTE
 

@@ -23,7 +23,8 @@ from checker.kernels.jit import Kernel
 from checker.kernels.seen import LINE
 
 FIRST_SLOTS = 1 << 13
-_NOTED = (Worker.TRANSITIONS, Worker.ENDS, Worker.BACK, Worker.FOUND, Worker.TURNED)
+_COUNTS = (Worker.TRANSITIONS, Worker.ENDS, Worker.LONE)
+_NOTED = (*_COUNTS, Worker.BACK, Worker.FOUND, Worker.TURNED)
 
 LOAD = 7 / 8
 """At most this part of the slots is ever in use."""
@@ -389,6 +390,7 @@ class Store:
             transitions=self.total(Worker.TRANSITIONS),
             ends=self.total(Worker.ENDS),
             marks=marks,
+            lone=sum(ctypes.c_int64(crew.get(Worker.LONE)).value for crew in self.crew),
         )
         for crew in self.crew:
             for which in _NOTED:

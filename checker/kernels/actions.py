@@ -6,16 +6,16 @@ itself as a successor, or meets an error of the run.  Where edges are asked for,
 comes with the number of the constraint that the step takes.
 
 Where there is a plan of what need not be told apart, successors are put in their normal form (see
-:mod:`checker.kernels.normal`): at rest before they are compared with the source, since a step that
-changes only what nobody will look at again is no step; renamed after that, since a step to another
-state of the same orbit is one.
+:mod:`checker.kernels.arriving` and :mod:`checker.kernels.normal`): at rest before they are compared
+with the source, since a step that changes only what nobody will look at again is no step; renamed
+after that, since a step to another state of the same orbit is one.
 
 ``bad_<p>(ptr source)`` and ``premise_<p>(ptr source)`` give 0, 1, or 2 for an error.
 """
 
 from __future__ import annotations
 
-from checker.kernels import fields
+from checker.kernels import arriving, fields
 from checker.kernels.constraints import Plan
 from checker.kernels.domains import each, member_type
 from checker.kernels.emit import FALSE, TRUE, Fn, Label, Val, Var, const
@@ -68,7 +68,6 @@ class ActionCode:
             self.linking = fn.eq(get(fn, self.worker, Worker.MODE), const(Mode.EDGES))
             self.key = fn.alloca(64, plan.words)
         self.work = fn.alloca(64, layout.words)
-        self.resting = fn.alloca(64, layout.words) if reductions.dead else self.work
         self.batch = address(fn, self.worker, Worker.BATCH)
         self.pending = fn.var(get(fn, self.worker, Worker.PENDING))
         self.transitions = fn.var(const(0))
@@ -173,41 +172,38 @@ class ActionCode:
             total.set(fn.or_(total.get(), self.way_marks[number].get()))
         if not dirty:
             return
-        row = self._at_rest()
+        row = [fn.load(fn.at(self.work, i), 64) for i in range(self.layout.words)]
+        if arriving.stands_for_others(self.reductions):
+            place = self._place(row)
+            with fn.if_(fn.call("arrive", [self.worker, self.source, place], 1)):
+                self._move()
+                self._count()
+            return
         other = const(0)
         for i, word in enumerate(row):
             other = fn.or_(other, fn.xor(word, fn.load(fn.at(self.source, i), 64)))
         with fn.if_(fn.ne(other, const(0))):
-            self._move(row)
+            self._move()
+            self._place(row)
+            self._count()
 
-    def _at_rest(self) -> list[Val]:
-        """The words of the state in ``work``, what nobody will look at again at rest."""
-        fn, words = self.fn, range(self.layout.words)
-        row = [fn.load(fn.at(self.work, i), 64) for i in words]
-        if not self.reductions.dead:
-            return row
-        for i, word in enumerate(row):
-            fn.store(word, fn.at(self.resting, i))
-        fn.call("rest", [self.resting, self.source], None)
-        return [fn.load(fn.at(self.resting, i), 64) for i in words]
-
-    def _move(self, row: list[Val]) -> None:
-        fn, words = self.fn, self.layout.words
+    def _move(self) -> None:
+        """The step leads to another state."""
         self.moved.set(TRUE)
         if self.ends:
-            self.progress.set(fn.or_(self.progress.get(), self.promised.get()))
-        count = self.pending.get()
-        place = fn.at(self.batch, fn.mul(count, const(words)))
+            self.progress.set(self.fn.or_(self.progress.get(), self.promised.get()))
+
+    def _place(self, row: list[Val]) -> Val:
+        """Writes a row behind those in the batch; gives its address there."""
+        fn = self.fn
+        place = fn.at(self.batch, fn.mul(self.pending.get(), const(len(row))))
         for i, word in enumerate(row):
             fn.store(word, fn.at(place, i))
-        if self.reductions.symmetry is not None:
-            fn.call("canonical", [self.worker, place], None)
-            other = const(0)
-            for i in range(words):
-                have, want = (fn.load(fn.at(row_at, i), 64) for row_at in (self.source, place))
-                other = fn.or_(other, fn.xor(have, want))
-            with fn.if_(fn.eq(other, const(0))):
-                put(fn, self.worker, Worker.TURNED, const(1))
+        return place
+
+    def _count(self) -> None:
+        """The row behind those in the batch is one of them."""
+        fn, count = self.fn, self.pending.get()
         if self.plan is not None:
             fn.store(self.label.get(), fn.at(self.labels, count, 32))
         self.pending.set(fn.add(count, const(1)))

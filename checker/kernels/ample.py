@@ -10,12 +10,15 @@ from __future__ import annotations
 from checker.kernels.actions import ActionCode
 from checker.kernels.constraints import Plan
 from checker.kernels.emit import FALSE, TRUE, Fn, Val, const
-from checker.kernels.fields import Mode, Worker
+from checker.kernels.fields import Context, Mode, Worker
 from checker.kernels.layout import Layout
-from checker.kernels.records import get
+from checker.kernels.records import get, put
 from checker.reductions.plan import Eager
 from checker.reductions.plan import Plan as Reductions
 from checker.system.ir import TransitionSystem
+
+OFTEN = 64
+"""Where one step is enough in fewer than one of so many states it is not worth looking for."""
 
 
 def functions(
@@ -46,6 +49,12 @@ def enough(fn: Fn, context: Val, worker: Val, source: Val) -> Val:
     taken = fn.var(FALSE)
     mode = get(fn, worker, Worker.MODE)
     searching = fn.or_(fn.eq(mode, const(Mode.SEARCH)), fn.eq(mode, const(Mode.ROUTE)))
-    with fn.if_(searching):
+    asked = fn.eq(get(fn, context, Context.WHOLE), const(0))
+    with fn.if_(fn.and_(searching, asked)):
         taken.set(fn.call("ample", [context, worker, source], 1))
+        lone = fn.add(get(fn, worker, Worker.LONE), const(-1))
+        with fn.if_(taken.get()):
+            put(fn, worker, Worker.LONE, fn.add(lone, const(OFTEN)))
+        with fn.if_(fn.not_(taken.get())):
+            put(fn, worker, Worker.LONE, lone)
     return taken.get()

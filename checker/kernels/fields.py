@@ -27,6 +27,7 @@ class Context(IntEnum):
     START = 4  # address of 64 bits for each state: its first edge
     TARGETS = 5  # address of 32 bits for each edge: the number of the state it leads to
     LABELS = 6  # address of 32 bits for each edge: the constraint it takes, or 0
+    WHOLE = 7  # not 0: every step of every state is taken, however many would be enough
     ROWS = 16  # address of each worker's rows
     NEXT_START = 16 + MAX_WORKERS  # where the next level starts among each worker's rows
     PREFIX = 16 + 2 * MAX_WORKERS  # number of each worker's first row
@@ -76,7 +77,9 @@ class Worker(IntEnum):
     KEEP = 37  # ROUTE: own new states go into the seen set, and not out
     OUT_SOURCES = 38  # ASK: address of 32 bits for each row in OUT: the row that it comes from
     TURNED = 39  # some step leads to another state of the same orbit
-    MARKS = 40  # bit set; what follows is placed by Shape
+    LONE = 40  # 63 for each state in which one step was enough, less 1 for each other one
+    SAFE_LONE = 41
+    MARKS = 42  # bit set; what follows is placed by Shape
 
 
 class Mode(IntEnum):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-from checker.kernels import ample, normal
+from checker.kernels import ample, arriving, normal
 from checker.kernels.actions import ActionCode, question
 from checker.kernels.constraints import Interning, Plan
 from checker.kernels.emit import Fn
@@ -76,6 +76,7 @@ def build(
         functions.append(ActionCode(system, layout, action, plan, reductions).emit())
     functions += ample.functions(system, layout, plan, reductions)
     functions += normal.functions(layout, reductions)
+    functions += arriving.functions(layout, reductions)
     for i, prop in enumerate(system.properties):
         functions.append(question(layout, f"premise_{i}", prop.premise))
         bad = steady_for_some(prop) if prop.kind is PropertyKind.LIVENESS else prop.bad

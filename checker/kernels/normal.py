@@ -7,7 +7,6 @@ by a renaming one is taken.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 
 from checker.kernels.canonical import canonical
@@ -21,6 +20,7 @@ from checker.kernels.statements import Ways
 from checker.reductions.plan import Plan
 from checker.system import ir
 from checker.system.ir import Block, Stmt
+from checker.system.tree import nodes
 
 NULL = Val("null", 0)
 
@@ -169,17 +169,6 @@ def mentioned(node: object) -> set[str]:
     """The variables of the state that some code reads or writes."""
     return {
         part.variable if isinstance(part, ir.Read) else part.name
-        for part in _parts(node)
+        for part in nodes(node)
         if isinstance(part, ir.Read) or (isinstance(part, ir.Target) and part.is_state)
     }
-
-
-def _parts(node: object) -> Iterator[object]:
-    """All that some code is made of, itself included."""
-    if isinstance(node, tuple):
-        for part in node:
-            yield from _parts(part)
-    elif is_dataclass(node):
-        yield node
-        for f in fields(node):
-            yield from _parts(getattr(node, f.name))

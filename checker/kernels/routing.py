@@ -144,3 +144,4 @@ def settle(fn: Fn, worker: Val) -> None:
     put(fn, worker, Worker.SAFE, get(fn, worker, Worker.CURRENT))
     put(fn, worker, Worker.SAFE_TRANSITIONS, get(fn, worker, Worker.STARTED))
     put(fn, worker, Worker.SAFE_ENDS, get(fn, worker, Worker.ENDS))
+    put(fn, worker, Worker.SAFE_LONE, get(fn, worker, Worker.LONE))

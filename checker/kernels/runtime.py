@@ -262,10 +262,12 @@ class Runtime:
         put(fn, worker, Worker.SAFE, begin)
         put(fn, worker, Worker.SAFE_TRANSITIONS, get(fn, worker, Worker.TRANSITIONS))
         put(fn, worker, Worker.SAFE_ENDS, get(fn, worker, Worker.ENDS))
+        put(fn, worker, Worker.SAFE_LONE, get(fn, worker, Worker.LONE))
 
     def _give_up(self, fn: Fn, worker: Val) -> None:
         put(fn, worker, Worker.TRANSITIONS, get(fn, worker, Worker.SAFE_TRANSITIONS))
         put(fn, worker, Worker.ENDS, get(fn, worker, Worker.SAFE_ENDS))
+        put(fn, worker, Worker.LONE, get(fn, worker, Worker.SAFE_LONE))
         put(fn, worker, Worker.PENDING, const(0))
         fn.ret(get(fn, worker, Worker.SAFE))
 

@@ -14,6 +14,8 @@ from checker.system.ir import PropertyKind, TransitionSystem
 
 MODES = ("auto", "none", "symmetry", "por", "all")
 """What a user may want."""
+NAMED = ("symmetry", "por", "all")
+"""Those with which somebody asks for reductions."""
 
 
 @dataclass(frozen=True, slots=True)

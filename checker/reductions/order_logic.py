@@ -163,9 +163,11 @@ def _rebuilt(node: Any, parts: list[Any]) -> Any:
     """``node`` with other parts."""
     kind = type(node)
     if kind is Apply:
-        return Apply(node.type, *parts, node.place)
+        op, args = parts
+        return Apply(node.type, op, args, node.place)
     if kind is ir.Index:
-        return ir.Index(node.type, *parts, node.place)
+        base, key = parts
+        return ir.Index(node.type, base, key, node.place)
     return replace(node, **dict(zip(_parts(kind), parts, strict=True)))
 
 

@@ -18,10 +18,10 @@ violation would be missed.  So for each action that may take such steps one of t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 
 from checker.system import ir
 from checker.system.ir import Action, Apply, Block, Const, Expr, Op, TransitionSystem
+from checker.system.tree import nodes
 from checker.system.types import BoolT, TupleT
 
 
@@ -43,7 +43,7 @@ def doubtful(system: TransitionSystem, dead: Block, round_: bool) -> str | None:
 
 def _written(block: Block) -> set[str]:
     """The variables of the state that ``block`` assigns."""
-    return {n.target.name for n in _nodes(block) if isinstance(n, ir.Assign) and n.target.is_state}
+    return {n.target.name for n in nodes(block) if isinstance(n, ir.Assign) and n.target.is_state}
 
 
 def _moves(action: Action, monitor: Block, resting: set[str]) -> bool:
@@ -120,7 +120,7 @@ def _adds(target: ir.Target, value: Expr) -> bool:
 def _alone(system: TransitionSystem, action: Action, round_: bool) -> bool:
     """Whether each instance is its own constraint, and can go one way only."""
     block = action.body + system.monitor
-    if any(isinstance(node, ir.Choose) for node in _nodes(block)):
+    if any(isinstance(node, ir.Choose) for node in nodes(block)):
         return False
     fairness = ir.fairness_of(action)
     if round_ and fairness.kind is ir.FairnessKind.STRONG:
@@ -152,14 +152,3 @@ def _conjuncts(expr: Expr) -> Iterator[Expr]:
             yield from _conjuncts(arg)
     else:
         yield expr
-
-
-def _nodes(root: object) -> Iterator[object]:
-    """``root`` and everything below it."""
-    if isinstance(root, tuple):
-        for part in root:
-            yield from _nodes(part)
-    elif is_dataclass(root) and not isinstance(root, type):
-        yield root
-        for field in fields(root):
-            yield from _nodes(getattr(root, field.name))

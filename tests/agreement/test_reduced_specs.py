@@ -49,8 +49,11 @@ def compared(path: Path, modes: tuple[str, ...], fine: bool = False) -> int:
 
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_specs(shard: int, tmp_path: Path) -> None:
+    """Goes on after its share of specs while nothing was left out of any of them."""
     used = 0
-    for seed in range(shard, SPECS, SHARDS):
+    for seed in range(shard, 10 * SPECS, SHARDS):
+        if seed >= SPECS and used:
+            break
         path = tmp_path / f"random{seed}.bcast"
         path.write_text(random_spec(seed), encoding="utf-8")
         used += compared(

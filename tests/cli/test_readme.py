@@ -7,12 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from checker.cli.main import cli
+from checker.cli.main import cli, main
 from checker.lang.load import load
 from checker.pipeline import Options, checks_in, run_check
 from checker.resources import specs
-from checker.views.paper import as_text
-from checker.views.text import trace_view
 
 ROOT = specs().parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -76,10 +74,13 @@ def test_every_command_and_option_exists() -> None:
         assert set(re.findall(r"`(--[a-z-]+)", row)) <= known
 
 
-def test_the_diagram_is_the_one_that_is_printed() -> None:
+def test_the_diagram_is_the_one_that_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (shown,) = re.findall(r"^```\n(    p1 .*?)```$", README, re.MULTILINE | re.DOTALL)
-    report = run_check(
-        str(specs() / "total_order/sequencer_takeover.bcast"), "crash_one", Options()
-    )
-    trace = next(v.trace for v in report.verdicts if v.trace is not None)
-    assert shown in as_text(trace_view(trace))
+    run = str(tmp_path / "run.json")
+    spec = str(specs() / "total_order/sequencer_takeover.bcast")
+    assert main(["check", f"{spec}::crash_one", "--trace-out", run, "-q"]) in (0, 1)
+    capsys.readouterr()
+    assert main(["view", run]) == 0
+    assert shown in capsys.readouterr().out

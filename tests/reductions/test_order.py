@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from checker.engines import native
-from checker.exploration import search
+from checker.exploration import findings, search
 from checker.pipeline import load_check
 from checker.properties import ask
 from checker.reductions import order, order_future
@@ -33,6 +33,8 @@ CHECKS = [
     ("broadcast/eager_reliable", "crash_two"),
     ("broadcast/lazy_reliable", "no_fault"),
     ("broadcast/eager_reliable_without_relay", "crash_one"),
+    ("links/sequence_numbers", "without_loss"),
+    ("exactly_once/winch", "lower_to_height"),
 ]
 """A bit of everything: one by one, all states, all sequences."""
 
@@ -184,3 +186,20 @@ def test_threads_explore_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     found = [native.explore(system, Limits(), plan=plan, threads=k) for k in (1, 2, 3)]
     assert len({(a.distinct_states, a.depth, a.ends) for a in found}) == 1
     assert found[0].violations == found[1].violations == found[2].violations
+
+
+def test_where_one_step_is_seldom_enough_it_is_looked_for_now_and_then_whoever_explores(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(search, "PARALLEL_FROM", 2)
+    system = system_of("broadcast/eager_reliable", "two_senders")
+    eager, _ = order.find(system)
+    plan = Plan(eager=eager)
+    often = native.explore(system, Limits(), plan=plan)
+    whole = native.explore(system, Limits(), plan=NOTHING)
+    monkeypatch.setattr(findings, "SELDOM", -(1 << 40))
+    seldom = [native.explore(system, Limits(), plan=plan, threads=k) for k in (1, 2, 3)]
+    counts = {(a.distinct_states, a.transitions, a.depth) for a in seldom}
+    assert len(counts) == 1
+    assert often.distinct_states <= seldom[0].distinct_states <= whole.distinct_states
+    assert all(set(a.violations) == set(whole.violations) for a in seldom)

@@ -8,8 +8,7 @@ value in a run, so that ``always`` and ``eventually`` say nothing of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from checker.system import ir
@@ -26,6 +25,7 @@ from checker.system.ir import (
     PropertyKind,
     TransitionSystem,
 )
+from checker.system.tree import nodes
 from checker.system.types import BOOL
 
 _LASTS = Automaton(
@@ -135,7 +135,7 @@ class _Trends:
 
     def fixed(self, expr: Expr) -> bool:
         """Whether ``expr`` has one value in each run."""
-        return not any(isinstance(n, ir.Read) and n.variable in self.changed for n in _parts(expr))
+        return not any(isinstance(n, ir.Read) and n.variable in self.changed for n in nodes(expr))
 
     def stays(self, expr: Expr) -> bool:
         """Whether ``expr``, once true in a run, stays true."""
@@ -169,7 +169,7 @@ class _Trends:
 
 def _trends(system: TransitionSystem) -> _Trends:
     blocks = (*(action.body for action in system.actions), system.monitor)
-    assigned = [n for n in _parts(blocks) if isinstance(n, ir.Assign) and n.target.is_state]
+    assigned = [n for n in nodes(blocks) if isinstance(n, ir.Assign) and n.target.is_state]
     changed = frozenset(stmt.target.name for stmt in assigned)
     falling = {stmt.target.name for stmt in assigned if not _raises(stmt)}
     return _Trends(changed, changed - falling)
@@ -195,13 +195,3 @@ def _is_at(expr: Expr, target: ir.Target) -> bool:
             return False
         expr = expr.base
     return isinstance(expr, ir.Read) and expr.variable == target.name and not path
-
-
-def _parts(node: object) -> Iterator[object]:
-    if isinstance(node, tuple):
-        for part in node:
-            yield from _parts(part)
-    elif is_dataclass(node) and not isinstance(node, type):
-        yield node
-        for field in fields(node):
-            yield from _parts(getattr(node, field.name))
