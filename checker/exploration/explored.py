@@ -63,9 +63,9 @@ class Explored:
     def whole(self) -> Ground:
         """All states.  Raises :class:`Unfinished`, too, where steps were left out: there is more to
         a graph then than was counted."""
+        self.require_states()
         if self.kernel.image.reductions.eager:
             raise Unfinished("not all steps were counted")
-        self.require_states()
         return Ground(self.load(), self.found.transitions)
 
     def require_states(self) -> None:

@@ -143,7 +143,18 @@ def test_memory_is_the_table_and_the_frontier(monkeypatch: pytest.MonkeyPatch) -
     assert found.violations == exact.violations
 
 
-def test_a_limit_of_memory_is_met_later() -> None:
+def test_a_disk_without_room_costs_memory_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    system = wide(models.two_phase(6))
+    exact = native.explore(system, Limits(), threads=1)
+    monkeypatch.setattr(store, "LEAST", 1)
+    monkeypatch.setattr("os.pwrite", full)
+    assert same(native.explore(system, Limits(), threads=1, compact=True)) == same(exact)
+
+
+def test_a_limit_of_memory_is_met_cleanly() -> None:
     system = wide(models.two_phase(8))
     found = native.explore(system, Limits(memory=1 << 20), threads=1, compact=True)
     assert found.stopped == "the memory limit of 1,048,576 bytes was reached"
