@@ -29,7 +29,8 @@ class Options:
     ``explain``: seconds at most for exploring why violations happen; ``None``: they are shown as
     they were found.  ``kinds``: so many counterexamples at most for each property, each of another
     kind.  ``reduce``: what may be done to explore less (:mod:`checker.reductions.choose`);
-    ``audit``: what was found so is compared with what is found without.
+    ``audit``: what was found so is compared with what is found without.  ``compact``: fingerprints
+    are kept in place of states (:mod:`checker.exploration.compact`).
     """
 
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -49,6 +50,7 @@ class Options:
     kinds: int = 1
     reduce: str = "auto"
     audit: bool = False
+    compact: bool = False
 
 
 def version() -> str:

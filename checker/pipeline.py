@@ -22,7 +22,7 @@ from checker.provenance import header_of, settings_of
 from checker.reductions.choose import NAMED, Question
 from checker.reductions.plan import Kind
 from checker.reductions.table import shows_all
-from checker.running import answer_of, kept, remaining
+from checker.running import answer_of, kept, remaining, require_compact
 from checker.scout import larger, largest, scouted
 from checker.system import interpreter
 from checker.system.evaluate import RunFault
@@ -70,6 +70,7 @@ def run_loaded(
     path: str, check: typed.Check, options: Options, listener: Listener | None = None
 ) -> Report:
     """As :func:`run_check`, of a check that :func:`load_check` has given for these settings."""
+    require_compact(options)
     require_exportable(options)
     with kept(path, check, options) as run:
         outlook = Outlook(listener)
@@ -362,6 +363,7 @@ def _report(
         reduce=options.reduce,
         reduced=answer.reduced,
         weights=answer.weights,
+        omission=answer.omission,
         scenarios=() if _changed(options) else _scenarios(path, check, made, options),
     )
 

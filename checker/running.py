@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from checker.diagnostics import Diagnostic, SpecError
-from checker.engines.capabilities import Feature, can, ignored, require
+from checker.engines.capabilities import ENGINES, Feature, can, ignored, require
 from checker.engines.spark.cluster import Cluster
 from checker.exploration.explored import Cyclic
 from checker.lang import typed
@@ -132,7 +132,14 @@ def _here(
 
     started, limits = time.monotonic(), options.limits
     if run is None:
-        return native.explore(system, limits, plan=plan, threads=options.threads, listener=listener)
+        return native.explore(
+            system,
+            limits,
+            plan=plan,
+            threads=options.threads,
+            listener=listener,
+            compact=options.compact,
+        )
     journal = partial(_journal, run, options, system)
     try:
         return native.explore(
@@ -238,6 +245,25 @@ def _opened(path: str, check: typed.Check, options: Options) -> Kept | None:
     if options.checkpoint is not None:
         return Kept.begun(options.checkpoint, identity, keep=options.keep)
     return Kept.scratch(identity)
+
+
+def require_compact(options: Options) -> None:
+    """Raises :class:`SpecError` (E007) where compact mode can't do what else is asked for."""
+    if not options.compact:
+        return
+    if options.engine in ENGINES:
+        require(options.engine, Feature.COMPACT)
+    others = {
+        "--checkpoint": options.checkpoint,
+        "--resume": options.resume,
+        "--states-out": options.states_out,
+        "--master": options.cluster,
+    }
+    for option, given in others.items():
+        if given is not None:
+            message = f"compact mode keeps no states, and `{option}` wants them"
+            hint = f"leave out `--compact` or `{option}`"
+            raise SpecError((Diagnostic("E007", message, hint=hint),))
 
 
 def _journal(run: Kept, options: Options, system: TransitionSystem, image: KernelImage) -> Journal:

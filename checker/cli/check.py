@@ -56,6 +56,12 @@ EXPLAIN = 5.0
 @click.option(
     "--audit-reductions", is_flag=True, help="Explore again with --reduce none, and compare."
 )
+@click.option(
+    "--compact",
+    is_flag=True,
+    help="Keep fingerprints in place of states: less memory, and a probability that some state was"
+    " omitted, which is said.",
+)
 @click.option("--steps", is_flag=True, help="Show runs step by step, with all that changes.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no traces.")
 def check(
@@ -70,6 +76,7 @@ def check(
     no_explain: bool,
     coverage: bool,
     audit_reductions: bool,
+    compact: bool,
     steps: bool,
     quiet: bool,
     **engine: Any,
@@ -87,7 +94,7 @@ def check(
     outputs = [output for output in (json_out, trace_out, itf_out) if output is not None]
     _require(outputs)
     options = options_of(settings, engine, coverage=coverage)
-    options = replace(options, kinds=kinds, audit=audit_reductions)
+    options = replace(options, kinds=kinds, audit=audit_reductions, compact=compact)
     asked = targets(names)
     options = with_keeping(options, engine, len(asked))
     options = _with_tables(options, states_out, len(asked))

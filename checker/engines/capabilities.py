@@ -27,6 +27,7 @@ class Feature(Enum):
     RUNS = "`--checkpoint`, `--resume`"
     TABLES = "`--states-out`"
     REDUCTIONS = "`--reduce`"
+    COMPACT = "`--compact`"
 
 
 class Can(Enum):
@@ -99,6 +100,11 @@ TABLE: dict[Feature, dict[str, Ability]] = {
         "reference": Ability(Can.IGNORED, "explores everything as it is"),
         "native": _YES,
         "spark": _YES,
+    },
+    Feature.COMPACT: {
+        "reference": Ability(Can.NO, "has no compact mode: it keeps states as they are"),
+        "native": _YES,
+        "spark": Ability(Can.NO, "has no compact mode: it keeps the states that its tasks share"),
     },
 }
 """What each engine makes of each feature."""

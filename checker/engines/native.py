@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from checker.exploration.compact import without_rounds
 from checker.exploration.conclude import conclude
 from checker.exploration.explored import Explored
 from checker.exploration.journal import CannotKeep, Journal
@@ -20,6 +21,7 @@ from checker.exploration.upgrade import Upgrade, first_kernel
 from checker.exploration.weights import weights
 from checker.kernels.fields import MAX_WORKERS
 from checker.kernels.image import KernelImage, build
+from checker.kernels.seen import KEY_BITS
 from checker.reductions.plan import NOTHING, Plan
 from checker.system import interpreter
 from checker.system.ir import TransitionSystem
@@ -38,16 +40,22 @@ def explore(
     threads: int | None = None,
     listener: Listener | None = None,
     journal: Callable[[KernelImage], Journal] | None = None,
+    compact: bool = False,
 ) -> Answer:
     """Explores ``system`` and answers.
 
     ``plan``: what need not be explored; ``threads``: how many may be used, all processors where it
-    is ``None``; ``journal``: opens that of the run, which goes on where it ends.  Raises
+    is ``None``; ``journal``: opens that of the run, which goes on where it ends; ``compact``: where
+    states take more than a word, fingerprints are kept in their place, and the answer says how
+    probable it is that a state was omitted; there is no journal then.  Raises
     :class:`Unsupported` where the engine can't take the system, ``RunFault`` where no initial
     state, or a property, can be computed, :class:`HandedOver` where the journal wants the run to go
     on elsewhere, and :class:`Cyclic` where the plan is not proven for the system after all.
     """
-    image = build(system, plan)
+    assert not (compact and journal), "compact mode keeps no states to go on from"
+    image = build(system, plan, KEY_BITS if compact else 0)
+    if image.compact and plan.acyclic:
+        image = build(system, without_rounds(plan), KEY_BITS)
     kernel, improvable = first_kernel(image)
     layout = image.layout
     kept = None if journal is None else journal(image)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NoReturn
 
+from checker.exploration.compact import omission, said
 from checker.exploration.concrete import Concrete
 from checker.exploration.explored import Cyclic, Explored
 from checker.exploration.liveness import bad_for, decide
@@ -36,6 +37,8 @@ def conclude(engine: str, search: Explored) -> Answer:
         concrete = Concrete(search.system, search.kernel)
         fault = fault and concrete.path(fault)
         violations = {name: _made(concrete, name, path) for name, path in violations.items()}
+    bits = search.kernel.image.compact
+    omitted = omission(search.states, bits) if bits else None
     return Answer(
         engine=engine,
         distinct_states=search.states,
@@ -56,6 +59,8 @@ def conclude(engine: str, search: Explored) -> Answer:
         bytes_per_edge=live.bytes_per_edge,
         liveness_seconds=live.seconds,
         reduced=reduced(search),
+        remarks=() if omitted is None else (said(omitted, bits),),
+        omission=omitted,
     )
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from checker.exploration.compact import NO_GRAPH
 from checker.exploration.findings import Best, Findings
 from checker.exploration.store import Store
 from checker.kernels.jit import Kernel
@@ -62,9 +63,15 @@ class Explored:
     def whole(self) -> Ground:
         """All states.  Raises :class:`Unfinished`, too, where steps were left out: there is more to
         a graph then than was counted."""
+        self.require_states()
         if self.kernel.image.reductions.eager:
             raise Unfinished("not all steps were counted")
         return Ground(self.load(), self.found.transitions)
+
+    def require_states(self) -> None:
+        """Raises :class:`Unfinished` where states are not kept."""
+        if self.kernel.image.compact:
+            raise Unfinished(NO_GRAPH)
 
     @property
     def exhaustive(self) -> bool:

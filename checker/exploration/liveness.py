@@ -130,6 +130,7 @@ class _Decision:
             return False
         try:
             search.tell("liveness: whether any run goes round")
+            search.require_states()
             ground = (search.cycles or search.load)()
             store = ground.store if isinstance(ground, Ground) else ground
             if goes_round(search.kernel, store, search.limits, search.check_time):

@@ -32,6 +32,10 @@ QUICKLY = 1 << 18
 """A table of fewer slots becomes four times as large: so little is not worth saving."""
 SMALLEST = 1.05
 """By less a table need not grow."""
+COMPACTLY = 1.5
+"""By so much a table of fingerprints grows: to fill it all rows are read from the disk."""
+LEAST = 1 << 20
+"""In compact mode so many bytes of a worker's rows, at least, go to the disk together."""
 TOGETHER = 1 << 16
 """States from which on threads fill a table together."""
 PIECE = 1 << 14
@@ -223,6 +227,8 @@ class Store:
         """
         if self.slots < QUICKLY:
             return 4
+        if self.kernel.image.compact:
+            return COMPACTLY
         return min(2, 0.95 * LOAD * (1.3 + 0.3 * self.shape.words))
 
     def _most(self) -> int:
@@ -233,17 +239,20 @@ class Store:
         left = limit - self._begun - (self.used - self.slots * 8) + self.states * self.width
         return int(left / (8 + LOAD * self.width)) // LINE * LINE
 
-    def spill(self) -> None:
+    def spill(self, least: int = 1) -> None:
         """Moves the rows of levels that have been expanded to the disk, where a limit of memory
-        asks for that and the disk has room; they can still be read.
+        or compact mode asks for that and the disk has room; they can still be read.
+
+        ``least``: fewer bytes of a worker's rows are not worth it.
         """
-        if self.memory is None or self.make is not private:
+        asked = self.memory is not None or self.kernel.image.compact
+        if not asked or self.make is not private:
             return
         with contextlib.suppress(OSError):
             for crew in self.crew:
                 old = crew.starts[-2] if len(crew.starts) > 1 else 0
                 end = old * self.width // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
-                if end > crew.spilled:
+                if end >= crew.spilled + least:
                     if self._file is None:
                         self._file = unnamed()
                         weakref.finalize(self, os.close, self._file)
@@ -284,6 +293,8 @@ class Store:
         for i, crew in enumerate(self.crew):
             crew.starts.append(crew.count)
             self.context[Context.NEXT_START + i] = crew.count
+        if self.kernel.image.compact:
+            self.spill(LEAST)
 
     def hold(self, starts: list[int], count: int) -> None:
         """Tables and rows hold the ``count`` states of levels that start with these rows already;

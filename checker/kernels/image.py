@@ -37,7 +37,8 @@ class KernelImage:
     from this bit upwards; the limit is 0 where there is no room or no use for it.  ``live`` and
     ``steady``: the numbers of the properties of liveness, and of those among them that show in
     single states.  ``plan``: the constraints of fairness where there is liveness; ``owes``:
-    whether there is justice; ``reductions``: what successors are not told apart by.
+    whether there is justice; ``reductions``: what successors are not told apart by; ``compact``:
+    states are taken for seen by so many bits of a fingerprint (0: by all their words).
     """
 
     text: str
@@ -51,10 +52,17 @@ class KernelImage:
     plan: Plan | None
     owes: bool
     reductions: Reductions = NOTHING
+    compact: int = 0
 
 
-def build(system: TransitionSystem, reductions: Reductions = NOTHING) -> KernelImage:
-    """The kernel of ``system``; raises ``Unsupported`` where the native engine can't take it."""
+def build(
+    system: TransitionSystem, reductions: Reductions = NOTHING, compact: int = 0
+) -> KernelImage:
+    """The kernel of ``system``; raises ``Unsupported`` where the native engine can't take it.
+
+    ``compact``: so many bits of a fingerprint may stand for a state; they do where it takes more
+    than a word.
+    """
     layout = lay_out(system, MIN_LEVEL_BITS if reductions.acyclic or reductions.eager else 0)
     shape = Shape(layout.words, len(system.marks), len(system.properties))
     live = tuple(i for i, p in enumerate(system.properties) if p.kind is PropertyKind.LIVENESS)
@@ -84,13 +92,13 @@ def build(system: TransitionSystem, reductions: Reductions = NOTHING) -> KernelI
     if owes:
         functions.append(question(layout, "just", _all(system)))
         functions.append(owed(layout, system))
-    seen = SeenSet(layout.words, layout.bits, levels, tracks)
+    seen = SeenSet(layout.words, layout.bits, levels, tracks, compact)
     functions += Runtime(system, shape, seen, reductions.eager).functions()
     text = module_text(functions)
     digest = digest_of(text)
     limit = (1 << levels) - 1 if levels else 0
     shift = layout.bits + 1
-    parts = (layout, shape, shift, limit, live, lasting, plan, owes, reductions)
+    parts = (layout, shape, shift, limit, live, lasting, plan, owes, reductions, seen.compact)
     return KernelImage(text, digest, *parts)
 
 

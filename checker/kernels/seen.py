@@ -11,6 +11,11 @@ any number of slots, and grow by as little as it likes.
 * One word per state: a slot is ``state | 1 << bits | level << bits + 1``: the state itself, exact.
 * More words: a slot is ``1 | 23 bits of the fingerprint | worker (6) | row (34)``; the row decides,
   so this is exact too.  The 23 bits are others than those that choose the slot.
+* More words, compact: a slot is ``1 | 63 bits of a second fingerprint``, and nothing else is looked
+  at: a state is taken for one that was seen where a slot on its way is equal (Wolper and Leroy,
+  "Reliable hashing without collision detection", CAV 1993).  Where the way begins is decided by the
+  first fingerprint, of which the second knows nothing, so that it counts, too, as in Stern and
+  Dill's "Improved probabilistic verification by hash compaction", CHARME 1995.
 """
 
 from __future__ import annotations
@@ -23,6 +28,11 @@ from checker.kernels.records import address, field, get, put
 LINE = 8
 """Slots of a line of the cache: they are compared all at once."""
 FACTOR = 0xD6E8FEB86659FD93
+SECOND = 0x9E3779B97F4A7C15
+SECOND_MIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
+"""Of the second fingerprint: shifts and factors of David Stafford's mix 13, which SplitMix uses."""
+KEY_BITS = 63
+"""Bits of the second fingerprint that a slot has room for."""
 AHEAD = 16
 """So many rows ahead the table is asked for its slots while it is filled again."""
 INSIDE = "alwaysinline"
@@ -103,15 +113,38 @@ class SeenSet(Rows):
     """``bits``: bits of a state of one word; ``level_bits``: bits for the level in a key, or 0.
 
     ``tracks``: whether transitions that do not lead to the next level are to be noted.
+    ``compact``: so many bits of a second fingerprint stand for a state; 0: whole states do, always
+    where they are one word.
     """
 
-    def __init__(self, words: int, bits: int, level_bits: int, tracks: bool) -> None:
+    def __init__(
+        self, words: int, bits: int, level_bits: int, tracks: bool, compact: int = 0
+    ) -> None:
         super().__init__(words)
         self.bits, self.level_bits, self.tracks = bits, level_bits, tracks
+        self.compact = compact if words > 1 else 0
 
     def functions(self) -> list[Fn]:
         mine = [self.peek(), self.insert(), self.find(), self.lookup()]
+        if self.compact:
+            mine.append(self.second())
         return [*super().functions(), *mine, self.reinsert(), self.number()]
+
+    def second(self) -> Fn:
+        """``second(row)``: what the slot of a row holds in compact mode.
+
+        Other factors than those of ``fingerprint``, and words in the opposite order.
+        """
+        fn = Fn("second", [("row", 0)], 64, INSIDE)
+        total = const(0)
+        for i in reversed(range(self.words)):
+            word = fn.load(fn.at(fn.args[0], i), 64)
+            total = fn.add(fn.mul(total, const(SECOND)), word)
+            for shift, factor in SECOND_MIX:
+                total = fn.mul(fn.xor(total, fn.lshr(total, const(shift))), const(factor))
+            total = fn.xor(total, fn.lshr(total, const(31)))
+        fn.ret(fn.or_(fn.lshr(total, const(64 - self.compact)), const(1 << 63)))
+        return fn
 
     def _key(self, fn: Fn, row: Val, level: Val) -> Val:
         return fn.or_(fn.or_(fn.load(row, 64), const(1 << self.bits)), level)
@@ -126,6 +159,11 @@ class SeenSet(Rows):
         if self.words == 1:
             mask = (1 << self.bits + 1) - 1
             same = fn.among(line, self._key(fn, row, const(0)), mask=mask)
+            with fn.if_(fn.ne(same, const(0, 8))):
+                found.set(self._first(fn, base, same))
+            return free
+        if self.compact:
+            same = fn.among(line, fn.call("second", [row], 64))
             with fn.if_(fn.ne(same, const(0, 8))):
                 found.set(self._first(fn, base, same))
             return free
@@ -189,8 +227,11 @@ class SeenSet(Rows):
         return fn.and_(slot, const((1 << fields.LOCAL_BITS) - 1))
 
     def note_level(self, fn: Fn, context: Val, worker: Val, slot: Val, level: Val) -> None:
-        """BACK where the state found, in ``slot``, is not in the next level."""
+        """BACK where the state found, in ``slot``, may not be in the next level."""
         if not self.tracks:
+            return
+        if self.compact:  # no slot says of which level its state is
+            put(fn, worker, Worker.BACK, const(1))
             return
         if self.words == 1:
             if not self.level_bits:
@@ -259,6 +300,8 @@ class SeenSet(Rows):
     def _claim(self, fn: Fn, worker: Val, row: Val, mark: Val, count: Val, level: Val) -> Val:
         if self.words == 1:
             return self._key(fn, row, level)
+        if self.compact:
+            return fn.call("second", [row], 64)
         owner = fn.shl(get(fn, worker, Worker.ID), const(fields.LOCAL_BITS))
         return fn.or_(fn.shl(self._tag(fn, mark), const(40)), fn.or_(owner, count))
 

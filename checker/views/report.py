@@ -12,7 +12,7 @@ from rich.text import Text
 from checker.views.coverage import coverage_view
 from checker.views.paper import pairs, stack
 from checker.views.spared import spared
-from checker.witness.phrases import count
+from checker.witness.phrases import count, unless_omitted
 from checker.witness.verdict import Expected, PropertyVerdict, Report, Word
 
 STYLES = {
@@ -159,7 +159,8 @@ def _asked(report: Report) -> Iterator[str]:
 def _scope(report: Report) -> str:
     sizes = _sizes(report)
     if report.exhaustive:
-        return f"exhaustive for {sizes}" if sizes else "exhaustive"
+        said = f"exhaustive for {sizes}" if sizes else "exhaustive"
+        return said + unless_omitted(report.omission)
     stopped = report.stopped or "an error of the run stopped it"
     return f"NOT exhaustive{f' for {sizes}' if sizes else ''}: {stopped}"
 

@@ -143,6 +143,7 @@ class Answer:
     * ``stopped``: why the exploration is not exhaustive (in words), or ``None``.
     * ``reduced``: what was done to explore less; the numbers are of what was explored.
     * ``weights``: what multiplies the states most, by estimate, where that was looked for.
+    * ``omission``: at most this probable is it that some state was omitted (``None``: none was).
     * ``remarks``: what there is to say about how it was explored.
     * ``seconds``: of the search itself; ``transitions``: successors generated;
       ``bytes_per_state``: memory of states, seen set and what belongs to them, per state.
@@ -169,6 +170,7 @@ class Answer:
     remarks: tuple[str, ...] = ()
     reduced: Reduced = Reduced()
     weights: tuple[Weight, ...] = ()
+    omission: float | None = None
 
 
 class Unsupported(Exception):

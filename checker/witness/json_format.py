@@ -62,6 +62,7 @@ def report_to_json(report: Report) -> dict[str, Any]:
         "audit": None if report.audit is None else _flat(report.audit),
         "forecast": None if report.forecast is None else _flat(report.forecast),
         "weights": [{"name": w.name, "factor": round(w.factor, 2)} for w in report.weights],
+        "omission": report.omission,
         "exit_code": report.exit_code,
     }
 

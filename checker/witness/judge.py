@@ -8,7 +8,7 @@ from typing import assert_never
 from checker.system.ir import Property, PropertyKind, TransitionSystem
 from checker.witness.answer import Answer
 from checker.witness.assumptions import assumptions_of
-from checker.witness.phrases import count
+from checker.witness.phrases import count, unless_omitted
 from checker.witness.replay import replay
 from checker.witness.trace import ERRORS, Header, Trace
 from checker.witness.vacuity import vacuous
@@ -46,6 +46,8 @@ def judge(
         else:
             why = vacuous(system, answer, prop, allow_unused=allow_unused, idle=idle)
             word, reason = _without_trace(answer, prop, why)
+            if word in (Word.HOLDS, Word.VACUOUS):
+                reason += unless_omitted(answer.omission)
             trace = None
         expects, assumed = words.get(prop.name), assumptions_of(system, prop, world)
         verdicts.append(

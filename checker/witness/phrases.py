@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 OPINIONS = {"suspect": "suspects", "restore": "no longer suspects", "trust": "trusts"}
@@ -17,6 +18,24 @@ def listing(names: Iterable[str]) -> str:
 def count(number: int, noun: str) -> str:
     """``1 state``, ``1,204 states``."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def at_most(probability: float) -> str:
+    """``3e-6``, ``0.02``: with one digit, and no less than ``probability``."""
+    if not 0 < probability < 1:
+        return f"{probability:.0f}"
+    places = -math.floor(math.log10(probability))
+    digit = math.ceil(probability * 10.0**places)
+    digit, places = (1, places - 1) if digit == 10 else (digit, places)
+    return f"{digit}e-{places}" if places > 2 else f"{digit / 10**places:.{places}f}"
+
+
+def unless_omitted(probability: float | None) -> str:
+    """What a sentence about all states says at its end, where some may have been omitted; empty for
+    ``None``."""
+    if probability is None:
+        return ""
+    return f", unless a state was omitted (probability at most {at_most(probability)})"
 
 
 def opinion(call: str) -> str:

@@ -156,7 +156,8 @@ class Report:
     ``distinct_states``, ``depth`` and ``transitions`` are of what was explored.  ``audit``: what
     exploring again without reductions has shown, where that was asked.  ``forecast``: what is to be
     expected of a search that did not come to its end.  ``weights``: what multiplies its states,
-    where there are many.
+    where there are many.  ``omission``: at most this probable is it that some state was omitted
+    (``None``: none was).
     """
 
     file: str
@@ -188,6 +189,7 @@ class Report:
     audit: Audit | None = None
     forecast: Forecast | None = None
     weights: tuple[Weight, ...] = ()
+    omission: float | None = None
 
     @property
     def interrupted(self) -> bool:

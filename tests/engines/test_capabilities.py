@@ -32,6 +32,7 @@ WANTED = {
     Feature.MEMORY: Options(limits=Limits(memory=1)),
     Feature.THREADS: Options(threads=2),
     Feature.REDUCTIONS: Options(reduce="all"),
+    Feature.COMPACT: Options(compact=True),
 }
 """How what some engine can't do is asked for."""
 

@@ -42,13 +42,13 @@ class Weak(SeenSet):
 
 
 @lru_cache
-def kernel_of(words: int, weak: bool = False) -> Kernel:
+def kernel_of(words: int, weak: bool = False, compact: int = 0) -> Kernel:
     """The code of a seen set for rows of so many words, and of nothing else."""
-    seen = (Weak if weak else SeenSet)(words, BITS, 0, tracks=False)
+    seen = (Weak if weak else SeenSet)(words, BITS, 0, tracks=False, compact=compact)
     functions = [*seen.functions(), *Routing(seen).functions()]
     text = module_text(functions, public=True)
     engine = _compiled(text, digest_of(text), Effort.FULL, cache=False)
-    image = SimpleNamespace(shape=Shape(words, 0, 0), level_limit=0, level_shift=0)
+    image = SimpleNamespace(shape=Shape(words, 0, 0), level_limit=0, level_shift=0, compact=compact)
 
     def function(name: str, count: int, result: object = ctypes.c_uint64) -> object:
         return _function(engine, name, result, count)
