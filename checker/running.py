@@ -104,6 +104,9 @@ def _answer(
                 hint = "engines: auto, native, spark, reference"
                 raise SpecError((Diagnostic("E008", message, hint=hint),))
     except Unsupported as why:
+        if plan.used:  # what the engine can't take may be of the plan, and not of the system
+            lost = tuple(Unused(kind, str(why)) for kind in plan.used)
+            return _answer(system, Plan(unused=(*plan.unused, *lost)), options, listener, run)
         message = f"the {options.engine} engine can't take this check: {why}"
         hint = "try --engine reference"
         raise SpecError((Diagnostic("E007", message, hint=hint),)) from None
