@@ -8,6 +8,7 @@ change only what nobody will look at again are made up for where a run ends or g
 from __future__ import annotations
 
 import ctypes
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -19,6 +20,10 @@ from checker.witness.answer import Path, State
 
 ROUNDS = 10_000
 """A loop is followed so many times until it closes, at most."""
+
+
+DETOURS = 10_000
+"""So many states are looked at on the way around one step, at most."""
 
 
 class Astray(Exception):
@@ -55,25 +60,26 @@ class Concrete:
         Raises :class:`Astray`.
         """
         first, *others = path.states
-        states = [self._start(first)]
+        states, at = [self._start(first)], [0]
         for there in others:
-            states.append(self._step(states[-1], there))
+            states += self._step(states[-1], there)
+            at.append(len(states) - 1)
         if path.loop is None:
             return replace(path, states=tuple(states))
         if path.loop == len(path.states) - 1:
             states += self._rested(states[-1])
             return replace(path, states=tuple(states), loop=len(states) - 1)
-        return self._round(path, states)
+        return self._round(path, states[: at[path.loop] + 1])
 
     def _round(self, path: Path, states: list[State]) -> Path:
-        """The loop, followed until a state comes again in which it begins."""
+        """The loop, followed until a state comes again in which it begins; ``states``: to where it
+        begins first."""
         assert path.loop is not None
-        begins = {states[path.loop]: path.loop}
+        begins = {states[-1]: len(states) - 1}
         around = (*path.states[path.loop + 1 :], path.states[path.loop])
-        del states[path.loop + 1 :]
         for _ in range(ROUNDS):
             for there in around:
-                states.append(self._step(states[-1], there))
+                states += self._step(states[-1], there)
                 states += self._rested(states[-1])
             if states[-1] in begins:
                 loop = begins[states[-1]]
@@ -87,10 +93,26 @@ class Concrete:
                 return state
         raise Astray("no initial state stands for the first state of a run")
 
-    def _step(self, here: State, there: State) -> State:
-        for step in interpreter.successors(self.system, here):
-            if step.successor is not None and self.normal.state(step.successor) == there:
-                return step.successor
+    def _step(self, here: State, there: State) -> list[State]:
+        """The states on the way from ``here`` to the first one for which ``there`` stands.
+
+        Steps that nobody notices are put in between only where there is no other way: a message
+        that nobody takes notice of may be in the way of others where capacities are guessed.
+        """
+        before: dict[State, State | None] = {here: None}
+        todo, same = deque([here]), self.normal.state(here)
+        while todo and len(before) < DETOURS:
+            now = todo.popleft()
+            for step in interpreter.successors(self.system, now):
+                after = step.successor
+                if after is None or after in before:
+                    continue
+                stands = self.normal.state(after)
+                if stands == there:
+                    return [*_way(before, now), after]
+                if stands == same:
+                    before[after] = now
+                    todo.append(after)
         raise Astray("a step of a run in normal form is none of the system")
 
     def _rested(self, here: State) -> list[State]:
@@ -105,3 +127,13 @@ class Concrete:
                     break
             else:
                 return states
+
+
+def _way(before: dict[State, State | None], end: State) -> list[State]:
+    """The states between where a search began and ``end``, which is the last of them."""
+    found: list[State] = []
+    now: State | None = end
+    while now is not None and before[now] is not None:
+        found.append(now)
+        now = before[now]
+    return found[::-1]

@@ -45,12 +45,14 @@ class Case:
         return {name.strip(): word for name, word in pairs}
 
 
-def run(folder: Path, text: str, engine: str = "native", fine: bool = False) -> Report:
+def run(
+    folder: Path, text: str, engine: str = "native", fine: bool = False, reduce: str = "auto"
+) -> Report:
     """The report on the only check of ``text``."""
     path = folder / "spec.bcast"
     asked = INTERFACE if "request go" in text else INTERFACE.replace(REQUEST, "")
     path.write_text(asked + text, encoding="utf-8")
-    return run_check(str(path), None, Options(engine=engine, fine_steps=fine))
+    return run_check(str(path), None, Options(engine=engine, fine_steps=fine, reduce=reduce))
 
 
 def words(report: Report) -> dict[str, str]:
@@ -59,7 +61,8 @@ def words(report: Report) -> dict[str, str]:
 
 def compare(folder: Path, case: Case, engine: str, fine: bool) -> None:
     """Holds the tool to ``case``."""
-    report = run(folder, case.text, engine, fine)
+    reduce = "auto" if case.states is None else "none"
+    report = run(folder, case.text, engine, fine, reduce)
     assert words(report) == case.verdicts()
     if case.states is not None and not fine:
         assert report.distinct_states == case.states
