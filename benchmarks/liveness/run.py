@@ -96,7 +96,7 @@ class WrongAnswer(click.ClickException):
 def run(case: Case, threads: int | None, repeat: int) -> Report:
     """The run with the smallest ratio, of ``repeat`` ones, all of them right."""
     path, _, check = case.spec.partition("::")
-    options = Options(settings=case.settings, threads=threads)
+    options = Options(settings=case.settings, threads=threads, reduce="none")
     reports = []
     for _ in range(repeat):
         report = run_check(str(ROOT / path), check, options)

@@ -146,7 +146,8 @@ def play(case: Case, name: str, folder: Path) -> Sample:
     events = folder / "events"
     shutil.rmtree(events, ignore_errors=True)
     events.mkdir()
-    command = [_tool(), "check", case.spec, *CONTESTANTS[name], "--quiet", "--json", "-"]
+    command = [_tool(), "check", case.spec, *CONTESTANTS[name], "--reduce", "none"]
+    command += ["--quiet", "--json", "-"]
     for key, value in case.settings.items():
         command += ["--set", f"{key}={value}"]
     if name != NATIVE:

@@ -75,7 +75,7 @@ class Trial:
         return self.folder / "output"
 
     def words(self, *more: str) -> list[str]:
-        check = [sys.executable, "-c", PROGRAM, "check", f"{self.spec}::one"]
+        check = [sys.executable, "-c", PROGRAM, "check", f"{self.spec}::one", "--reduce", "none"]
         report = ["--json", str(self.folder / "report"), "--trace-out", str(self.folder / "trace")]
         return [*check, *report, *more]
 

@@ -22,6 +22,7 @@ from checker.kernels.jit import compile_image
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import INTERRUPTED, Limits
 from tests.agreement.test_random_systems import system_of, whole
+from tests.kernels.models import two_phase
 from tests.kernels.test_models import COUNTS
 from tests.spark.gang import begun, job_of
 from tests.spark.relay import Relay, answer, outcome
@@ -114,7 +115,7 @@ def test_interrupt(tmp_path: Path) -> None:
 
 
 def test_memory_limit(tmp_path: Path) -> None:
-    system, _ = LARGE
+    system = two_phase(6)  # more than the first table has room for
     seen = answer(system, tmp_path / "run", 2, Limits(memory=1))
     assert seen.stopped == "the memory limit of 0 bytes was reached"
     compare(
