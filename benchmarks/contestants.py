@@ -11,6 +11,7 @@ import json
 import platform
 import re
 import shutil
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -31,7 +32,15 @@ RUMUR_OPTIONS = (
     *("--pack-state", "off", "--output-format", "machine-readable"),
 )
 RUMUR_FLAGS = ("-std=c11", "-O3", "-march=native", "-mtune=native", "-flto", "-fwhole-program")
-OUR_COMMAND = "bivalence"
+
+
+def _ours() -> str:
+    """Our command: the one of the environment that this runs in, or else any."""
+    beside = Path(sys.executable).with_name("bivalence")
+    return str(beside) if beside.exists() else "bivalence"
+
+
+OUR_COMMAND = _ours()
 MEGABYTE = 1 << 20
 
 

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks import comparing, reducing, scaling
 from benchmarks.cases import CASES, USUAL, Case
 from benchmarks.comparing import Played, WrongAnswer
-from benchmarks.contestants import CONTESTANTS, ROOT, Misunderstood, Sample, Who
+from benchmarks.contestants import CONTESTANTS, OUR_COMMAND, ROOT, Misunderstood, Sample, Who
 from benchmarks.measure import ProcessFailed, Stopwatch
 from benchmarks.tables import Table, into_page, number
 
@@ -99,7 +99,7 @@ def smallest(repeat: int, stopwatch: Stopwatch) -> float | None:
     if reason is not None:
         click.echo(f"smallest spec, shell to verdict: skipped, {reason}")
         return None
-    command = ["bivalence", "check", SMALLEST.spec]
+    command = [OUR_COMMAND, "check", SMALLEST.spec]
     stopwatch.run(command, ROOT)
     runs = [stopwatch.run(command, ROOT) for _ in range(repeat)]
     seconds = median(run.seconds for run in runs)
