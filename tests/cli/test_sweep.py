@@ -149,7 +149,7 @@ def test_a_kill_keeps_what_is_saved_and_leaves_no_process(tmp_path: Path) -> Non
     out = tmp_path / "o.parquet"
     target = f"{specs() / 'oracles' / 'two_phase.bcast'}::three"
     command = [sys.executable, "-m", "checker.cli", "sweep", target, "--grid", "n={3,11}"]
-    command += ["--jobs", "2", "--out", str(out), "--quiet"]
+    command += ["--jobs", "2", "--out", str(out), "--quiet", "--reduce", "none"]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as running:
         try:
             for _ in range(600):
