@@ -53,5 +53,7 @@ def test_verdicts_are_the_same(path: Path, name: str, mode: str) -> None:
     found = run_check(str(path), name, Options(reduce=mode))
     assert words(found) == words(expected)
     assert found.never in ((), expected.never)
-    assert [e.met for e in found.expectations] == [e.met for e in expected.expectations]
+    met = {e.what: e.met for e in expected.expectations}  # numbers that change are not compared
+    assert all(e.met == met[e.what] for e in found.expectations)
+    assert {e.what for e in found.expectations} >= words(found).keys() & met.keys()
     assert found.distinct_states <= expected.distinct_states or not found.exhaustive
