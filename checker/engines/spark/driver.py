@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from checker.diagnostics import Diagnostic, SpecError
 from checker.engines.spark import barrier, probe, shuffle
 from checker.engines.spark.cluster import Cluster, Exchange
-from checker.engines.spark.failures import failed, keep, root_cause
+from checker.engines.spark.failures import ENDED, failed, keep, root_cause
 from checker.engines.spark.fan_out import Failure, fan_out
 from checker.engines.spark.grounds import Grounds
 from checker.engines.spark.job import STOP, Job, Outcome
@@ -180,8 +180,9 @@ class Run:
                     depth = self._reached()
                     failures = failures + 1 if depth <= reached else 1
                     reached = max(reached, depth)
-                    if failures >= ATTEMPTS:
-                        raise failed(problem, self.session.log, "the run failed") from None
+                    ended = ENDED if self.session.has_ended else None
+                    if ended or failures >= ATTEMPTS:
+                        raise failed(problem, self.session.log, "the run failed", ended) from None
                     exchange = self._otherwise(problem, exchange)
                     self._remark(f"gone on from level {depth} after: {root_cause(problem)}")
 

@@ -10,6 +10,8 @@ from checker.diagnostics import Diagnostic, SpecError
 LONGEST = 300
 """Characters of the line."""
 
+ENDED = "Spark's Java has ended"
+
 TRACEBACK = "Traceback (most recent call last):"
 
 _CAUSE = re.compile(r"^\s*Caused by: (.+)$", re.MULTILINE)
@@ -28,7 +30,7 @@ _LOST = re.compile(
 def root_cause(problem: BaseException) -> str:
     """The innermost reason that the exception of a job names, in one line."""
     if isinstance(problem, ConnectionError) or type(problem).__name__ == "Py4JNetworkError":
-        return "Spark's Java has ended"
+        return ENDED
     text = _text(problem)
     for find in (_of_python, _of_lost, _of_java):
         found = find(text)
@@ -38,9 +40,12 @@ def root_cause(problem: BaseException) -> str:
     return _short(_without_class(first) or type(problem).__name__)
 
 
-def failed(problem: BaseException, log: Path, what: str = "a job on Spark failed") -> SpecError:
-    """A diagnostic (E029) for ``problem``, all of which is appended to ``log``."""
-    why = _of_start(_text(problem), log) or root_cause(problem)
+def failed(
+    problem: BaseException, log: Path, what: str = "a job on Spark failed", why: str | None = None
+) -> SpecError:
+    """A diagnostic (E029) for ``problem``, all of which is appended to ``log``; ``why``: where the
+    reason is known without it."""
+    why = why or _of_start(_text(problem), log) or root_cause(problem)
     keep(problem, log)
     message = f"{what}: {_short(why)}; all that Spark said is in {log}"
     return SpecError((Diagnostic("E029", message),))
@@ -63,7 +68,7 @@ def _text(problem: BaseException) -> str:
     try:
         parts = [str(problem)]
     except Exception:  # it asks Java, and that may have gone
-        parts = [f"{type(problem).__name__}: Spark's Java has ended"]
+        parts = [f"{type(problem).__name__}: {ENDED}"]
     for more in ("_stackTrace", "_stacktrace"):
         stack = getattr(problem, more, None)
         if isinstance(stack, str) and stack not in parts[0]:

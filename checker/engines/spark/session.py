@@ -89,6 +89,13 @@ class Session:
         """
         return run_cancellable(self.spark, job, patience)
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether the Java that was started for it has ended: no attempt on it can succeed."""
+        gateway = getattr(getattr(self.spark, "_sc", None), "_gateway", None)
+        java = getattr(gateway, "proc", None)
+        return java is not None and java.poll() is not None
+
     def cancel_all(self) -> None:
         """Ends whatever runs on it, soon."""
         context = getattr(self.spark, "_sc", None)
