@@ -1,0 +1,264 @@
+"""What a threshold automaton is: locations, what is counted, guards over counts, and rules.
+
+A configuration gives for each location how many processes are in it, and for each kind of message
+how many correct and how many crashing processes have sent it.  A rule takes one process from a
+location to another; it may be taken while some *receipts* that the process can have had satisfy
+its guard.  Nothing is ever unsent, so that what can be received only grows and guards, once true,
+stay true: a run falls into as many segments as guards become true, plus one, and within a segment
+rules can be taken in any order in which locations are filled before they are left, each as often
+at a time as it is taken in the whole segment (acceleration).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from checker.system.ir import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """``constant`` plus the sum of ``coefficient * name`` over ``terms`` (sorted by name, none 0).
+
+    Names are those of parameters, or (in conditions of guards) of receipts.
+    """
+
+    terms: tuple[tuple[str, int], ...] = ()
+    constant: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AtLeast:
+    """``linear >= 0``."""
+
+    linear: Linear
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    part: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """True where it has no parts."""
+
+    parts: tuple[Condition, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """False where it has no parts."""
+
+    parts: tuple[Condition, ...] = ()
+
+
+Condition = AtLeast | Not | And | Or
+"""A formula over parameters, and in guards over receipts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quotient:
+    """``name`` is the parameter that is ``numerator div divisor``, rounded down; ``divisor`` > 0."""
+
+    name: str
+    numerator: Linear
+    divisor: int
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of message: ``name`` is unique, such as ``ECHO`` or ``PROPOSE(1)``.
+
+    ``message`` and ``fields`` (Python values as in :mod:`checker.system.types`; a payload by its
+    name): what it is in the spec.  ``sender``: the one process that can send it, where it is
+    counted from that one only (``p1``), else ``None``.  ``forged``: so many processes may send it
+    without being in any location: Byzantine ones.
+    """
+
+    name: str
+    message: str
+    fields: tuple[object, ...]
+    sender: str | None
+    forged: Linear
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """How many distinct senders a process has received some message of ``kinds`` from.
+
+    ``name``: in conditions; ``kinds``: numbers of kinds, sorted.  Where there is more than one, a
+    process that follows the protocol sends at most one of them.
+    """
+
+    name: str
+    kinds: tuple[int, ...]
+
+
+class Mode(StrEnum):
+    """What processes of a group do."""
+
+    CORRECT = "correct"  # each moves on while it can
+    CRASHING = "crashing"  # each may stop at any time; what it sends may be lost
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """``size`` processes that begin alike; ``process``: the name of the only one (``p1``), which is
+    there where ``size`` is 1, or ``None``."""
+
+    name: str
+    size: Linear
+    mode: Mode
+    process: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where a process is in its control.
+
+    ``values``: of what the spec knows of it: ``(name, value)`` of state variables, then of histories
+    (``delivered``: a tuple of what was indicated, in order) and of requests made; ``crashed``: it
+    has stopped; ``known``: conditions over receipts that hold for ever, for it has seen them;
+    ``own``: kinds that it has sent to all others and not to itself.
+    """
+
+    name: str
+    group: int
+    values: tuple[tuple[str, object], ...]
+    initial: bool = False
+    crashed: bool = False
+    known: tuple[Condition, ...] = ()
+    own: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A step of one process from ``source`` to ``target`` (numbers of locations, different ones).
+
+    ``guard``: a condition over receipts and parameters; ``sends``: kinds, each sent for the first
+    time by this process; ``label``: the handler, as written; ``place``: its position.
+    ``indications``: what it indicates to above, in order, as shown to people.
+    """
+
+    source: int
+    target: int
+    guard: Condition
+    sends: tuple[int, ...]
+    label: str
+    place: Place | None = None
+    indications: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Automaton:
+    """``parameters``: what the question is about (``n``, ``f``, …), natural numbers; ``hidden``:
+    further ones, such as how many processes are faulty in a run; ``constraints``: what holds of
+    both by what they are (``faulty <= f``); ``resilience``: what is assumed of ``parameters``.
+
+    Every group's size is at least 0 by ``constraints``.  Rules make no cycle.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    hidden: tuple[str, ...]
+    quotients: tuple[Quotient, ...]
+    constraints: tuple[Condition, ...]
+    resilience: Condition
+    groups: tuple[Group, ...]
+    locations: tuple[Location, ...]
+    kinds: tuple[Kind, ...]
+    receipts: tuple[Receipt, ...]
+    rules: tuple[Rule, ...]
+
+
+# ---- questions --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Somebody:
+    """At least ``least`` processes are in ``locations``."""
+
+    locations: frozenset[int]
+    least: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class NotState:
+    part: StateFormula
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """True where it has no parts."""
+
+    parts: tuple[StateFormula, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """False where it has no parts."""
+
+    parts: tuple[StateFormula, ...] = ()
+
+
+StateFormula = Somebody | NotState | AllOf | AnyOf
+"""A formula about one configuration."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Whether a run violates ``property``.
+
+    ``violated``: it does where a configuration that can be reached satisfies this.  ``at_end``: only
+    where the run can stay there for ever: no correct process has to move.  (Rules make no cycle, so
+    every fair run gets to such a configuration.)  ``premise``: so that the property says something;
+    vacuous where no configuration that can be reached satisfies it.
+    """
+
+    property: str
+    violated: StateFormula
+    at_end: bool
+    premise: StateFormula | None = None
+
+
+# ---- answers ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Burst:
+    """``times`` processes take rule ``rule`` one after the other."""
+
+    rule: int
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """An accelerated run: numbers for all parameters (hidden ones and quotients too), how many
+    processes begin in each location, and what they do, segment by segment."""
+
+    values: tuple[tuple[str, int], ...]
+    begin: tuple[int, ...]
+    segments: tuple[tuple[Burst, ...], ...]
+
+
+class Outcome(StrEnum):
+    PROVED = "proved"
+    VIOLATED = "violated"
+    VACUOUS = "vacuous"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is known of one question: ``run`` where it is violated; ``reason``: where it is unknown
+    or vacuous; ``queries``, ``seconds``: what it took."""
+
+    question: Question
+    outcome: Outcome
+    run: Run | None = None
+    reason: str = ""
+    queries: int = 0
+    seconds: float = 0.0
