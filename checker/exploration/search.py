@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor, wait
 from threading import Lock
 
-from checker.exploration.explored import Cyclic
+from checker.exploration.explored import Cyclic, Unfinished
 from checker.exploration.findings import Best, Findings
 from checker.exploration.journal import CannotKeep, Journal
 from checker.exploration.rounds import goes_round
@@ -172,13 +173,14 @@ class Search:
         """Gives the search up as soon as a run is seen to go round, if its plan can't have that.
 
         Looking costs as much as a search of the states that there are, so it is done where they
-        have become four times as many.
+        have become four times as many.  Where there is no room for it the end will tell.
         """
         if not self.kernel.image.reductions.acyclic or not self.found.maybe_cyclic:
             return
         if not self.found.cyclic and self.store.states >= self._look_at and not self.stopped:
             self._look_at = 4 * self.store.states
-            self.found.cyclic = goes_round(self.kernel, self.store, self.limits)
+            with contextlib.suppress(Unfinished, MemoryError):
+                self.found.cyclic = goes_round(self.kernel, self.store, self.limits)
             self.store.report()
         if self.found.cyclic:
             raise Cyclic
