@@ -131,8 +131,7 @@ class _Decision:
         try:
             search.tell("liveness: whether any run goes round")
             search.require_states()
-            ground = (search.cycles or search.load)()
-            store = ground.store if isinstance(ground, Ground) else ground
+            store = search.cycles().store if search.cycles else search.load()
             if goes_round(search.kernel, store, search.limits, search.check_time):
                 raise Cyclic
         except (Unfinished, MemoryError) as error:

@@ -63,12 +63,11 @@ def build(
     ``compact``: so many bits of a fingerprint may stand for a state; they do where it takes more
     than a word.
     """
-    layout = lay_out(system, MIN_LEVEL_BITS if reductions.acyclic or reductions.eager else 0)
+    layout = lay_out(system, MIN_LEVEL_BITS if reductions.acyclic else 0)
     shape = Shape(layout.words, len(system.marks), len(system.properties))
     live = tuple(i for i, p in enumerate(system.properties) if p.kind is PropertyKind.LIVENESS)
     plan = Plan(system) if live else None
-    tracks = bool(live or reductions.eager)
-    spare = 63 - layout.bits if layout.words == 1 and tracks else 0
+    spare = 63 - layout.bits if layout.words == 1 and live else 0
     levels = min(spare, MAX_LEVEL_BITS) if spare >= MIN_LEVEL_BITS else 0
     functions: list[Fn] = []
     lasting: tuple[int, ...] = ()
@@ -92,7 +91,7 @@ def build(
     if owes:
         functions.append(question(layout, "just", _all(system)))
         functions.append(owed(layout, system))
-    seen = SeenSet(layout.words, layout.bits, levels, tracks, compact)
+    seen = SeenSet(layout.words, layout.bits, levels, bool(live), compact)
     functions += Runtime(system, shape, seen, reductions.eager).functions()
     text = module_text(functions)
     digest = digest_of(text)
