@@ -99,6 +99,8 @@ def _of_protocol(check: typed.Check, made: Instantiated) -> Iterator[str]:
     requires = check.protocol.requires
     if requires is not None and not closed(requires, made.sizes.values):
         yield "outside the protocol's resilience: what it `requires` does not hold here"
+    if check.when is not None and not closed(check.when, made.sizes.values):
+        yield "these sizes are none of those that the check is about: its `when` does not hold here"
     if made.uses_shared:
         yield "shared state is used: no crash falls inside a transition that touches it"
     if made.at_once:

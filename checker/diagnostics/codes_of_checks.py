@@ -109,6 +109,16 @@ CHECKS = {
         "the world promises is left to do), `then it continues` (something is) or `then it fails` "
         "(some next step meets an error).",
     ),
+    "C020": Entry(
+        "what a check can't be about every value of",
+        "`for all n, T, f when …` names `n`, `f` and those parameters of the protocol that are "
+        "numbers, each without a value in the check: the question is about all of them.",
+    ),
+    "C021": Entry(
+        "what a check about all sizes can't have",
+        "A scenario, and the numbers `states`, `depth` and `trace`, belong to one finite system. A "
+        "check with `for all` has none: it asks about the systems of all sizes.",
+    ),
     "C200": Entry(
         "a size without a value",
         "Sizes, bounds and parameters are numbers that the check fixes; one of them is missing, or "
@@ -130,5 +140,11 @@ CHECKS = {
     "C204": Entry(
         "a client's argument that is not possible",
         "What a client gives is a constant within the range that the interface declares.",
+    ),
+    "C205": Entry(
+        "a check about all sizes, to be explored",
+        "A check with `for all` is about the systems of all sizes, and only a finite one can be "
+        "explored. `bivalence prove` answers for all of them at once. With a value for each name "
+        "(`--set n=4 --set f=1`) it is an ordinary check of that one system.",
     ),
 }

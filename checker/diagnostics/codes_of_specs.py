@@ -187,6 +187,12 @@ NAMES = {
         "request to it and every indication of it says which: `x[k].propose(v)`. A layer that is "
         "declared without an index is used without one.",
     ),
+    "N030": Entry(
+        "an invariant with a temporal operator",
+        "`invariant NAME : expr` is a lemma: what its author holds to be true in every state. "
+        "`always` is meant and not written. What is about whole runs (`eventually`, `~>`) is a "
+        "`property`.",
+    ),
     "N210": Entry(
         "a formula that only properties may use",
         "This expression speaks of the history of a run and stands where there is none.",

@@ -39,13 +39,14 @@ class TypeAlias:
 
 @dataclass(frozen=True, slots=True)
 class PropertyDecl:
-    """``text``: the formula as written, on one line."""
+    """``text``: the formula as written, on one line; ``lemma``: an ``invariant``."""
 
     name: ast.Name
     document: str
     formula: ast.Expr
     text: str
     span: Span
+    lemma: bool = False
 
 
 InterfaceItem = OperatorDecl | PropertyList | TypeAlias | PropertyDecl
@@ -193,6 +194,15 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
+class Every:
+    """``for all names when condition``."""
+
+    names: tuple[ast.Name, ...]
+    when: ast.Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Fault:
     kind: ast.Name
     bound: ast.Expr | None
@@ -301,6 +311,8 @@ class Scenario:
 
 CheckItem = (
     Setting
+    | Every
+    | PropertyDecl
     | Fault
     | Link
     | LinkRule

@@ -7,9 +7,11 @@ from typing import TypeVar
 
 from checker.lang import ast, ast_items, typed
 from checker.lang.check_client import clients_of
+from checker.lang.check_every import every_of, require_general
 from checker.lang.check_expr import check
 from checker.lang.check_interface import alike, borrowed
 from checker.lang.check_once import OVER, NotHere, is_once, once
+from checker.lang.check_protocol import own_properties
 from checker.lang.check_scenario import scenarios_of
 from checker.lang.check_stack import World, given_of, stack_of
 from checker.lang.check_types import INT, PROC
@@ -33,15 +35,19 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
     world = World(decl.name.span, faults.crash is not None, faults.recover, timing, detector)
     asked = [n for i in _of(decl, ast_items.Prove) for n in i.names]
     asked += [i.what for i in _of(decl, ast_items.Expect) if _about_property(i)]
+    settings = _settings(_of(decl, ast_items.Setting), home)
+    every = every_of(_of(decl, ast_items.Every), settings, home)
+    require_general(every, decl.items, _COUNTS, home)
+    invariants = _invariants(decl, protocol, library)
     return typed.Check(
         name=decl.name.text,
         protocol=protocol,
-        settings=_settings(_of(decl, ast_items.Setting), home),
+        settings=tuple(settings.values()),
         crash=faults.crash,
         links=links,
         capacity=capacity,
         clients=clients_of(_of(decl, ast_items.Client), home),
-        prove=_properties(asked, protocol, library.bases(), report, faults.recover),
+        prove=_properties(asked, protocol, invariants, library, faults.recover),
         expect=_expectations(_of(decl, ast_items.Expect), report),
         span=decl.name.span,
         crash_points=_crash_points(_of(decl, ast_items.CrashPoints), report),
@@ -57,6 +63,10 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         given=given,
         warnings=stack_of(protocol, given, world, library),
         scenarios=scenarios_of(_of(decl, ast_items.Scenario), {n.text for n in asked}, report),
+        every=every.names,
+        when=every.when,
+        every_span=every.span,
+        invariants=invariants,
     )
 
 
@@ -74,7 +84,7 @@ def _home(protocol: typed.Protocol, report: Reporter) -> Home:
     return Home(report, protocol.name, params=params, roles=roles, interface=protocol.implements)
 
 
-def _settings(items: list[ast_items.Setting], home: Home) -> tuple[typed.Setting, ...]:
+def _settings(items: list[ast_items.Setting], home: Home) -> dict[str, typed.Setting]:
     made: dict[str, typed.Setting] = {}
     for item in items:
         name = item.name.text
@@ -95,7 +105,7 @@ def _settings(items: list[ast_items.Setting], home: Home) -> tuple[typed.Setting
                 )
                 continue
             made[name] = typed.Setting(name, value, item.name.span)
-    return tuple(made.values())
+    return made
 
 
 def _crash_points(items: list[ast_items.CrashPoints], report: Reporter) -> str:
@@ -146,21 +156,23 @@ def _expectations(items: list[ast_items.Expect], report: Reporter) -> tuple[type
 def _properties(
     asked: Iterable[ast.Name],
     protocol: typed.Protocol,
-    interfaces: list[typed.Interface],
-    report: Reporter,
+    invariants: tuple[typed.PropertyDef, ...],
+    library: Library,
     recover: bool,
 ) -> tuple[typed.PropertyDef, ...]:
+    interfaces, report = library.bases(), library.report
+    lemmas = {p.name: p for p in (*protocol.invariants, *invariants)}
     made: dict[str, typed.PropertyDef] = {}
     for name in asked:
         if name.text in made:
             continue
-        found = find_property(name.text, protocol, interfaces)
+        found = lemmas.get(name.text) or find_property(name.text, protocol, interfaces)
         if found is None and is_once(name.text):
             found = _once(name, protocol, report, recover)
             if found is not None:
                 made[name.text] = found
         elif found is None:
-            hint = suggestion(name.text, property_names(protocol, interfaces))
+            hint = suggestion(name.text, property_names(protocol, interfaces) | lemmas.keys())
             if protocol.implements is None and not hint:
                 hint = "properties of runs need an interface: `protocol P implements I`"
             message = f"`{protocol.name}` has no property `{name.text}`"
@@ -168,6 +180,21 @@ def _properties(
         else:
             made[name.text] = found
     return tuple(made.values())
+
+
+def _invariants(
+    decl: ast_items.Check, protocol: typed.Protocol, library: Library
+) -> tuple[typed.PropertyDef, ...]:
+    """The check's own lemmas; their names are no others' names."""
+    written = _of(decl, ast_items.PropertyDecl)
+    if not written:
+        return ()
+    taken = {p.name for p in (*protocol.properties, *protocol.invariants)}
+    for item in written:
+        if item.name.text in taken:
+            message = f"`{protocol.name}` has a property `{item.name.text}` already"
+            library.report.add("N004", message, item.name.span)
+    return own_properties(written, library.home(protocol.name))
 
 
 def _once(

@@ -29,6 +29,32 @@ def property_of(decl: ast_items.PropertyDecl, home: Home) -> typed.PropertyDef |
     return typed.PropertyDef(decl.name.text, decl.document, decl.text, formula, decl.name.span)
 
 
+def invariant_of(decl: ast_items.PropertyDecl, home: Home) -> typed.PropertyDef | None:
+    """The lemma ``decl``: what it says, always; ``None`` where something is wrong."""
+    scope = Scope(home, "property")
+    if temporal(decl.formula):
+        hint = "leave out `always`, or call it a `property`"
+        message = "an invariant is about single states, and means that it is always so"
+        home.report.add("N030", message, _first_temporal(decl.formula).span, hint=hint)
+        return None
+    try:
+        body = safe(decl.formula, scope, BOOL)
+    except Hole:
+        return None
+    formula = typed.Temporal(BOOL, "always", (body,), decl.formula.span)
+    text = f"always {decl.text}"
+    return typed.PropertyDef(
+        decl.name.text, decl.document, text, formula, decl.name.span, lemma=True
+    )
+
+
+def _first_temporal(expr: ast.Expr) -> ast.Expr:
+    """``expr`` behind its quantifiers, which begins with a temporal operator or holds one."""
+    while isinstance(expr, ast.Quantified):
+        expr = expr.body
+    return expr
+
+
 def _innermost(expr: ast.Expr) -> ast.Expr:
     while isinstance(expr, ast.Quantified) and expr.kind == "forall":
         expr = expr.body

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from checker.lang import ast, ast_items, typed
 from checker.lang.check_expr import check
 from checker.lang.check_handler import blocks_of, handler
-from checker.lang.check_property import property_of
+from checker.lang.check_property import invariant_of, property_of
 from checker.lang.check_state import inferred, init_choices, initial_value
 from checker.lang.check_stmt import below as seen_from_above
 from checker.lang.check_types import BOOL, INT, enums_in, field_names, resolve, size_of
@@ -49,9 +49,12 @@ def protocol_of(
     interfaces: Interfaces,
     layers: Layers,
     shipped: bool = False,
+    homes: dict[str, Home] | None = None,
 ) -> typed.Protocol:
-    """The protocol ``decl``; what is wrong goes to ``report``."""
+    """The protocol ``decl``; what is wrong goes to ``report``, what it declares to ``homes``."""
     home = Home(report, decl.name.text, params={"n": INT, "f": INT})
+    if homes is not None:
+        homes[home.name] = home
     declared = _Declared(report)
     for item in decl.items:
         if isinstance(item, ast_items.TypeAlias) and declared.add(item.name, "a type"):
@@ -82,6 +85,9 @@ def protocol_of(
     if home.acts is None:
         below = (x.protocol.acts for x in used if x.protocol is not None)
         home.acts = next((seen_from_above(t) for t in below if t is not None), None)
+    properties = own_properties(
+        [i for i in decl.items if isinstance(i, ast_items.PropertyDecl)], home
+    )
     return typed.Protocol(
         decl.name.text,
         parameters,
@@ -92,10 +98,11 @@ def protocol_of(
         init_choices(_outer_choices(decl), None, home),
         tuple(home.messages.values()),
         used,
-        _properties(decl, home),
+        tuple(p for p in properties if not p.lemma),
         decl.name.span,
         shipped,
         home.acts,
+        tuple(p for p in properties if p.lemma),
     )
 
 
@@ -296,14 +303,10 @@ def _states(
     return tuple(made)
 
 
-def _properties(decl: ast_items.Protocol, home: Home) -> tuple[typed.PropertyDef, ...]:
-    return own_properties([i for i in decl.items if isinstance(i, ast_items.PropertyDecl)], home)
-
-
 def own_properties(
     decls: list[ast_items.PropertyDecl], home: Home
 ) -> tuple[typed.PropertyDef, ...]:
-    """The properties written in a protocol or an interface."""
+    """The properties, and lemmas, written in a protocol, an interface or a check."""
     made: dict[str, typed.PropertyDef] = {}
     seen: set[str] = set()
     for decl in decls:
@@ -312,7 +315,7 @@ def own_properties(
             home.report.add("N004", message, decl.name.span)
             continue
         seen.add(decl.name.text)
-        built = property_of(decl, home)
+        built = invariant_of(decl, home) if decl.lemma else property_of(decl, home)
         if built is not None:
             made[built.name] = built
     return tuple(made.values())

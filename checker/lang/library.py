@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from checker.lang import ast, ast_items, typed
 from checker.lang.check_interface import base_of, complete
 from checker.lang.check_protocol import protocol_of
 from checker.lang.parse_cache import parse
-from checker.lang.scope import Reporter, suggestion
+from checker.lang.scope import Home, Reporter, suggestion
 
 DETECTORS = ("FailureDetector", "LeaderDetector")
 """Interfaces of layers that a check provides: `detector …`, or `given … as …`."""
@@ -117,6 +117,7 @@ class Library:
         self._bases: dict[str, typed.Interface | None] = {}
         self._protocols: dict[str, typed.Protocol | None] = {}
         self._open: list[str] = []
+        self._homes: dict[str, Home] = {}
 
     # ---- what there is ------------------------------------------------------------------------
 
@@ -196,10 +197,19 @@ class Library:
             self.report.add("N015", f"layers in a circle: {shown}", asked.span)
             return None
         self._open.append(name)
-        built = protocol_of(decl, self.report, self.interface, self.layer, self.prelude is None)
+        shipped = self.prelude is None
+        built = protocol_of(decl, self.report, self.interface, self.layer, shipped, self._homes)
         self._open.pop()
         self._protocols[name] = built
         return built
+
+    def home(self, protocol: str) -> Home:
+        """What ``protocol``, which was asked for, declares: for formulas written elsewhere."""
+        found = self._homes.get(protocol)
+        if found is None:
+            assert self.prelude is not None
+            found = self.prelude.homes[protocol]
+        return replace(found, report=self.report)
 
     def layer(self, name: ast.Name) -> tuple[typed.Interface, typed.Protocol | None] | None:
         """What ``uses x : name`` means: an interface, and the protocol that implements it.
@@ -268,6 +278,7 @@ class Prelude:
     bases: dict[str, typed.Interface]
     interfaces: dict[str, typed.Interface]
     protocols: dict[str, typed.Protocol]
+    homes: dict[str, Home]
 
     def implementing(self, interface: str) -> list[typed.Protocol]:
         found = self.protocols.values()
@@ -293,4 +304,5 @@ def prelude() -> Prelude:
     if report.found:
         raise SpecError(tuple(report.found))
     protocols = {n: p for n, p in built.items() if p is not None}
-    return Prelude(bases, interfaces, protocols)
+    homes = {name: library.home(name) for name in protocols}
+    return Prelude(bases, interfaces, protocols, homes)

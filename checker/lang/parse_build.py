@@ -60,12 +60,10 @@ class Builder(CheckBuilder):
         return ast_items.TypeAlias(self.name(name), self.type(type_), self.span(tree))
 
     def item_property(self, tree: Any) -> ast_items.PropertyDecl:
-        name, document, formula = tree.children
-        built = self.expr(formula)
-        text = str(document)[1:-1] if document else ""
-        return ast_items.PropertyDecl(
-            self.name(name), text, built, self.source(built.span), self.span(tree)
-        )
+        return self.formula_of(tree, tree.children)
+
+    def item_invariant(self, tree: Any) -> ast_items.PropertyDecl:
+        return self.check_invariant(tree)
 
     def item_role(self, tree: Any) -> ast_items.Role:
         name, size, *items = tree.children

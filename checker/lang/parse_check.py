@@ -25,6 +25,11 @@ class CheckBuilder(ExpressionBuilder):
         name, value = tree.children
         return ast_items.Setting(self.name(name), self.expr(value), self.span(tree))
 
+    def check_every(self, tree: Any) -> ast_items.CheckItem:
+        _, names, when = tree.children
+        condition = None if when is None else self.expr(when.children[0])
+        return ast_items.Every(self.names(names), condition, self.span(tree))
+
     def check_faults(self, tree: Any) -> list[ast_items.CheckItem]:
         made: list[ast_items.CheckItem] = []
         for fault in tree.children:
@@ -91,6 +96,20 @@ class CheckBuilder(ExpressionBuilder):
         name, over = tree.children
         text = str(name) if over is None else f"{name} over {over}"
         return ast.Name(text, self.span(tree))
+
+    def check_invariant(self, tree: Any) -> ast_items.PropertyDecl:
+        return self.formula_of(tree, tree.children[1:], lemma=True)
+
+    def formula_of(
+        self, tree: Any, parts: list[Any], *, lemma: bool = False
+    ) -> ast_items.PropertyDecl:
+        """A property or invariant of which ``parts`` are the name, the text and the formula."""
+        name, document, formula = parts
+        built = self.expr(formula)
+        text = str(document)[1:-1] if document else ""
+        return ast_items.PropertyDecl(
+            self.name(name), text, built, self.source(built.span), self.span(tree), lemma
+        )
 
     def check_expect(self, tree: Any) -> ast_items.CheckItem:
         what, value = tree.children

@@ -38,6 +38,7 @@ _INNER = frozenset(
         "allow",
         "crash",
         "scenario",
+        "invariant",
     ]
 )
 _PREFIXES = frozenset(("upon", "stable", "shared"))

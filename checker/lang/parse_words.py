@@ -90,7 +90,19 @@ _STATEMENTS = frozenset(
     ]
 )
 _DECLARATIONS = frozenset(
-    ["UPON", "STATE", "STABLE", "SHARED", "MESSAGE", "PROPERTY", "USES", "ROLE", "INIT", "TYPE"]
+    [
+        "UPON",
+        "STATE",
+        "STABLE",
+        "SHARED",
+        "MESSAGE",
+        "PROPERTY",
+        "INVARIANT",
+        "USES",
+        "ROLE",
+        "INIT",
+        "TYPE",
+    ]
 )
 _INTERFACE = frozenset(["REQUEST", "INDICATION", "PROPERTIES", "PROPERTY", "TYPE"])
 _SETTINGS = frozenset(
@@ -106,6 +118,8 @@ _SETTINGS = frozenset(
         "EXPECT",
         "ALLOW",
         "SCENARIO",
+        "FOR_ALL",
+        "INVARIANT",
         "NAME",
     ]
 )
@@ -158,15 +172,17 @@ _WORDS = {
     "STAR": "`*`",
     "NAT": "`Nat`",
     "HAPPENING": "a step in words, on a line of its own",
+    "FOR_ALL": "`for all`",
     "FOR_EVER": "`for ever`",
+    "INVARIANT": "`invariant`",
     "_THEN": "`then`",
 }
 _KEYWORDS = (
     "allow always atomic cancel check choose clients condition detector either else enum "
     "eventually exists expect faults forall from given idempotent implements import indication "
-    "init interface links message perform property protocol prove receive record recover request "
-    "require requires role scenario send shared skip stable start state timeout timing type union "
-    "upon uses when while yield"
+    "init interface invariant links message perform property protocol prove receive record recover "
+    "request require requires role scenario send shared skip stable start state timeout timing "
+    "type union upon uses when while yield"
 ).split()
 MISSPELT = "where it says"
 """In the hint of an error whose cause is the word before it."""

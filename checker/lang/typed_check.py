@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from checker.diagnostics import Diagnostic, Span
 from checker.lang.typed_code import Interface, PropertyDef, Protocol
@@ -126,6 +126,10 @@ class Check:
     do not make a verdict vacuous.  Properties that only ``expect`` names are in ``prove`` too.
     ``warnings``: what is possible, but can't be meant.  ``overridden``: clauses of the world that
     settings have replaced, and by what.
+    ``every``: of ``for all n, T when …``, the parameters (``n`` and ``f`` among them) that no
+    setting gives a value: the question is about all natural numbers with ``when``; where that is
+    ``None``, about all for which the protocol's ``requires`` holds.  ``invariants``: the check's
+    own lemmas.
     """
 
     name: str
@@ -152,6 +156,27 @@ class Check:
     warnings: tuple[Diagnostic, ...] = ()
     overridden: tuple[tuple[str, str], ...] = ()
     scenarios: tuple[Scenario, ...] = ()
+    every: tuple[str, ...] = ()
+    when: Expr | None = None
+    every_span: Span | None = None
+    invariants: tuple[PropertyDef, ...] = ()
+
+    @property
+    def condition(self) -> Expr | None:
+        """What is assumed of the sizes; ``None``: nothing."""
+        return self.protocol.requires if self.when is None else self.when
+
+    @property
+    def lemmas(self) -> tuple[PropertyDef, ...]:
+        """The invariants of the protocol and of the check that are not asked for."""
+        asked = {p.name for p in self.prove}
+        return tuple(
+            p for p in (*self.protocol.invariants, *self.invariants) if p.name not in asked
+        )
+
+    def with_lemmas(self) -> Check:
+        """The check that asks for its lemmas as well, behind what it asks for itself."""
+        return replace(self, prove=(*self.prove, *self.lemmas))
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,13 +172,18 @@ class Operator:
 
 @dataclass(frozen=True, slots=True)
 class PropertyDef:
-    """``document``: the textbook's definition, or empty; ``text``: the formula as written."""
+    """``document``: the textbook's definition, or empty; ``text``: the formula as written.
+
+    ``lemma``: an ``invariant``: what its author holds to be true in every state, and may help to
+    prove other things; its formula is ``always`` and what is written.
+    """
 
     name: str
     document: str
     text: str
     formula: Expr
     span: Span
+    lemma: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,3 +343,4 @@ class Protocol:
     span: Span
     shipped: bool = False
     acts: Type | None = None
+    invariants: tuple[PropertyDef, ...] = ()

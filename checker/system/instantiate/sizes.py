@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from checker.diagnostics import Diagnostic, Span, SpecError
@@ -55,6 +55,8 @@ def closed(expr: typed.Expr, values: Mapping[str, int]) -> int:
             return values[name]
         case typed.Operation(_, "neg", (arg,), _):
             return -closed(arg, values)
+        case typed.Operation(_, "not", (arg,), _):
+            return not closed(arg, values)
         case typed.Operation(_, op, (left, right), span):
             a, b = closed(left, values), closed(right, values)
             if op in ("div", "mod") and b == 0:
@@ -66,7 +68,7 @@ def closed(expr: typed.Expr, values: Mapping[str, int]) -> int:
             raise refuse("C200", "this is not a number that the check fixes", expr.span)
 
 
-_ARITHMETIC = {
+_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
@@ -80,6 +82,7 @@ _ARITHMETIC = {
     ">=": lambda a, b: a >= b,
     "and": lambda a, b: a and b,
     "or": lambda a, b: a or b,
+    "=>": lambda a, b: not a or b,
 }
 
 
@@ -131,11 +134,22 @@ def compute(check: typed.Check, overrides: Mapping[str, str]) -> Sizes:
         require_settable(check, name, value)
     written: dict[str, typed.Expr | str] = {s.name: s.value for s in check.settings}
     written.update(numbers)
+    _require_sizes(check, numbers)
     values = _numbers(check, written)
     roles, processes = _processes(protocol, values, check)
     _processes_given(protocol, written, values, processes, check)
     _sane(check, values, len(processes))
     return Sizes(values, roles, processes)
+
+
+def _require_sizes(check: typed.Check, given: Mapping[str, str]) -> None:
+    """Raises :class:`SpecError` (C205) where ``check`` is about all sizes and none are given."""
+    missing = [name for name in check.every if name not in given]
+    if missing:
+        sizes = " ".join(f"--set {name}=…" for name in missing)
+        message = f"this check is about every {', '.join(check.every)}, and has no finite system"
+        hint = f"`bivalence prove` it, or give sizes: `{sizes}`"
+        raise refuse("C205", message, check.every_span, hint)
 
 
 def _numbers(check: typed.Check, written: Mapping[str, typed.Expr | str]) -> dict[str, int]:

@@ -1,0 +1,80 @@
+"""Checks about all sizes: ``for all n, T, f when n > 3 * T and f <= T``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from checker.diagnostics import Span
+from checker.lang import ast_items, typed
+from checker.lang.check_expr import check
+from checker.lang.check_types import BOOL
+from checker.lang.scope import Hole, Home, Scope, suggestion
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """``names``: what the question is about all values of; ``when``: which of them."""
+
+    names: tuple[str, ...] = ()
+    when: typed.Expr | None = None
+    span: Span | None = None
+
+
+def every_of(
+    items: list[ast_items.Every], settings: Mapping[str, typed.Setting], home: Home
+) -> Every:
+    """The clause of a check, empty where it has none; what is wrong goes to the report of
+    ``home``."""
+    if not items:
+        return Every()
+    item, *more = items
+    for other in more:
+        home.report.add("C009", "`for all` is there twice", other.span)
+    names: list[str] = []
+    for name in item.names:
+        known = home.params.get(name.text)
+        if known is None:
+            hint = suggestion(name.text, _numbers(home))
+            message = f"`{home.name}` has no parameter `{name.text}`"
+            home.report.add("C002", message, name.span, hint=hint)
+        elif not isinstance(known, typed.Int):
+            message = f"`{name.text}` is no number, and a check is about all of some numbers"
+            home.report.add("C020", message, name.span, hint=suggestion("", _numbers(home)))
+        elif name.text in names:
+            home.report.add("C009", f"`{name.text}` is there twice", name.span)
+        elif name.text in settings:
+            message = f"the check is about every `{name.text}`, and gives it a value as well"
+            hint = "leave out one of the two; `--set` gives a value for one run"
+            home.report.add("C020", message, settings[name.text].span, hint=hint)
+        else:
+            names.append(name.text)
+    return Every(tuple(names), _when(item, home), item.span)
+
+
+def _numbers(home: Home) -> list[str]:
+    return [name for name, type_ in home.params.items() if isinstance(type_, typed.Int)]
+
+
+def _when(item: ast_items.Every, home: Home) -> typed.Expr | None:
+    if item.when is None:
+        return None
+    try:
+        return check(item.when, Scope(home, "constant"), BOOL)
+    except Hole:
+        return None
+
+
+def require_general(
+    every: Every, items: tuple[ast_items.CheckItem, ...], counts: tuple[str, ...], home: Home
+) -> None:
+    """Reports what a check about all sizes can't have: runs in words, and numbers of one search."""
+    if every.span is None:
+        return
+    for item in items:
+        if isinstance(item, ast_items.Scenario):
+            message = "a scenario is a run of so many processes, and this check is about all sizes"
+            home.report.add("C021", message, item.name.span, hint="give it a check with sizes")
+        elif isinstance(item, ast_items.Expect) and item.what.text in counts:
+            message = f"`{item.what.text}` is a number of one search, and this is about all sizes"
+            home.report.add("C021", message, item.span, hint="give it a check with sizes")
