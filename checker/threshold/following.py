@@ -1,0 +1,330 @@
+"""An accelerated run, followed by the interpreter: a run of the finite system at its numbers.
+
+A burst lets several processes take one rule each.  Here they do so one by one: a process receives
+what the rule's guard needs, from those that have sent it or from Byzantine ones, and then its
+handler runs.  Each time the cheapest way is looked for: as few forged messages as possible, then as
+few from processes that will crash, then as few steps.  What comes out is a run like any other,
+which :mod:`checker.witness.replay` makes again and judges; where the system can't follow, because a
+location or a guard has forgotten something that matters, :class:`Lost` says where.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from checker.system import interpreter
+from checker.system.evaluate import RunFault
+from checker.system.instantiate.world import BYZANTINE, CRASHED
+from checker.system.interpreter import State, Transition
+from checker.system.ir import ActionKind, MarkKind, PropertyKind, TransitionSystem
+from checker.threshold.automaton import (
+    And,
+    AtLeast,
+    Automaton,
+    Condition,
+    Mode,
+    Not,
+    Or,
+    Question,
+    Rule,
+    Run,
+)
+from checker.threshold.matching import Fitting, aimed, steered, text_of
+from checker.witness.answer import Path
+from checker.witness.lasso import Unfair, satisfies
+
+PATIENCE = 20_000
+"""Transitions that are computed at most for one step of one process."""
+
+Cost = tuple[int, int, int]
+"""Forged messages, messages from processes that will crash, steps."""
+
+Got = frozenset[tuple[int, str]]
+"""From whom a process has received what (names of messages)."""
+
+
+class Lost(Exception):
+    """The system can't follow the run; the message says how far it came."""
+
+
+def follow(automaton: Automaton, question: Question, run: Run, system: TransitionSystem) -> Path:
+    """``run``, which violates ``question``, as a run of ``system``.
+
+    ``system`` is the one of the check at the run's numbers, in which the question's property is
+    asked.  Raises :class:`Lost` where the system has no such run.
+    """
+    found = [p for p in system.properties if p.name == question.property]
+    if not found:
+        raise Lost(f"the finite system does not ask {question.property}")
+    prop = found[0]
+    try:
+        walk = _Walk.begun(automaton, run, system)
+        for segment in run.segments:
+            for burst in segment:
+                for _ in range(burst.times):
+                    walk.one(automaton.rules[burst.rule])
+        if prop.kind is PropertyKind.INVARIANT:
+            for number, state in enumerate(walk.states):
+                if interpreter.holds(system, prop.bad, state):
+                    return Path(tuple(walk.states[: number + 1]))
+            raise Lost(f"no state of the run violates {prop.name}")
+        walk.rest()
+        last = len(walk.states) - 1
+        for values in interpreter.assignments(prop.params):
+            if not satisfies(system, prop, values, walk.states, last):
+                return Path(tuple(walk.states), loop=last, values=values)
+    except RunFault as fault:
+        raise Lost(f"the run meets an error: {fault.message}") from fault
+    except Unfair as why:
+        raise Lost(str(why)) from why
+    raise Lost(f"the run does not violate {prop.name}")
+
+
+@dataclass
+class _Walk:
+    """How far the run is followed: where each process is (``None``: Byzantine), and what it has
+    received."""
+
+    automaton: Automaton
+    system: TransitionSystem
+    at: list[int | None]
+    states: list[State]
+    got: list[Got]
+    fitting: Fitting
+    actions: dict[int, TransitionSystem] = field(default_factory=dict)
+
+    @classmethod
+    def begun(cls, automaton: Automaton, run: Run, system: TransitionSystem) -> _Walk:
+        """Everybody is where the run begins."""
+        at = _assigned(automaton, run, system)
+        fitting = Fitting(system)
+        byzantine = frozenset(p for p, place in enumerate(at) if place is None)
+        places = {p: automaton.locations[i] for p, i in enumerate(at) if i is not None}
+        narrowed = steered(system, places, byzantine)
+        for state, _ in interpreter.initial_events(narrowed):
+            named = interpreter.named(system, state)
+            if named.get(BYZANTINE, frozenset()) != byzantine:
+                continue
+            if all(fitting.fits(state, p, place) for p, place in places.items()):
+                nothing: list[Got] = [frozenset()] * len(at)
+                return cls(automaton, system, at, [state], nothing, fitting)
+        raise Lost("no initial state of the finite system is the one with which the run begins")
+
+    # ---- one step of one process ----------------------------------------------------------
+
+    def one(self, rule: Rule) -> None:
+        """Some process takes ``rule``."""
+        there = [p for p, place in enumerate(self.at) if place == rule.source]
+        tried = set[object]()
+        for process in there:
+            alike = self._alike(process, self.got[process])
+            if alike in tried:
+                continue
+            tried.add(alike)
+            found = self._taken(process, rule)
+            if found is not None:
+                states, got = found
+                self.states.extend(states)
+                self.got[process] = got
+                self.at[process] = rule.target
+                return
+        name = self.automaton.locations[rule.source].name
+        raise Lost(f"no process in {name} can take `{rule.label}` now")
+
+    def _alike(self, process: int, got: Got) -> object:
+        """What two ways to receive have in common where they differ in names only."""
+        of: dict[int, list[str]] = {}
+        for sender, message in got:
+            of.setdefault(sender, []).append(message)
+        counts = Counter((self.at[q], tuple(sorted(ms))) for q, ms in of.items())
+        return frozenset(counts.items()), process in of
+
+    def _taken(self, process: int, rule: Rule) -> tuple[list[State], Got] | None:
+        """The cheapest way for ``process`` to take ``rule``: with what its guard speaks of, or
+        else with whatever there is to receive."""
+        receipts = {r.name: r for r in self.automaton.receipts}
+        asked = {receipts[name] for name in _names(rule.guard) if name in receipts}
+        about = {self.automaton.kinds[k].message for receipt in asked for k in receipt.kinds}
+        return self._search(process, rule, about) or self._search(process, rule, None)
+
+    def _search(
+        self, process: int, rule: Rule, about: set[str] | None
+    ) -> tuple[list[State], Got] | None:
+        """The same; with messages ``about`` only (``None``: with any)."""
+        source, target = (self.automaton.locations[i] for i in (rule.source, rule.target))
+        number = itertools.count()
+        ways: list[tuple[Cost, int, State, tuple[State, ...], Got]]
+        ways = [((0, 0, 0), next(number), self.states[-1], (), self.got[process])]
+        seen, patience = set[object](), PATIENCE
+        otherwise: tuple[list[State], Got] | None = None
+        while ways and patience > 0:
+            (forged, doomed, steps), _, state, before, got = heapq.heappop(ways)
+            alike = self._alike(process, got)
+            if alike in seen:
+                continue
+            seen.add(alike)
+            for step in self._steps(process, state):
+                patience -= 1
+                after = step.successor
+                if after is None or after == state:
+                    continue
+                come = _received(self.system, step)
+                has = got if come is None else got | {come}
+                way = (*before, after)
+                if self._moves(step) and self.fitting.fits(after, process, target):
+                    if self._is(step, rule):
+                        return list(way), has
+                    otherwise = otherwise or (list(way), has)
+                elif come is None or not _about(come[1], about):
+                    continue
+                elif self.fitting.fits(after, process, source):
+                    place = self.at[come[0]]
+                    cost = (
+                        forged + (place is None),
+                        doomed + (place is not None and self._crashes(place)),
+                        steps + 1,
+                    )
+                    heapq.heappush(ways, (cost, next(number), after, way, has))
+        return otherwise
+
+    def _steps(self, process: int, state: State) -> Iterator[Transition]:
+        """What ``process`` may do next."""
+        if process not in self.actions:
+            self.actions[process] = aimed(self.system, process)
+        for step in interpreter.successors(self.actions[process], state):
+            if _whose(self.system, step) == process:
+                yield step
+
+    def _crashes(self, location: int) -> bool:
+        group = self.automaton.groups[self.automaton.locations[location].group]
+        return group.mode is Mode.CRASHING
+
+    def _moves(self, step: Transition) -> bool:
+        """Whether a handler runs, or the process crashes: it does not just receive."""
+        acts = (MarkKind.HANDLER, MarkKind.REQUEST, MarkKind.CRASH)
+        return any(self.system.marks[e.mark].kind in acts for e in step.events)
+
+    def _is(self, step: Transition, rule: Rule) -> bool:
+        """Whether it is the handler of ``rule`` that runs."""
+        if rule.place is None:
+            return True
+        marks = [self.system.marks[e.mark] for e in step.events]
+        return any(m.kind is MarkKind.HANDLER and m.place == rule.place for m in marks)
+
+    # ---- the end --------------------------------------------------------------------------
+
+    def rest(self) -> None:
+        """Who will crash has crashed, and everything that is owed is received: the run may stay
+        there for ever."""
+        for process, place in enumerate(self.at):
+            if place is not None and self._crashes(place):
+                self._crash(process)
+        for step in iter(self._owed, None):
+            self.states.append(step)
+        if not interpreter.is_admissible_end(self.system, self.states[-1]):
+            raise Lost("somebody has to go on where the run should end")
+
+    def _crash(self, process: int) -> None:
+        state = self.states[-1]
+        if process in self._crashed(state):
+            return
+        for step in self._steps(process, state):
+            if step.action.kind is ActionKind.CRASH and step.successor is not None:
+                self.states.append(step.successor)
+                return
+        raise Lost(f"{self.system.processes[process]} can't crash where the run should end")
+
+    def _crashed(self, state: State) -> frozenset[int]:
+        found = interpreter.named(self.system, state).get(CRASHED, frozenset())
+        assert isinstance(found, frozenset)
+        return found
+
+    def _owed(self) -> State | None:
+        """The state after the next message that is owed, and that nobody answers."""
+        state = self.states[-1]
+        places = {p: self.automaton.locations[i] for p, i in enumerate(self.at) if i is not None}
+        down = self._crashed(state)
+        for action in self.system.actions:
+            if action.kind is not ActionKind.RECEIVE:
+                continue
+            for step in interpreter.action_transitions(self.system, action, state):
+                after = step.successor
+                if after is None or after == state:
+                    continue
+                process = _whose(self.system, step)
+                come = _received(self.system, step)
+                if process is None or come is None or come[0] in down:
+                    continue
+                if process in places and self.fitting.fits(after, process, places[process]):
+                    self.got[process] |= {come}
+                    return after
+        return None
+
+
+def _about(message: str, names: set[str] | None) -> bool:
+    return names is None or message.partition("(")[0] in names
+
+
+def _names(condition: Condition) -> set[str]:
+    """What ``condition`` speaks of: parameters and receipts."""
+    match condition:
+        case AtLeast(linear):
+            return {name for name, _ in linear.terms}
+        case Not(part):
+            return _names(part)
+        case And(parts) | Or(parts):
+            return {name for part in parts for name in _names(part)}
+        case _:
+            assert_never(condition)
+
+
+def _assigned(automaton: Automaton, run: Run, system: TransitionSystem) -> list[int | None]:
+    """The location in which each process begins; ``None`` for those that are in none."""
+    at: list[int | None] = [None] * len(system.processes)
+    named = {g.process for g in automaton.groups if g.process is not None}
+    others = iter([p for p, name in enumerate(system.processes) if name not in named])
+    for number, times in enumerate(run.begin):
+        name = automaton.groups[automaton.locations[number].group].process
+        for _ in range(times):
+            if name is not None:
+                process = system.processes.index(name) if name in system.processes else None
+            else:
+                process = next(others, None)
+            if process is None or at[process] is not None:
+                raise Lost("the run has more processes than the finite system")
+            at[process] = number
+    return at
+
+
+def _whose(system: TransitionSystem, step: Transition) -> int | None:
+    """The process that acts, or receives."""
+    for event in step.events:
+        match system.marks[event.mark].kind:
+            case MarkKind.HANDLER | MarkKind.REQUEST | MarkKind.CRASH | MarkKind.RECEIVE:
+                return _number(event.args[0])
+            case MarkKind.FORGE:
+                return _number(event.args[1])
+            case _:
+                continue
+    return None
+
+
+def _received(system: TransitionSystem, step: Transition) -> tuple[int, str] | None:
+    """From whom what is received in ``step``."""
+    for event in step.events:
+        info = system.marks[event.mark]
+        if info.kind is MarkKind.RECEIVE:
+            return _number(event.args[1]), text_of(info.types[2], event.args[2])
+        if info.kind is MarkKind.FORGE:
+            return _number(event.args[0]), text_of(info.types[2], event.args[2])
+    return None
+
+
+def _number(value: object) -> int:
+    assert isinstance(value, int)
+    return value
