@@ -15,25 +15,14 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import assert_never
 
 from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.instantiate.world import BYZANTINE, CRASHED
 from checker.system.interpreter import State, Transition
 from checker.system.ir import ActionKind, MarkKind, PropertyKind, TransitionSystem
-from checker.threshold.automaton import (
-    And,
-    AtLeast,
-    Automaton,
-    Condition,
-    Mode,
-    Not,
-    Or,
-    Question,
-    Rule,
-    Run,
-)
+from checker.threshold.arithmetic import names
+from checker.threshold.automaton import Automaton, Mode, Question, Rule, Run
 from checker.threshold.matching import Fitting, aimed, steered, text_of
 from checker.witness.answer import Path
 from checker.witness.lasso import Unfair, satisfies
@@ -148,7 +137,7 @@ class _Walk:
         """The cheapest way for ``process`` to take ``rule``: with what its guard speaks of, or
         else with whatever there is to receive."""
         receipts = {r.name: r for r in self.automaton.receipts}
-        asked = {receipts[name] for name in _names(rule.guard) if name in receipts}
+        asked = {receipts[name] for name in names(rule.guard) if name in receipts}
         about = {self.automaton.kinds[k].message for receipt in asked for k in receipt.kinds}
         return self._search(process, rule, about) or self._search(process, rule, None)
 
@@ -266,21 +255,8 @@ class _Walk:
         return None
 
 
-def _about(message: str, names: set[str] | None) -> bool:
-    return names is None or message.partition("(")[0] in names
-
-
-def _names(condition: Condition) -> set[str]:
-    """What ``condition`` speaks of: parameters and receipts."""
-    match condition:
-        case AtLeast(linear):
-            return {name for name, _ in linear.terms}
-        case Not(part):
-            return _names(part)
-        case And(parts) | Or(parts):
-            return {name for part in parts for name in _names(part)}
-        case _:
-            assert_never(condition)
+def _about(message: str, about: set[str] | None) -> bool:
+    return about is None or message.partition("(")[0] in about
 
 
 def _assigned(automaton: Automaton, run: Run, system: TransitionSystem) -> list[int | None]:

@@ -1,0 +1,132 @@
+"""A threshold automaton as text: its numbers, locations, rules and questions.
+
+What is drawn is what the queries are about, in the words of the spec.  For the picture see
+:mod:`checker.threshold.picture`.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from checker.threshold.automaton import Automaton, Group, Question, Rule
+from checker.threshold.wording import Words, constant_names, described
+
+WIDTH = 100
+"""Columns at most."""
+
+INDENT = 14
+"""Where the text behind a title begins."""
+
+
+def drawn(automaton: Automaton, questions: Sequence[Question] = ()) -> str:
+    """``automaton`` as text of at most ``WIDTH`` columns, with the ``questions`` about it."""
+    words = Words(automaton)
+    lines = [_counted(automaton), ""]
+    lines += _numbers(automaton, words)
+    lines += ["", "locations (> where a run may begin)"]
+    lines += _locations(automaton)
+    lines += ["", "rules"]
+    for alike in same_steps(automaton):
+        lines += _rules(alike, words)
+    if questions:
+        lines += ["", "violated where"]
+        for question in questions:
+            lines += _titled(f"  {question.property}", _violated(question, words))
+    return "\n".join(lines) + "\n"
+
+
+def _counted(automaton: Automaton) -> str:
+    locations, rules = len(automaton.locations), len(automaton.rules)
+    return (
+        f"{automaton.name}: {locations} location{'s' * (locations != 1)},"
+        f" {rules} rule{'s' * (rules != 1)}"
+    )
+
+
+def _numbers(automaton: Automaton, words: Words) -> Iterator[str]:
+    hidden = f"; of a run: {', '.join(automaton.hidden)}" if automaton.hidden else ""
+    yield from _titled("  for all", ", ".join(automaton.parameters) + hidden)
+    yield from _titled("  with", words.condition(automaton.resilience))
+    always = ", ".join(words.condition(c) for c in automaton.constraints)
+    if always:
+        yield from _titled("  always", always)
+    for number, group in enumerate(automaton.groups):
+        title = "  groups" if number == 0 else ""
+        yield from _titled(title, group_in_words(group, words))
+    for number, kind in enumerate(automaton.kinds):
+        forged = words.forged(number)
+        text = kind.name if not forged else f"{kind.name} (and as many forged ones as {forged})"
+        if kind.sender is not None:
+            text += f" from {kind.sender} only"
+        yield from _titled("  messages" if number == 0 else "", text)
+
+
+def group_in_words(group: Group, words: Words) -> str:
+    """``processes: n - faulty, correct``."""
+    name = group.name if group.process is None else f"{group.name} ({group.process})"
+    return f"{name}: {words.linear(group.size)}, {group.mode.value}"
+
+
+def _locations(automaton: Automaton) -> Iterator[str]:
+    several = len(automaton.groups) > 1
+    for place, group in enumerate(automaton.groups):
+        if several:
+            yield f"  {group.name}, {group.mode.value}"
+        quiet = constant_names(automaton, place)
+        for number, location in enumerate(automaton.locations):
+            if location.group == place:
+                mark = ">" if location.initial else " "
+                known = described(location, without=quiet) or "-"
+                own = ", ".join(automaton.kinds[k].name for k in sorted(location.own))
+                if own:
+                    known += f" [counts no {own} of its own]"
+                yield from _titled(f"  {mark} {number}", known, 10)
+
+
+def same_steps(automaton: Automaton) -> list[list[int]]:
+    """The rules by what is done: same handler, guard, messages and indications."""
+    found: dict[object, list[int]] = {}
+    for number, rule in enumerate(automaton.rules):
+        step = (rule.label, rule.place, rule.guard, rule.sends, rule.indications)
+        found.setdefault(step, []).append(number)
+    return list(found.values())
+
+
+def done(rule: Rule, words: Words) -> list[str]:
+    """What taking ``rule`` needs and does, in words: its guard, messages, indications."""
+    guard = words.condition(rule.guard)
+    parts = [] if guard == "true" else [f"when {guard}"]
+    if rule.sends:
+        parts.append(f"sends {', '.join(words.automaton.kinds[k].name for k in rule.sends)}")
+    if rule.indications:
+        parts.append(f"indicates {', '.join(rule.indications)}")
+    return parts
+
+
+def _rules(alike: list[int], words: Words) -> Iterator[str]:
+    rules = words.automaton.rules
+    first = rules[alike[0]]
+    yield from _titled(" ", first.label, 2)
+    for part in done(first, words):
+        yield from _titled("", part, 6)
+    steps = (f"r{number}: {rules[number].source} -> {rules[number].target}" for number in alike)
+    yield from _titled("", ", ".join(steps), 6)
+
+
+def _violated(question: Question, words: Words) -> str:
+    text = words.question(question.violated)
+    return f"the run stays for ever where {text}" if question.at_end else text
+
+
+def _titled(title: str, text: str, indent: int = INDENT) -> Iterator[str]:
+    """``text`` behind ``title``, in as many lines as it takes."""
+    first = f"{title:<{indent}}" if len(title) < indent else f"{title} "
+    found = textwrap.wrap(
+        " ".join(text.split()),
+        WIDTH,
+        initial_indent=first,
+        subsequent_indent=" " * (indent + 2),
+        break_on_hyphens=False,
+    )
+    yield from found or [first.rstrip()]
