@@ -30,7 +30,8 @@ class Options:
     they were found.  ``kinds``: so many counterexamples at most for each property, each of another
     kind.  ``reduce``: what may be done to explore less (:mod:`checker.reductions.choose`);
     ``audit``: what was found so is compared with what is found without.  ``compact``: fingerprints
-    are kept in place of states (:mod:`checker.exploration.compact`).
+    are kept in place of states (:mod:`checker.exploration.compact`).  ``query_timeout``: seconds at
+    most for one query to a solver; ``None``: as many as the engine thinks right.
     """
 
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -51,6 +52,7 @@ class Options:
     reduce: str = "auto"
     audit: bool = False
     compact: bool = False
+    query_timeout: float | None = None
 
 
 def version() -> str:

@@ -170,10 +170,12 @@ def _runs(traces: list[Trace]) -> list[list[Trace]]:
 
 def traces_of(report: Report) -> list[Trace]:
     """The traces worth showing: those nobody expected, the expected ones, each once."""
+    from checker.witness.verdict import meets
+
     found: list[Trace] = []
     for surprising in (True, False):
         for verdict in report.verdicts:
-            surprise = verdict.word.value != report.wanted(verdict)
+            surprise = not meets(verdict.word, report.wanted(verdict))
             if surprise is surprising and verdict.trace is not None and verdict.trace not in found:
                 found.append(verdict.trace)
     return found

@@ -19,7 +19,7 @@ from checker.views.report import STYLES
 from checker.witness.phrases import count
 from checker.witness.verdict import Word
 
-SHOUTED = (Word.VIOLATED, Word.ERROR, Word.VACUOUS, Word.UNKNOWN)
+SHOUTED = (Word.VIOLATED, Word.ERROR, Word.VACUOUS, Word.UNKNOWN, Word.BOUNDED)
 LABEL = 8
 CALM = (Status.DONE,)
 
@@ -62,7 +62,7 @@ def _outcome(row: Row) -> Text:
         if names:
             _join(said, "; ").append(word.value.upper(), style=STYLES[word])
             said.append(f" {', '.join(names)}")
-    held = sum(verdict.word is Word.HOLDS for verdict in row.verdicts.values())
+    held = sum(verdict.word in (Word.HOLDS, Word.PROVED) for verdict in row.verdicts.values())
     if held:
         _join(said, "; ").append(f"{held} {'holds' if held == 1 else 'hold'}", style="green")
     if row.status not in CALM or not row.verdicts:

@@ -91,6 +91,8 @@ def _line(report: Report) -> str:
 
 
 def _reasons(report: Report) -> Iterable[str]:
+    from checker.witness.verdict import meets
+
     if report.exit_code == 0:
         return
     judged = {e.what for e in report.expectations}
@@ -99,8 +101,8 @@ def _reasons(report: Report) -> Iterable[str]:
             wanted, found = expectation.expected, expectation.found
             yield f"{expectation.what}: expected {wanted}, found {found}"
     for verdict in report.verdicts:
-        if verdict.property not in judged and verdict.word.value != report.wanted(verdict):
-            yield f"{verdict.property}: {verdict.word.value}, {verdict.reason}"
+        if verdict.property not in judged and not meets(verdict.word, report.wanted(verdict)):
+            yield f"{verdict.property}: {verdict.label}, {verdict.reason}"
     for scenario in report.scenarios:
         if not scenario.met:
             yield f"scenario {scenario.name}, line {scenario.line}: {scenario.reason}"

@@ -59,7 +59,7 @@ def run_cell(task: Task, listener: Listener | None = None) -> Outcome:
 
 def _ending(report: Report) -> tuple[Status, str]:
     """Whether all is known, and otherwise why not."""
-    unknown = [v.reason for v in report.verdicts if v.word is Word.UNKNOWN]
+    unknown = [v.reason for v in report.verdicts if v.word in (Word.UNKNOWN, Word.BOUNDED)]
     if report.exhaustive and not unknown:
         return Status.DONE, ""
     if report.verdicts and not unknown:

@@ -11,12 +11,15 @@ from rich.text import Text
 
 from checker.views.coverage import coverage_view
 from checker.views.paper import pairs, stack
+from checker.views.proved import proved
 from checker.views.spared import spared
 from checker.witness.phrases import count, unless_omitted
-from checker.witness.verdict import Expected, PropertyVerdict, Report, Word
+from checker.witness.verdict import Expected, PropertyVerdict, Report, Word, meets
 
 STYLES = {
+    Word.PROVED: "bold green",
     Word.HOLDS: "green",
+    Word.BOUNDED: "yellow",
     Word.VIOLATED: "red",
     Word.VACUOUS: "yellow",
     Word.UNKNOWN: "yellow",
@@ -55,19 +58,23 @@ def _table(report: Report) -> RenderableType:
     table.add_column("verdict", no_wrap=True)
     table.add_column("expected", no_wrap=True)
     table.add_column("why", overflow="fold", ratio=1)
+    if report.proof is not None:
+        table.add_column("queries", justify="right", no_wrap=True)
+        table.add_column("s", justify="right", no_wrap=True)
     table.expand = True
     for verdict in report.verdicts:
         table.add_row(
             Text(verdict.property, style="bold"),
-            Text(verdict.word.value.upper(), style=STYLES[verdict.word]),
+            Text(verdict.label().upper(), style=STYLES[verdict.word]),
             _expected(verdict, report.wanted(verdict)),
             Text(_why(verdict)),
+            *(() if report.proof is None else (str(verdict.queries), f"{verdict.seconds:.2f}")),
         )
     return table
 
 
 def _expected(verdict: PropertyVerdict, wanted: str | None) -> Text:
-    return Text(wanted or "none", style="dim" if wanted == verdict.word.value else "red")
+    return Text(wanted or "none", style="dim" if meets(verdict.word, wanted) else "red")
 
 
 def _why(verdict: PropertyVerdict) -> str:
@@ -77,10 +84,7 @@ def _why(verdict: PropertyVerdict) -> str:
 
 def _facts(report: Report) -> RenderableType:
     rows = [
-        ("searched", _searched(report)),
-        *(("liveness", said) for said in _liveness(report)),
-        *spared(report),
-        ("scope", _scope(report)),
+        *(_search(report) if report.proof is None else proved(report)),
         *(("asked", said) for said in _asked(report)),
         *(("expected", said) for said in _expectations(report)),
         *(("scenario", said) for said in _scenarios(report)),
@@ -92,6 +96,14 @@ def _facts(report: Report) -> RenderableType:
     ]
     shown = [(Text(name, style="dim"), Text(text)) for name, text in rows]
     return Group(pairs(shown, 0, LABEL))
+
+
+def _search(report: Report) -> Iterator[tuple[str, str]]:
+    """How far the search came, what of it was spared, and what it is about."""
+    yield "searched", _searched(report)
+    yield from (("liveness", said) for said in _liveness(report))
+    yield from spared(report)
+    yield "scope", _scope(report)
 
 
 def _unmet(report: Report) -> list[Expected]:
@@ -131,6 +143,9 @@ def _kinds(report: Report) -> Iterator[str]:
 
 
 def _searched(report: Report) -> str:
+    if any(verdict.word is Word.BOUNDED for verdict in report.verdicts):
+        runs = f"all runs of up to {count(report.depth, 'step')}"
+        return f"{runs}, {report.seconds:.2f} s; {report.engine} engine"
     rate = f" ({report.transitions / report.seconds:,.0f}/s)" if report.seconds > 0.01 else ""
     parts = [
         f"{count(report.distinct_states, 'distinct state')} to depth {report.depth}",
@@ -196,9 +211,12 @@ def _said(word: Word, number: int) -> str:
     match word:
         case Word.HOLDS:
             return f"{number} {'holds' if number == 1 else 'hold'}"
+        case Word.BOUNDED:
+            held = "holds" if number == 1 else "hold"
+            return f"{number} {held} for so many steps"
         case Word.ERROR:
             return f"{number} in error"
-        case Word.VIOLATED | Word.VACUOUS | Word.UNKNOWN:
+        case Word.PROVED | Word.VIOLATED | Word.VACUOUS | Word.UNKNOWN:
             return f"{number} {word.value}"
         case _:
             assert_never(word)

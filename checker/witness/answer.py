@@ -145,6 +145,8 @@ class Answer:
     * ``weights``: what multiplies the states most, by estimate, where that was looked for.
     * ``omission``: at most this probable is it that some state was omitted (``None``: none was).
     * ``remarks``: what there is to say about how it was explored.
+    * ``up_to``: of an engine that looks at all runs of a length: what is neither violated nor
+      undecided holds in those of up to so many steps; ``None``: of any other.
     * ``seconds``: of the search itself; ``transitions``: successors generated;
       ``bytes_per_state``: memory of states, seen set and what belongs to them, per state.
     """
@@ -171,6 +173,7 @@ class Answer:
     reduced: Reduced = Reduced()
     weights: tuple[Weight, ...] = ()
     omission: float | None = None
+    up_to: int | None = None
 
 
 class Unsupported(Exception):

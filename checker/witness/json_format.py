@@ -13,12 +13,13 @@ from typing import Any, cast
 from checker.diagnostics import Diagnostic, SpecError
 from checker.witness import trace as t
 from checker.witness.answer import Reduced
+from checker.witness.proof import Proof
 from checker.witness.records import read, written
 from checker.witness.trace import FORMAT, Trace
 from checker.witness.verdict import PropertyVerdict, Report
 
-REPORT_FORMAT = 4
-"""Version of the report document; 4 tells of reductions, and counts what was explored."""
+REPORT_FORMAT = 5
+"""Version of the report document; 5 tells of proofs, and of what holds up to so many steps."""
 
 KIND = "bivalence trace"
 REPORT_KIND = "bivalence report"
@@ -63,6 +64,7 @@ def report_to_json(report: Report) -> dict[str, Any]:
         "forecast": None if report.forecast is None else _flat(report.forecast),
         "weights": [{"name": w.name, "factor": round(w.factor, 2)} for w in report.weights],
         "omission": report.omission,
+        "proof": None if report.proof is None else _proof(report.proof),
         "exit_code": report.exit_code,
     }
 
@@ -77,6 +79,12 @@ def _reduced(reduced: Reduced) -> dict[str, Any]:
     }
 
 
+def _proof(proof: Proof) -> dict[str, Any]:
+    weakened = [_flat(weaker) | {"numbers": dict(weaker.numbers)} for weaker in proof.weakened]
+    seconds = round(proof.seconds, 6)
+    return _flat(proof) | {"weakened": weakened, "tight": proof.tight, "seconds": seconds}
+
+
 def _verdict(verdict: PropertyVerdict) -> dict[str, Any]:
     document: dict[str, Any] = {
         "property": verdict.property,
@@ -85,6 +93,10 @@ def _verdict(verdict: PropertyVerdict) -> dict[str, Any]:
         "reason": verdict.reason,
         "definition": verdict.definition,
         "assumptions": list(verdict.assumptions),
+        "up_to": verdict.up_to,
+        "certificate": verdict.certificate,
+        "queries": verdict.queries,
+        "seconds": round(verdict.seconds, 6),
     }
     if verdict.trace is not None:
         document["trace"] = trace_to_json(verdict.trace)

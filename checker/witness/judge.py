@@ -12,7 +12,7 @@ from checker.witness.phrases import count, unless_omitted
 from checker.witness.replay import replay
 from checker.witness.trace import ERRORS, Header, Trace
 from checker.witness.vacuity import vacuous
-from checker.witness.verdict import Expected, PropertyVerdict, Word
+from checker.witness.verdict import Expected, PropertyVerdict, Word, meets
 
 
 def judge(
@@ -49,9 +49,12 @@ def judge(
             if word in (Word.HOLDS, Word.VACUOUS):
                 reason += unless_omitted(answer.omission)
             trace = None
+        up_to = answer.up_to if word is Word.BOUNDED else None
         expects, assumed = words.get(prop.name), assumptions_of(system, prop, world)
         verdicts.append(
-            PropertyVerdict(prop.name, prop.definition, word, expects, reason, assumed, trace)
+            PropertyVerdict(
+                prop.name, prop.definition, word, expects, reason, assumed, trace, up_to=up_to
+            )
         )
     if failed is not None and all(v.word is not Word.ERROR for v in verdicts):
         reason = _of_failure(failed)
@@ -82,6 +85,8 @@ def _steps(trace: Trace) -> str:
 
 
 def _without_trace(answer: Answer, prop: Property, vacuous: str) -> tuple[Word, str]:
+    if answer.up_to is not None and not answer.exhaustive:
+        return _bounded(answer, prop, answer.up_to)
     if not answer.exhaustive:
         far = f"{count(answer.distinct_states, 'state')} to depth {answer.depth}"
         why = answer.stopped or "the search is not exhaustive"
@@ -97,6 +102,14 @@ def _without_trace(answer: Answer, prop: Property, vacuous: str) -> tuple[Word, 
             return Word.HOLDS, "in every run in which the world keeps its promises"
         case _:
             assert_never(prop.kind)
+
+
+def _bounded(answer: Answer, prop: Property, steps: int) -> tuple[Word, str]:
+    """Of an engine that looks at runs of a length, and not at states."""
+    why = answer.stopped or "longer runs were not looked at"
+    if prop.name in answer.undecided:
+        return Word.UNKNOWN, answer.undecided[prop.name]
+    return Word.BOUNDED, f"in every state of a run of up to {count(steps, 'step')}; {why}"
 
 
 def compare(
@@ -117,8 +130,8 @@ def _compared(
     what: str, value: str | int, known: Mapping[str, PropertyVerdict], answer: Answer
 ) -> Expected:
     if what in known:
-        found = known[what].word.value
-        return Expected(what, str(value), found, found == str(value))
+        verdict = known[what]
+        return Expected(what, str(value), verdict.label(), meets(verdict.word, str(value)))
     match what:
         case "states":
             states = str(answer.distinct_states)

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import assert_never
 
 from checker.witness.answer import INTERRUPTED, Forecast, Reduced, Weight
+from checker.witness.proof import Proof
 from checker.witness.trace import ERRORS, Trace
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "ScenarioVerdict",
     "Word",
     "exit_code_of",
+    "meets",
     "worst",
 ]
 
@@ -27,7 +29,9 @@ __all__ = [
 class Word(StrEnum):
     """The verdict about one property."""
 
+    PROVED = "proved"  # by a certificate that was checked again; it holds
     HOLDS = "holds"
+    BOUNDED = "bounded"  # it holds in all runs of so many steps
     VIOLATED = "violated"
     VACUOUS = "vacuous"
     UNKNOWN = "unknown"
@@ -41,16 +45,22 @@ SEVERITY = (70, 2, 1, 4, 3, 0)
 def exit_code_of(word: Word) -> int:
     """What ``word`` is worth as an exit code."""
     match word:
-        case Word.HOLDS:
+        case Word.PROVED | Word.HOLDS:
             return 0
         case Word.VIOLATED | Word.ERROR:
             return 1
         case Word.VACUOUS:
             return 4
-        case Word.UNKNOWN:
+        case Word.BOUNDED | Word.UNKNOWN:
             return 3
         case _:
             assert_never(word)
+
+
+def meets(word: Word, expected: str | None) -> bool:
+    """Whether ``word`` is what is ``expected``: what is proved holds, what holds for some steps
+    need not."""
+    return word.value == expected or (word is Word.PROVED and expected == Word.HOLDS.value)
 
 
 def worst(codes: Iterable[int]) -> int:
@@ -69,7 +79,9 @@ class PropertyVerdict:
     ``expected`` is the word that the check expects, or ``None`` where it expects nothing in
     particular (then only ``holds`` will do).  ``reason`` is a sentence.  ``others``: further
     counterexamples, each of another kind, where they were asked for; ``of_others`` says whether
-    there may be more.
+    there may be more.  ``up_to``: of what is ``BOUNDED``, the number of steps.  ``certificate``: of
+    what is ``PROVED``, what shows it, in words.  ``queries``, ``seconds``: what a solver was asked
+    for it.
     """
 
     property: str
@@ -81,6 +93,14 @@ class PropertyVerdict:
     trace: Trace | None = None
     others: tuple[Trace, ...] = ()
     of_others: str = ""
+    up_to: int | None = None
+    certificate: str = ""
+    queries: int = 0
+    seconds: float = 0.0
+
+    def label(self) -> str:
+        """The word as it is shown."""
+        return f"holds up to {self.up_to}" if self.word is Word.BOUNDED else self.word.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +177,7 @@ class Report:
     exploring again without reductions has shown, where that was asked.  ``forecast``: what is to be
     expected of a search that did not come to its end.  ``weights``: what multiplies its states,
     where there are many.  ``omission``: at most this probable is it that some state was omitted
-    (``None``: none was).
+    (``None``: none was).  ``proof``: of a report on proofs, what they are about and what they took.
     """
 
     file: str
@@ -190,6 +210,7 @@ class Report:
     forecast: Forecast | None = None
     weights: tuple[Weight, ...] = ()
     omission: float | None = None
+    proof: Proof | None = None
 
     @property
     def interrupted(self) -> bool:
@@ -237,5 +258,5 @@ class Report:
                 continue
             if verdict.expected is None:
                 yield exit_code_of(verdict.word)
-            elif verdict.word.value != verdict.expected:
+            elif not meets(verdict.word, verdict.expected):
                 yield exit_code_of(verdict.word) or 1

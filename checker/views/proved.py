@@ -1,0 +1,64 @@
+"""What a report says of proofs: the automaton, the assumption on sizes, what was asked of z3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from checker.witness.phrases import count
+from checker.witness.proof import Proof, Weakened
+from checker.witness.verdict import Report, Word
+
+
+def proved(report: Report) -> Iterator[tuple[str, str]]:
+    """Rows about the proof of a report that has one."""
+    proof = report.proof
+    if proof is None:
+        return
+    yield "asked", _asked(proof)
+    yield from (("method", method) for method in proof.methods)
+    if proof.automaton is not None:
+        size = proof.automaton
+        parts = (
+            count(size.locations, "location"),
+            count(size.rules, "rule"),
+            f"{count(size.guards, 'guard')} over counts",
+        )
+        yield "automaton", ", ".join(parts)
+    yield "scope", _scope(report, proof)
+    for verdict in report.verdicts:
+        if verdict.certificate:
+            yield "proof", f"{verdict.property}: {verdict.certificate}"
+    yield from (("sizes", said) for said in _sizes(proof))
+    yield from (("proposed", said) for said in proof.proposals)
+
+
+def _asked(proof: Proof) -> str:
+    queries = "1 query" if proof.queries == 1 else f"{proof.queries:,} queries"
+    return f"{queries} to z3, {proof.seconds:.2f} s"
+
+
+def _scope(report: Report, proof: Proof) -> str:
+    words = {verdict.word for verdict in report.verdicts}
+    done = "PROVED" if words == {Word.PROVED} else "asked"
+    if proof.scope:
+        return f"{done} for {proof.scope}"
+    sizes = ", ".join(f"{name}={value}" for name, value in report.parameters.items())
+    return f"{done} for {sizes}, whatever the depth" if sizes else f"{done}, whatever the depth"
+
+
+def _sizes(proof: Proof) -> Iterator[str]:
+    """Whether what is assumed of sizes is enough, and whether less would be."""
+    if proof.sufficient is not None:
+        enough = "is enough" if proof.sufficient else "is NOT enough"
+        yield f"{proof.condition or 'no assumption'} {enough}{' and tight' * proof.tight}"
+    yield from (_weakened(weaker) for weaker in proof.weakened)
+
+
+def _weakened(weaker: Weakened) -> str:
+    condition = weaker.condition or "nothing assumed"
+    if weaker.property:
+        numbers = ", ".join(f"{name}={value}" for name, value in weaker.numbers)
+        return f"with {condition}: {weaker.property} fails ({numbers})"
+    if weaker.reason:
+        return f"with {condition}: not known, {weaker.reason}"
+    return f"with {condition}: still proved"
