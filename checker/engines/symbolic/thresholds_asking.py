@@ -1,0 +1,71 @@
+"""Questions to z3 about threshold automata: asked one by one, counted, each with its time limit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TypeAlias
+
+import z3
+
+FOREVER = 0xFFFFFFFF
+"""What z3 takes for no time limit, in milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """z3 gave up: why, as a part of a sentence."""
+
+    reason: str
+
+
+Answer: TypeAlias = z3.ModelRef | Unanswered | None
+"""A model, or ``None`` where there is none, or that z3 gave up."""
+
+
+@dataclass
+class Asking:
+    """How many ``seconds`` each query may take (``None``: any), and what all of them took."""
+
+    seconds: float | None = None
+    queries: int = 0
+    spent: float = 0.0
+
+    def solver(self, assertions: Iterable[z3.BoolRef], seed: int = 0) -> z3.Solver:
+        """A solver of linear integer arithmetic that knows ``assertions``."""
+        solver = z3.SolverFor("QF_LIA")
+        solver.set("random_seed", seed)
+        solver.add(*assertions)
+        return solver
+
+    def ask(self, solver: z3.Solver, *further: z3.BoolRef) -> Answer:
+        """What the solver says if ``further`` holds too.
+
+        Raises ``KeyboardInterrupt`` where the user has interrupted it, as z3 itself does not.
+        """
+        limit = FOREVER if self.seconds is None else max(1, int(self.seconds * 1000))
+        solver.set("timeout", limit)
+        started = perf_counter()
+        self.queries += 1
+        solver.push()
+        try:
+            solver.add(*further)
+            found = solver.check()
+            if found == z3.sat:
+                return solver.model()
+            if found == z3.unsat:
+                return None
+            return Unanswered(self._reason(solver.reason_unknown()))
+        except z3.Z3Exception as failure:
+            return Unanswered(f"z3 failed: {failure}")
+        finally:
+            solver.pop()
+            self.spent += perf_counter() - started
+
+    def _reason(self, said: str) -> str:
+        if "interrupted" in said:
+            raise KeyboardInterrupt
+        if said in ("timeout", "canceled") and self.seconds is not None:
+            return f"z3 had no answer within {self.seconds:g} s"
+        return f"z3 gave up: {said}"

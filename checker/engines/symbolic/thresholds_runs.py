@@ -1,0 +1,390 @@
+"""Accelerated runs of a threshold automaton as a formula of linear integer arithmetic.
+
+A run falls into segments: a new one begins where something that rules wait for has become true.
+Conditions that rules wait for grow with what was sent and never turn false, so that there are at
+most as many segments as different conditions, plus one.  Within a segment a rule is taken only if
+what it waits for was true at the segment's start.  So every run of the automaton is one of the
+formula's; and every solution is a run, for in a segment nothing stands in the way of taking rules
+in the order of their sources (they make no cycle), each as often at once as the solution says: a
+location has been filled before it is left, and holds enough, for what is left at the end of the
+segment is not negative.  Nothing is lost or added: the method is complete for these automata.
+
+Sources: I. Konnov, M. Lazić, H. Veith, J. Widder: A short counterexample property, POPL 2017;
+A. R. Balasubramanian, J. Esparza, M. Lazić: Complexity of verification and synthesis of threshold
+automata, ATVA 2020 (one formula for all orders in which guards become true).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import assert_never
+
+import z3
+
+from checker.engines.symbolic.thresholds_guards import (
+    All,
+    Any,
+    Choice,
+    Counted,
+    Leaf,
+    correct,
+    counts,
+    everybody,
+    leaves,
+    liars,
+    possible,
+    stuck,
+)
+from checker.threshold.automaton import (
+    AllOf,
+    And,
+    AnyOf,
+    AtLeast,
+    Automaton,
+    Burst,
+    Condition,
+    Linear,
+    Mode,
+    Not,
+    NotState,
+    Or,
+    Run,
+    Somebody,
+    StateFormula,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """How many processes are where, and what was sent, as terms: between two segments."""
+
+    where: tuple[z3.ArithRef, ...]
+    sent: Mapping[str, z3.ArithRef]
+
+
+@dataclass
+class Runs:
+    """The formula: its ``assertions``, the ``numbers`` of parameters, ``moments`` from the first to
+    the last, and in ``taken`` how often rules are taken in each segment."""
+
+    automaton: Automaton
+    assertions: list[z3.BoolRef] = field(default_factory=list)
+    numbers: dict[str, z3.ArithRef] = field(default_factory=dict)
+    moments: list[Moment] = field(default_factory=list)
+    taken: list[dict[int, z3.ArithRef]] = field(default_factory=list)
+    fresh: int = 0
+
+    def number(self, term: Linear, sent: Mapping[str, z3.ArithRef] | None = None) -> z3.ArithRef:
+        """``term`` over parameters and what was sent."""
+        sent = sent or {}
+        parts: list[z3.ArithRef] = []
+        for name, by in term.terms:
+            each = sent[name] if name in sent else self.numbers[name]
+            parts.append(each if by == 1 else by * each)
+        return total([*parts, z3.IntVal(term.constant)] if term.constant or not parts else parts)
+
+    def condition(
+        self, condition: Condition, sent: Mapping[str, z3.ArithRef] | None = None
+    ) -> z3.BoolRef:
+        """``condition`` over parameters and what was sent."""
+        match condition:
+            case AtLeast(term):
+                return self.number(term, sent) >= 0
+            case Not(part):
+                return z3.Not(self.condition(part, sent))
+            case And(parts):
+                return z3.And(*(self.condition(part, sent) for part in parts))
+            case Or(parts):
+                return z3.Or(*(self.condition(part, sent) for part in parts))
+            case _:
+                assert_never(condition)
+
+    def variable(self, name: str) -> z3.ArithRef:
+        """A new integer."""
+        self.fresh += 1
+        return z3.Int(f"{name}!{self.fresh}")
+
+    def natural(self, name: str) -> z3.ArithRef:
+        """A new integer that is at least 0."""
+        made = self.variable(name)
+        self.assertions.append(made >= 0)
+        return made
+
+    def counted(self, formula: Counted, sent: Mapping[str, z3.ArithRef]) -> z3.BoolRef:
+        """``formula`` of what was sent; it may only stand where it is asserted or implied."""
+        match formula:
+            case AtLeast():
+                return self.condition(formula, sent)
+            case Choice():
+                return self.choice(formula, sent)
+            case All(parts):
+                return z3.And(*(self.counted(part, sent) for part in parts))
+            case Any(parts):
+                return z3.Or(*(self.counted(part, sent) for part in parts))
+            case _:
+                assert_never(formula)
+
+    def choice(self, choice: Choice, sent: Mapping[str, z3.ArithRef]) -> z3.BoolRef:
+        """That there are such receipts: new numbers for what is received, and what they satisfy."""
+        used = counts(choice)
+        receipts = [each for each in self.automaton.receipts if each.name in used]
+        parts: list[z3.BoolRef] = []
+        told: dict[int, z3.ArithRef] = {}
+        lied: dict[int, z3.ArithRef] = {}
+        for kind in sorted({kind for receipt in receipts for kind in receipt.kinds}):
+            told[kind], lied[kind] = self.variable("told"), self.variable("lied")
+            mine = 1 if kind in choice.own else 0
+            least = sent[correct(kind)] - mine if choice.owed else z3.IntVal(0)
+            parts += [
+                told[kind] >= least,
+                told[kind] >= 0,
+                told[kind] <= sent[everybody(kind)] - mine,
+                lied[kind] >= 0,
+                lied[kind] <= self.number(self.automaton.kinds[kind].forged),
+            ]
+        heard = dict(sent)
+        for receipt in receipts:
+            lies = []
+            for (sender, forged), _ in liars(self.automaton, receipt).items():
+                kinds = [
+                    kind
+                    for kind in receipt.kinds
+                    if self.automaton.kinds[kind].sender == sender
+                    and self.automaton.kinds[kind].forged == forged
+                ]
+                if len(kinds) == 1:
+                    lies.append(lied[kinds[0]])
+                    continue
+                union = self.variable("union")
+                parts += [union >= lied[kind] for kind in kinds]
+                parts += [
+                    union <= total([lied[kind] for kind in kinds]),
+                    union <= self.number(forged),
+                ]
+                lies.append(union)
+            heard[receipt.name] = total([*(told[kind] for kind in receipt.kinds), *lies])
+        return z3.And(*parts, self.condition(choice.condition, heard))
+
+    def state(self, formula: StateFormula, moment: Moment) -> z3.BoolRef:
+        """``formula`` of a configuration."""
+        match formula:
+            case Somebody(locations, least):
+                there = [moment.where[location] for location in sorted(locations)]
+                return total(there) >= least
+            case NotState(part):
+                return z3.Not(self.state(part, moment))
+            case AllOf(parts):
+                return z3.And(*(self.state(part, moment) for part in parts))
+            case AnyOf(parts):
+                return z3.Or(*(self.state(part, moment) for part in parts))
+            case _:
+                assert_never(formula)
+
+    def end(self, moment: Moment) -> z3.BoolRef:
+        """That a run can stay there for ever: whoever is correct has nothing that it has to do."""
+        automaton = self.automaton
+        parts = []
+        alike: dict[Counted, list[z3.ArithRef]] = {}
+        for index, location in enumerate(automaton.locations):
+            if location.crashed or automaton.groups[location.group].mode is Mode.CRASHING:
+                continue
+            leaving = (rule for rule in automaton.rules if rule.source == index)
+            alike.setdefault(stuck(automaton, location, leaving), []).append(moment.where[index])
+        for formula, where in alike.items():
+            if formula != All():
+                nobody = z3.And(*(there == 0 for there in where))
+                parts.append(z3.Or(nobody, self.counted(formula, moment.sent)))
+        return z3.And(*parts)
+
+    def run(self, model: z3.ModelRef) -> Run:
+        """The run that a model is."""
+        values = tuple((name, _value(model, term)) for name, term in self.numbers.items())
+        begin = tuple(_value(model, term) for term in self.moments[0].where)
+        order = self.order()
+        segments = []
+        for taken in self.taken:
+            bursts = [Burst(rule, _value(model, term)) for rule, term in taken.items()]
+            bursts = [burst for burst in bursts if burst.times]
+            bursts.sort(
+                key=lambda burst: (order[self.automaton.rules[burst.rule].source], burst.rule)
+            )
+            if bursts:
+                segments.append(tuple(bursts))
+        return Run(values, begin, tuple(segments))
+
+    def order(self) -> list[int]:
+        """A number for each location, so that rules lead to larger ones."""
+        return ranks(self.automaton)
+
+
+def begin(automaton: Automaton, fixed: Mapping[str, int], resilience: Condition) -> Runs:
+    """The parameters and the first configuration.
+
+    Raises ``ValueError`` where ``fixed`` names what is no parameter.
+    """
+    runs = Runs(automaton)
+    quotients = {quotient.name for quotient in automaton.quotients}
+    for name in (*automaton.parameters, *automaton.hidden, *sorted(quotients)):
+        if name not in runs.numbers:
+            runs.numbers[name] = z3.Int(name)
+            if name not in quotients:
+                runs.assertions.append(runs.numbers[name] >= 0)
+    for name, number in fixed.items():
+        if name not in runs.numbers:
+            raise ValueError(f"{name} is no parameter of {automaton.name}")
+        runs.assertions.append(runs.numbers[name] == number)
+    for quotient in automaton.quotients:
+        rest = runs.number(quotient.numerator) - quotient.divisor * runs.numbers[quotient.name]
+        runs.assertions += [rest >= 0, rest < quotient.divisor]
+    runs.assertions += [runs.condition(each) for each in automaton.constraints]
+    runs.assertions.append(runs.condition(resilience))
+    where: list[z3.ArithRef] = []
+    for location in automaton.locations:
+        where.append(runs.natural("begin") if location.initial else z3.IntVal(0))
+    for index, group in enumerate(automaton.groups):
+        members = [
+            where[at]
+            for at, location in enumerate(automaton.locations)
+            if location.group == index and location.initial
+        ]
+        runs.assertions.append(total(members) == runs.number(group.size))
+    nothing = {name: z3.IntVal(0) for name in _counters(automaton)}
+    runs.moments.append(Moment(tuple(where), nothing))
+    return runs
+
+
+def accelerated(automaton: Automaton, fixed: Mapping[str, int], resilience: Condition) -> Runs:
+    """All runs, in the form that is decided fast: what was waited for comes in every segment, so
+    that those that are not needed are last and empty.
+
+    ``fixed``: numbers of some parameters; ``resilience``: what else is assumed of them.
+    """
+    runs = begin(automaton, fixed, resilience)
+    guards = {index: possible(automaton, automaton.rules[index]) for index in used(automaton)}
+    counters = _sendable(automaton, guards)
+    waited: dict[Leaf, None] = {}
+    for guard in guards.values():
+        waited.update({leaf: None for leaf in leaves(guard) if counts(leaf) & counters})
+    before: dict[Leaf, z3.BoolRef] = {}
+    for segment in range(len(waited) + 1):
+        moment = runs.moments[-1]
+        now: dict[Leaf, z3.BoolRef] = {}
+        for at, leaf in enumerate(waited):
+            now[leaf] = z3.Bool(f"open!{segment}!{at}")
+            runs.assertions.append(z3.Implies(now[leaf], runs.counted(leaf, moment.sent)))
+            if leaf in before:
+                runs.assertions.append(z3.Implies(before[leaf], now[leaf]))
+        taken = {rule: runs.natural(f"taken!{segment}!{rule}") for rule in guards}
+        for rule, guard in guards.items():
+            runs.assertions.append(z3.Or(taken[rule] == 0, _opened(runs, guard, now)))
+        if before:
+            news = [z3.And(now[leaf], z3.Not(before[leaf])) for leaf in waited]
+            nobody = z3.And(*(often == 0 for often in taken.values()))
+            runs.assertions.append(z3.Or(nobody, *news))
+        advance(runs, taken)
+        before = now
+    return runs
+
+
+def _opened(runs: Runs, guard: Counted, now: Mapping[Leaf, z3.BoolRef]) -> z3.BoolRef:
+    match guard:
+        case AtLeast() | Choice():
+            return now[guard] if guard in now else runs.counted(guard, runs.moments[0].sent)
+        case All(parts):
+            return z3.And(*(_opened(runs, part, now) for part in parts))
+        case Any(parts):
+            return z3.Or(*(_opened(runs, part, now) for part in parts))
+        case _:
+            assert_never(guard)
+
+
+def advance(runs: Runs, taken: dict[int, z3.ArithRef]) -> None:
+    """Adds a segment in which rules are taken so often, and the moment after it."""
+    automaton, moment = runs.automaton, runs.moments[-1]
+    coming: dict[int, list[z3.ArithRef]] = {}
+    going: dict[int, list[z3.ArithRef]] = {}
+    more: dict[str, list[z3.ArithRef]] = {}
+    for index, often in taken.items():
+        rule = automaton.rules[index]
+        coming.setdefault(rule.target, []).append(often)
+        going.setdefault(rule.source, []).append(often)
+        mode = automaton.groups[automaton.locations[rule.source].group].mode
+        for kind in rule.sends:
+            more.setdefault(everybody(kind), []).append(often)
+            if mode is Mode.CORRECT:
+                more.setdefault(correct(kind), []).append(often)
+    where = list(moment.where)
+    for location in sorted(coming.keys() | going.keys()):
+        changed = runs.natural("where")
+        left = total(going.get(location, []))
+        runs.assertions.append(
+            changed == total([where[location], *coming.get(location, [])]) - left
+        )
+        where[location] = changed
+    sent = dict(moment.sent)
+    for name, parts in more.items():
+        sent[name] = runs.variable("sent")
+        runs.assertions.append(sent[name] == total([moment.sent[name], *parts]))
+    runs.taken.append(taken)
+    runs.moments.append(Moment(tuple(where), sent))
+
+
+def used(automaton: Automaton) -> list[int]:
+    """Rules that can be reached from initial locations, whatever is counted."""
+    reached = {at for at, location in enumerate(automaton.locations) if location.initial}
+    found: set[int] = set()
+    while True:
+        more = {
+            index
+            for index, rule in enumerate(automaton.rules)
+            if rule.source in reached and index not in found
+        }
+        if not more:
+            return sorted(found)
+        found |= more
+        reached |= {automaton.rules[index].target for index in more}
+
+
+def ranks(automaton: Automaton) -> list[int]:
+    """How many rules the longest way to each location has.
+
+    Raises ``ValueError`` where rules make a cycle: then the method would not be complete.
+    """
+    rank = [0] * len(automaton.locations)
+    for _ in range(len(rank) + 1):
+        changed = False
+        for rule in automaton.rules:
+            if rank[rule.target] <= rank[rule.source]:
+                rank[rule.target] = rank[rule.source] + 1
+                changed = True
+        if not changed:
+            return rank
+    raise ValueError(f"rules of {automaton.name} make a cycle")
+
+
+def total(parts: list[z3.ArithRef]) -> z3.ArithRef:
+    """The sum; 0 where there are none."""
+    if len(parts) == 1:
+        return parts[0]
+    return z3.Sum(*parts) if parts else z3.IntVal(0)
+
+
+def _counters(automaton: Automaton) -> list[str]:
+    kinds = range(len(automaton.kinds))
+    return [name for kind in kinds for name in (everybody(kind), correct(kind))]
+
+
+def _sendable(automaton: Automaton, rules: Mapping[int, object]) -> frozenset[str]:
+    """What is counted and can grow, receipts of it too."""
+    kinds = {kind for index in rules for kind in automaton.rules[index].sends}
+    counted = {everybody(kind) for kind in kinds} | {correct(kind) for kind in kinds}
+    heard = {each.name for each in automaton.receipts if kinds & set(each.kinds)}
+    return frozenset(counted | heard)
+
+
+def _value(model: z3.ModelRef, term: z3.ArithRef) -> int:
+    found = model.eval(term, model_completion=True)
+    if not isinstance(found, z3.IntNumRef):
+        raise ValueError(f"no number for {term}")
+    return int(found.as_long())

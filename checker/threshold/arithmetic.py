@@ -1,0 +1,139 @@
+"""Linear terms and conditions over names: put together, rewritten, evaluated.
+
+What goes in and comes out are the types of :mod:`checker.threshold.automaton`.  All numbers are
+integers of any size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import assert_never
+
+from checker.threshold.automaton import And, AtLeast, Condition, Linear, Not, Or
+
+TRUE = And()
+FALSE = Or()
+
+
+def linear(terms: Mapping[str, int], constant: int = 0) -> Linear:
+    """The term with these coefficients; those that are 0 are left out."""
+    kept = sorted((name, by) for name, by in terms.items() if by)
+    return Linear(tuple(kept), constant)
+
+
+def plus(*parts: Linear) -> Linear:
+    """The sum."""
+    terms: dict[str, int] = {}
+    for part in parts:
+        for name, by in part.terms:
+            terms[name] = terms.get(name, 0) + by
+    return linear(terms, sum(part.constant for part in parts))
+
+
+def times(part: Linear, by: int) -> Linear:
+    """The product with a number."""
+    return linear({name: each * by for name, each in part.terms}, part.constant * by)
+
+
+def replaced(part: Linear, by: Mapping[str, Linear]) -> Linear:
+    """``part`` with terms in place of names; names that ``by`` has not are kept."""
+    rest = linear({name: each for name, each in part.terms if name not in by}, part.constant)
+    return plus(rest, *(times(by[name], each) for name, each in part.terms if name in by))
+
+
+def value(part: Linear, values: Mapping[str, int]) -> int:
+    """The number that it is where names have ``values``.
+
+    Raises ``KeyError`` where a name has none.
+    """
+    return part.constant + sum(values[name] * by for name, by in part.terms)
+
+
+def holds(condition: Condition, values: Mapping[str, int]) -> bool:
+    """Whether the condition is true where names have ``values``."""
+    match condition:
+        case AtLeast(term):
+            return value(term, values) >= 0
+        case Not(part):
+            return not holds(part, values)
+        case And(parts):
+            return all(holds(part, values) for part in parts)
+        case Or(parts):
+            return any(holds(part, values) for part in parts)
+        case _:
+            assert_never(condition)
+
+
+def pushed(condition: Condition, negated: bool = False) -> Condition:
+    """The same condition (or its negation) without ``Not``, with nested ``And`` and ``Or`` merged:
+    ``not x >= 0`` is ``-x - 1 >= 0`` of integers.  Constant parts are evaluated."""
+    match condition:
+        case AtLeast(term):
+            if negated:
+                term = plus(times(term, -1), Linear((), -1))
+            if not term.terms:
+                return TRUE if term.constant >= 0 else FALSE
+            return AtLeast(term)
+        case Not(part):
+            return pushed(part, not negated)
+        case And(parts) | Or(parts):
+            inner = [pushed(part, negated) for part in parts]
+            return (
+                conjunction(inner) if isinstance(condition, And) != negated else disjunction(inner)
+            )
+        case _:
+            assert_never(condition)
+
+
+def conjunction(parts: list[Condition]) -> Condition:
+    """All of them, flat and each once; itself where there is one."""
+    flat: dict[Condition, None] = {}
+    for part in parts:
+        if part == FALSE:
+            return FALSE
+        flat.update(dict.fromkeys(part.parts if isinstance(part, And) else (part,)))
+    return next(iter(flat)) if len(flat) == 1 else And(tuple(flat))
+
+
+def disjunction(parts: list[Condition]) -> Condition:
+    """Some of them, flat and each once; itself where there is one."""
+    flat: dict[Condition, None] = {}
+    for part in parts:
+        if part == TRUE:
+            return TRUE
+        flat.update(dict.fromkeys(part.parts if isinstance(part, Or) else (part,)))
+    return next(iter(flat)) if len(flat) == 1 else Or(tuple(flat))
+
+
+def rewritten(condition: Condition, by: Mapping[str, Linear]) -> Condition:
+    """The condition with terms in place of names."""
+    match condition:
+        case AtLeast(term):
+            return AtLeast(replaced(term, by))
+        case Not(part):
+            return Not(rewritten(part, by))
+        case And(parts):
+            return And(tuple(rewritten(part, by) for part in parts))
+        case Or(parts):
+            return Or(tuple(rewritten(part, by) for part in parts))
+        case _:
+            assert_never(condition)
+
+
+def comparisons(condition: Condition) -> Iterator[Linear]:
+    """The terms that it compares with 0, from left to right."""
+    match condition:
+        case AtLeast(term):
+            yield term
+        case Not(part):
+            yield from comparisons(part)
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from comparisons(part)
+        case _:
+            assert_never(condition)
+
+
+def names(condition: Condition) -> frozenset[str]:
+    """The names in it."""
+    return frozenset(name for term in comparisons(condition) for name, _ in term.terms)
