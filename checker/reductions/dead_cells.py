@@ -8,16 +8,15 @@ from dataclasses import dataclass, field
 from checker.reductions.dead_readings import Reading
 from checker.reductions.dead_terms import (
     conjuncts,
-    fits,
     free,
     mentions,
     put,
-    risky,
     same,
     simple,
     within,
 )
 from checker.reductions.dead_trends import Trends
+from checker.reductions.faults import fits, risky
 from checker.system import ir
 from checker.system.build import conj, disj, equal, member, negation
 from checker.system.ir import Apply, Expr, Op

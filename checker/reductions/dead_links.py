@@ -11,7 +11,8 @@ from dataclasses import replace
 from checker.reductions.dead_cells import Blockers, Cell, Meeting
 from checker.reductions.dead_readings import Reading, now
 from checker.reductions.dead_sites import Site
-from checker.reductions.dead_terms import risky, same, within
+from checker.reductions.dead_terms import same, within
+from checker.reductions.faults import risky
 from checker.system import ir
 from checker.system.build import member, negation
 from checker.system.ir import Apply, Expr, Op, TransitionSystem

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
-from checker.reductions.dead_terms import conjuncts, free, mentions, rewritten, risky, within
+from checker.reductions.dead_terms import conjuncts, free, mentions, rewritten, within
+from checker.reductions.faults import risky
 from checker.system import ir
 from checker.system.build import member, negation
 from checker.system.evaluate import key_rank

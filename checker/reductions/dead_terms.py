@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
+from checker.reductions.faults import can_fault
 from checker.system import ir, types
 from checker.system.build import conj, disj, negation
-from checker.system.evaluate import key_rank
 from checker.system.ir import Apply, Expr, Op
-from checker.system.types import AtomT, IntT, MapT, SeqT, Type
 
 _known: dict[type, tuple[str, ...]] = {}
 
@@ -117,110 +116,10 @@ def conjuncts(expr: Expr) -> tuple[Expr, ...]:
     return () if expr == ir.TRUE else (expr,)
 
 
-_RISKY = frozenset(
-    {
-        Op.DIV,
-        Op.MOD,
-        Op.GET,
-        Op.MIN,
-        Op.MAX,
-        Op.HEAD,
-        Op.LAST,
-        Op.TAIL,
-        Op.APPEND,
-        Op.CONCAT,
-        Op.DELETE_AT,
-        Op.BAG_ADD,
-        Op.SEQ,
-    }
-)
-
-
-def risky(node: Any, known: tuple[Expr, ...] = ()) -> bool:
-    """Whether something in an expression or domain could be an error of the run.
-
-    ``known``: conditions that hold where it is evaluated.
-    """
-    match node:
-        case Apply(op=Op.AND, args=args):
-            return any(risky(arg, (*known, *args[:i])) for i, arg in enumerate(args))
-        case Apply(op=op) if op in _RISKY:
-            return True
-        case ir.Index(base=base, key=key):
-            if not isinstance(base.type, MapT):
-                return True
-            if not fits(key.type, base.type.key) and not _in_keys(key, base.type.key, known):
-                return True
-        case Apply(type_, op, args) if op in (Op.TUPLE, Op.SOME, Op.SET, Op.INSERT, Op.FILL):
-            if not _held(type_, op, args):
-                return True
-        case ir.Make() | ir.MapOf() | ir.SetOf():
-            if _numbers(node.type):
-                return True
-        case _:
-            pass
-    return any(risky(part, known) for part in parts(node))
-
-
-def _in_keys(key: Expr, keys: Type, known: tuple[Expr, ...]) -> bool:
-    """Whether it has been tested that ``key`` is a key of a map."""
-    for test in known:
-        match test:
-            case Apply(op=Op.IN, args=(item, ir.Const(value=frozenset() as values))):
-                if same(item, key) and all(key_rank(keys, value) >= 0 for value in values):
-                    return True
-            case _:
-                continue
-    return False
-
-
-def _held(type_: Type, op: Op, args: tuple[Expr, ...]) -> bool:
-    """Whether no integer can be beyond where it is held."""
-    if not _numbers(type_):
-        return True
-    items: tuple[Type, ...]
-    match type_:
-        case MapT(value=value):
-            items = (value,)
-        case _:
-            items = getattr(type_, "items", None) or (getattr(type_, "item", type_),)
-    given = args[1:] if op is Op.INSERT else args
-    if op is not Op.TUPLE:
-        items = items * len(given)
-    return all(fits(arg.type, item) for arg, item in zip(given, items, strict=True))
-
-
-def _numbers(type_: Any) -> bool:
-    if isinstance(type_, IntT):
-        return True
-    inner = [getattr(type_, f.name) for f in fields(type_)]
-    return _nested(inner)
-
-
-def _nested(value: Any) -> bool:
-    if isinstance(value, tuple | list):
-        return any(_nested(v) for v in value)
-    return is_dataclass(value) and not isinstance(value, type) and _numbers(value)
-
-
-def fits(narrow: Type, wide: Type) -> bool:
-    """Whether every value of ``narrow`` is one of ``wide``."""
-    match narrow, wide:
-        case IntT(), IntT():
-            return wide.lo <= narrow.lo and narrow.hi <= wide.hi
-        case AtomT(), AtomT():
-            last, end = narrow.first + len(narrow.labels), wide.first + len(wide.labels)
-            return wide.first <= narrow.first and last <= end
-        case SeqT(), _:
-            return False
-        case _:
-            return narrow == wide
-
-
 def simple(expr: Expr) -> Expr:
     """``expr`` without comparisons of a thing with itself and without constants in connectives."""
     match expr:
-        case Apply(op=Op.EQ, args=(left, right)) if same(left, right) and not risky(left):
+        case Apply(op=Op.EQ, args=(left, right)) if same(left, right) and not can_fault(left):
             return ir.TRUE
         case Apply(op=Op.NOT, args=(part,)):
             return negation(simple(part))

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from checker.reductions.looks import Access, How, known_keys, looks, may_fault
+from checker.reductions.faults import can_fault
+from checker.reductions.looks import Access, How, known_keys, looks
 from checker.reductions.order_logic import (
     UNKNOWN,
     Binder,
@@ -57,7 +58,7 @@ class Walk:
         """Conditions for the step, or this way of it, to be there."""
         for expr in exprs:
             for part in conjuncts(expr):
-                faulty = may_fault(part)
+                faulty = can_fault(part)
                 for access in looks(part, None if faulty else True, bound):
                     how = How.LOOK if faulty else How.TEST
                     self.found.append(replace(access, how=how, path=path))
@@ -115,7 +116,7 @@ class Walk:
                     of = self.of_domain(domain)
                     whole = [] if of is None else [of]
                     for expr in whole:
-                        way = None if may_fault(expr) else True
+                        way = None if can_fault(expr) else True
                         for access in looks(replaced(expr, self.meaning), way, bound):
                             how = How.LOOK if way is None else How.TEST
                             self.found.append(replace(access, how=how, path=path))

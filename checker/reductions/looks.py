@@ -6,14 +6,14 @@ is made from grow.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import assert_never
 
-from checker.reductions.order_logic import UNKNOWN, Binder, known, nodes, replaced
+from checker.reductions.order_logic import UNKNOWN, Binder, known, replaced
 from checker.system import ir
 from checker.system.ir import Apply, Const, Expr, Op
-from checker.system.types import BOOL, AtomT, BagT, IntT, MapT, SetT, Type
+from checker.system.types import BOOL, BagT, IntT, SetT, Type
 
 
 class How(Enum):
@@ -69,63 +69,6 @@ class Access:
                 return None
             case _:
                 assert_never(self.how)
-
-
-_FAULTY = {
-    Op.DIV,
-    Op.MOD,
-    Op.GET,
-    Op.MIN,
-    Op.MAX,
-    Op.HEAD,
-    Op.LAST,
-    Op.TAIL,
-    Op.APPEND,
-    Op.CONCAT,
-    Op.DELETE_AT,
-    Op.BAG_ADD,
-}
-
-
-def may_fault(expr: Expr) -> bool:
-    """Whether evaluating ``expr`` might be an error of the run."""
-    for node in nodes(expr):
-        match node:
-            case Apply(type=type_, op=op):
-                if op in _FAULTY or (not isinstance(type_, IntT) and _holds_integers(type_)):
-                    return True
-            case ir.Index(base=base, key=key):
-                if _outside(base.type, key):
-                    return True
-            case ir.Make() | ir.SetOf() | ir.MapOf():
-                if _holds_integers(node.type):
-                    return True
-    return False
-
-
-def _outside(base: Type, key: Expr) -> bool:
-    """Whether a key may be none of the base."""
-    if not isinstance(base, MapT):
-        return True
-    mine, theirs = key.type, base.key
-    if mine == theirs:
-        return False
-    if isinstance(mine, AtomT) and isinstance(theirs, AtomT):
-        last, end = mine.first + len(mine.labels), theirs.first + len(theirs.labels)
-        if isinstance(key, Const) and isinstance(key.value, int):
-            return not theirs.first <= key.value < end
-        return not (theirs.first <= mine.first and last <= end)
-    return True
-
-
-def _holds_integers(type_: object) -> bool:
-    if isinstance(type_, tuple):
-        return any(_holds_integers(part) for part in type_)
-    if isinstance(type_, IntT):
-        return True
-    if not is_dataclass(type_):
-        return False
-    return any(_holds_integers(getattr(type_, one.name)) for one in fields(type_))
 
 
 def _flipped(up: bool | None) -> bool | None:

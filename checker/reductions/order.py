@@ -33,7 +33,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from checker.reductions.effects import Effects, effects
-from checker.reductions.looks import Access, How, looks, may_fault
+from checker.reductions.faults import can_fault
+from checker.reductions.looks import Access, How, looks
 from checker.reductions.order_future import Future, clash, harms, renamed
 from checker.reductions.order_logic import Case, conjuncts, forget, free_of, key_of, size, some
 from checker.reductions.order_progress import may_progress, progressing
@@ -123,7 +124,7 @@ class _Search:
         self.live = any(p.kind is PropertyKind.LIVENESS for p in system.properties)
         bad = [p.bad for p in system.properties if p.kind is PropertyKind.INVARIANT]
         self.left = PATIENCE
-        self.seen = [a for b in bad for a in looks(b, None if may_fault(b) else True)]
+        self.seen = [a for b in bad for a in looks(b, None if can_fault(b) else True)]
 
     def eager(self, number: int) -> tuple[Expr, str]:
         """When the instances of an action are eager; and why they never are."""
@@ -166,7 +167,7 @@ class _Search:
             return []
         found = []
         for part in conjuncts(mine.action.promised):
-            for access in looks(part, None if may_fault(part) else True, mine.binders):
+            for access in looks(part, None if can_fault(part) else True, mine.binders):
                 found.append(
                     Access(
                         access.variable,

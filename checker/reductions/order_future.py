@@ -7,7 +7,8 @@ from dataclasses import replace
 from itertools import count, product
 
 from checker.reductions.effects import Effects
-from checker.reductions.looks import Access, How, looks, may_fault
+from checker.reductions.faults import can_fault
+from checker.reductions.looks import Access, How, looks
 from checker.reductions.order_logic import (
     MANY,
     Binder,
@@ -200,7 +201,7 @@ class Future:
 
     def may(self, literal: Expr, depth: int) -> list[Case]:
         """When ``literal`` may hold, later or now."""
-        if self.left <= 0 or not known(literal) or may_fault(literal):
+        if self.left <= 0 or not known(literal) or can_fault(literal):
             return [ANYTHING]
         match literal:
             case Apply(op=Op.OR, args=args):

@@ -36,8 +36,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+from checker.reductions.faults import Known, bare, can_fault, forget, known_from, known_of
 from checker.reductions.plan import Atom, Sorts
-from checker.reductions.symmetry_faults import Known, bare, can_fault, forget, known_from, known_of
 from checker.reductions.symmetry_loops import commutes
 from checker.reductions.symmetry_renaming import atoms_of, mentioned, type_parts
 from checker.system import ir

@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from checker.reductions.symmetry_faults import bare, block_can_fault, can_fault
+from checker.reductions.faults import bare, block_can_fault, can_fault
 from checker.system import ir
 from checker.system import types as t
 from checker.system.ir import Expr, Op

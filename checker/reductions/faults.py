@@ -1,5 +1,8 @@
-"""Which expressions can meet an error of the run: where several members of a domain are looked at
-and the first that decides ends the search, it depends on the order whether an error shows."""
+"""Which expressions can meet an error of the run.
+
+Where several members of a domain are looked at and the first that decides ends the search, it
+depends on the order whether an error shows; and what is not evaluated meets none.
+"""
 
 from __future__ import annotations
 
@@ -191,6 +194,15 @@ def can_fault(expr: Expr, known: Known = frozenset(), growing: bool = True) -> b
             return can_fault(body, inner, growing) or not fits(body.type, type_.value)
         case _:
             assert_never(expr)
+
+
+def risky(node: Expr | ir.Domain, conditions: Iterable[Expr] = ()) -> bool:
+    """Whether evaluating an expression, or a domain, may be an error of the run where
+    ``conditions`` hold."""
+    known: Known = frozenset().union(*(known_from(each, True) for each in conditions))
+    if isinstance(node, ir.Universe | ir.Members | ir.Subsets):
+        return _source(node, known, True)
+    return can_fault(node, known)
 
 
 def _source(domain: ir.Domain, known: Known, growing: bool) -> bool:
