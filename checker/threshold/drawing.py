@@ -26,13 +26,14 @@ def drawn(automaton: Automaton, questions: Sequence[Question] = ()) -> str:
     lines += _numbers(automaton, words)
     lines += ["", "locations (> where a run may begin)"]
     lines += _locations(automaton)
-    lines += ["", "rules"]
+    lines += ["", "steps"]
+    names = step_names(automaton)
     for alike in same_steps(automaton):
-        lines += _rules(alike, words)
+        lines += _rules(names[alike[0]], alike, words)
     if questions:
         lines += ["", "violated where"]
         for question in questions:
-            lines += _titled(f"  {question.property}", _violated(question, words))
+            lines += _titled(f"  {question.property}", violated(question, words))
     return "\n".join(lines) + "\n"
 
 
@@ -104,17 +105,28 @@ def done(rule: Rule, words: Words) -> list[str]:
     return parts
 
 
-def _rules(alike: list[int], words: Words) -> Iterator[str]:
+def step_names(automaton: Automaton) -> tuple[str, ...]:
+    """A letter for each rule, the same for the same step: A to Z, then AA, AB, …"""
+    letters: dict[int, str] = {}
+    for number, alike in enumerate(same_steps(automaton)):
+        high, low = divmod(number, 26)
+        name = (chr(ord("A") + high - 1) if high else "") + chr(ord("A") + low)
+        letters |= dict.fromkeys(alike, name)
+    return tuple(letters[number] for number in range(len(automaton.rules)))
+
+
+def _rules(name: str, alike: list[int], words: Words) -> Iterator[str]:
     rules = words.automaton.rules
     first = rules[alike[0]]
-    yield from _titled(" ", first.label, 2)
+    yield from _titled(f"  {name}", first.label, 5)
     for part in done(first, words):
-        yield from _titled("", part, 6)
-    steps = (f"r{number}: {rules[number].source} -> {rules[number].target}" for number in alike)
-    yield from _titled("", ", ".join(steps), 6)
+        yield from _titled("", part, 7)
+    ways = (f"{rules[number].source} -> {rules[number].target}" for number in alike)
+    yield from _titled("", ", ".join(ways), 7)
 
 
-def _violated(question: Question, words: Words) -> str:
+def violated(question: Question, words: Words) -> str:
+    """Where a run violates the property of ``question``, in words."""
     text = words.question(question.violated)
     return f"the run stays for ever where {text}" if question.at_end else text
 
