@@ -1,0 +1,28 @@
+"""Random threshold automata: what one formula says of all runs is what a search finds."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+
+from checker.engines.symbolic.thresholds import Counting
+from checker.threshold.automaton import And, Outcome
+from checker.threshold.executing import require_run
+from tests.threshold.by_search import Search
+from tests.threshold.random_automata import automata, questions
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_the_formula_says_what_a_search_finds(data: st.DataObject) -> None:
+    automaton = data.draw(automata())
+    numbers = {"n": data.draw(st.integers(1, 3)), "f": data.draw(st.integers(0, 2))}
+    counting = Counting(automaton, fixed=numbers, resilience=And())
+    for _ in range(3):
+        question = data.draw(questions(automaton))
+        decision = counting.decide(question)
+        violated = Search(automaton, numbers).violates(question)
+        event(f"violated: {violated}, at_end: {question.at_end}")
+        assert decision.outcome is (Outcome.VIOLATED if violated else Outcome.PROVED), decision
+        if decision.run is not None:
+            require_run(automaton, decision.run, question, And())
