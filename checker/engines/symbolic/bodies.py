@@ -1,0 +1,270 @@
+"""Bodies as formulas: every way to run a block at once.
+
+A choice is a fresh input; what an ``If`` or a loop may or may not do is merged where it ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, assert_never
+
+import z3
+
+from checker.engines.symbolic.evaluation import Evaluation
+from checker.engines.symbolic.terms import (
+    Truth,
+    both,
+    conjunction,
+    disjunction,
+    implied,
+    negation,
+)
+from checker.engines.symbolic.values import Members, Row, equal, merged
+from checker.system import ir
+from checker.system.types import SetT
+from checker.witness.answer import Unsupported
+
+ROUNDS = 200
+"""Rounds of a ``While`` that are unrolled, at most."""
+
+FREE_SUBSETS = 6
+"""Subsets of so many members are enumerated; of more, each member is an input of its own."""
+
+
+@dataclass(slots=True)
+class Inputs:
+    """Inputs of one instance, counted; ``pool``: all that there are, by name.
+
+    Of several instances only one goes, so all of them take theirs from the same pool.
+    """
+
+    pool: dict[str, z3.ExprRef] = field(default_factory=dict)
+    count: int = 0
+    name: str = "input"
+
+    def truth(self) -> z3.BoolRef:
+        """Another truth value."""
+        return self._next(1) == 1  # type: ignore[return-value]
+
+    def one_of(self, count: int) -> list[Truth]:
+        """Conditions of which one at most holds, for each of ``count`` things."""
+        if count == 1:
+            return [True]
+        code = self._next((count - 1).bit_length())
+        return [code == index for index in range(count)]
+
+    def _next(self, bits: int) -> z3.BitVecRef:
+        name = f"{self.name}.{self.count}.{bits}"
+        self.count += 1
+        found = self.pool.setdefault(name, z3.BitVec(name, bits))
+        assert isinstance(found, z3.BitVecRef)
+        return found
+
+
+@dataclass(slots=True)
+class Body(Evaluation):
+    """A run of statements; ``names``: parameters and declared locals.
+
+    ``possible``: whether something can hold at all, as far as that is known (``True`` where not).
+    """
+
+    names: dict[str, Any] = field(default_factory=dict)
+    inputs: Inputs = field(default_factory=Inputs)
+    possible: Callable[[Truth], bool] = lambda _: True
+
+    def assume(self, condition: Truth, guard: Truth) -> None:
+        """This run is none where ``guard`` holds and ``condition`` does not."""
+        self.alive = both(self.alive, implied(guard, condition))
+
+    def run(self, block: ir.Block, guard: Truth = True) -> None:
+        """Runs ``block`` where ``guard`` holds."""
+        for stmt in block:
+            if guard is False or self.alive is False:
+                return
+            self._statement(stmt, guard)
+
+    def _statement(self, stmt: ir.Stmt, guard: Truth) -> None:
+        match stmt:
+            case ir.Assign(target, value):
+                new = self.value(value, self.names, guard)
+                self._assign(target, self.held(target.type, new, guard, value.type), guard)
+            case ir.Declare(name, type_, value):
+                new = self.value(value, self.names, guard)
+                self.names[name] = self.held(type_, new, guard, value.type)
+            case ir.If(condition, then, otherwise):
+                holds = self.value(condition, self.names, guard)
+                self._branch(holds, then, otherwise, guard)
+            case ir.For(name, domain, body):
+                for member, when in self.members(domain, self.names, guard):
+                    self._branch(when, body, (), guard, {name: member})
+            case ir.While():
+                self._rounds(stmt, guard)
+            case ir.Choose(name, domain, where):
+                self.names[name] = self.picked(domain, name, where, guard)
+            case ir.Assume(condition):
+                self.assume(self.value(condition, self.names, guard), guard)
+            case ir.Fault():
+                self.fail(True, guard)
+                self.assume(False, guard)
+            case ir.Mark(_, args):
+                for arg in args:
+                    if not isinstance(arg, ir.Local | ir.Const | ir.Read):
+                        self.value(arg, self.names, guard)
+            case ir.Emit():
+                raise AssertionError("Emit is not executed here")
+            case _:
+                assert_never(stmt)
+
+    def _branch(
+        self,
+        condition: Truth,
+        then: ir.Block,
+        otherwise: ir.Block,
+        guard: Truth,
+        bound: dict[str, Any] | None = None,
+    ) -> None:
+        if isinstance(condition, bool):
+            if condition:
+                self.names.update(bound or {})
+            self.run(then if condition else otherwise, guard)
+            return
+        before = dict(self.state), dict(self.names)
+        self.names.update(bound or {})
+        self.run(then, both(guard, condition))
+        after = self.state, self.names
+        self.state, self.names = before
+        if otherwise:
+            self.state, self.names = dict(self.state), dict(self.names)
+            self.run(otherwise, both(guard, negation(condition)))
+        for table, other in zip(after, (self.state, self.names), strict=True):
+            for name, value in table.items():
+                if name in other:
+                    other[name] = merged(condition, value, other[name])
+                else:
+                    other[name] = value
+
+    def _rounds(self, loop: ir.While, guard: Truth) -> None:
+        """Unrolls until another round is not possible.
+
+        A round that begins as an earlier one did is an error.  Where the body has no choice it
+        would be followed by further ones, so there is none when the rounds end.
+        """
+        begun: list[tuple[dict[str, Any], dict[str, Any]]] = []
+        chooses = any(isinstance(s, ir.Choose) for s in _inside(loop.body))
+        for number in range(ROUNDS):
+            condition = self.value(loop.condition, self.names, guard)
+            guard = both(guard, condition)
+            going = both(self.alive, guard)
+            if going is False or (
+                number and not self.possible(both(going, negation(self.failed())))
+            ):
+                break
+            if chooses:
+                again = disjunction(self._as_before(then) for then in begun)
+                self.fail(again, guard)
+                self.assume(negation(again), guard)
+                begun.append((dict(self.state), dict(self.names)))
+            if number >= loop.limit:
+                self.fail(True, guard)
+                self.assume(False, guard)
+                break
+            self._round(condition, loop.body, guard)
+        else:
+            raise Unsupported(f"a loop may take more than {ROUNDS} rounds")
+
+    def _round(self, condition: Truth, body: ir.Block, guard: Truth) -> None:
+        before = dict(self.state), dict(self.names)
+        self.run(body, guard)
+        if condition is True:
+            return
+        after = self.state, self.names
+        self.state, self.names = before
+        for table, other in zip(after, before, strict=True):
+            for name, value in table.items():
+                other[name] = merged(condition, value, other[name]) if name in other else value
+
+    def _as_before(self, then: tuple[dict[str, Any], dict[str, Any]]) -> Truth:
+        state, names = then
+        if names.keys() != self.names.keys():
+            return False
+        same_state = conjunction(equal(value, state[name]) for name, value in self.state.items())
+        same_names = conjunction(equal(value, names[name]) for name, value in self.names.items())
+        return both(same_state, same_names)
+
+    # -- assignment -----------------------------------------------------------------------------
+
+    def _assign(self, target: ir.Target, value: Any, guard: Truth) -> None:
+        table = self.state if target.is_state else self.names
+        table[target.name] = self._updated(table[target.name], target, 0, value, guard)
+
+    def _updated(self, old: Any, target: ir.Target, depth: int, value: Any, guard: Truth) -> Any:
+        """``old`` with the part that ``target.path[depth:]`` leads to replaced by ``value``."""
+        if depth == len(target.path):
+            return value
+        entries: list[tuple[int, Truth]]
+        match target.path[depth]:
+            case ir.Pos(position):
+                entries = [(position, True)]
+            case ir.Key(key, key_type):
+                found = self.value(key, self.names, guard)
+                entries, there = self.entries(old, found, key_type)
+                self.fail(negation(there), guard)
+            case other:
+                assert_never(other)
+        parts = list(old.slots if isinstance(old, Row) else old)
+        for rank, when in entries:
+            inner = self._updated(parts[rank], target, depth + 1, value, both(guard, when))
+            parts[rank] = merged(when, inner, parts[rank])
+        return Row(old.length, tuple(parts)) if isinstance(old, Row) else tuple(parts)
+
+    # -- choices --------------------------------------------------------------------------------
+
+    def picked(self, domain: ir.Domain, name: str, where: ir.Expr, guard: Truth) -> Any:
+        """Any member of ``domain`` that satisfies ``where``; no run where there is none."""
+        if isinstance(domain, ir.Subsets):
+            assert isinstance(domain.item, SetT)
+            of = self.value(domain.of, self.names, guard)
+            if len(of.when) > FREE_SUBSETS:
+                return self._any_subset(of, name, where, guard)
+        return self.one_of(self.members(domain, self.names, guard), name, where, guard)
+
+    def one_of(
+        self, members: list[tuple[Any, Truth]], name: str, where: ir.Expr, guard: Truth
+    ) -> Any:
+        """One of ``members`` that satisfies ``where``."""
+        ways: list[tuple[Any, Truth]] = []
+        for member, when in members:
+            inner = {**self.names, name: member}
+            fine = both(when, self.value(where, inner, both(guard, when)))
+            if fine is not False:
+                ways.append((member, fine))
+        if not ways:
+            self.assume(False, guard)
+            return members[0][0] if members else None
+        is_it = self.inputs.one_of(len(ways))
+        self.assume(disjunction(both(i, w) for i, (_, w) in zip(is_it, ways, strict=True)), guard)
+        found = ways[-1][0]
+        for condition, (member, _) in zip(reversed(is_it[:-1]), reversed(ways[:-1]), strict=True):
+            found = merged(condition, member, found)
+        return found
+
+    def _any_subset(self, of: Members, name: str, where: ir.Expr, guard: Truth) -> Members:
+        there = {k: self.inputs.truth() for k, w in of.when.items() if w is not False}
+        self.assume(conjunction(implied(there[k], of.when[k]) for k in there), guard)
+        found = Members(dict(there))
+        self.assume(self.value(where, {**self.names, name: found}, guard), guard)
+        return found
+
+
+def _inside(block: ir.Block) -> Iterator[ir.Stmt]:
+    for stmt in block:
+        yield stmt
+        match stmt:
+            case ir.If(_, then, otherwise):
+                yield from _inside(then)
+                yield from _inside(otherwise)
+            case ir.For(body=body) | ir.While(body=body):
+                yield from _inside(body)
+            case _:
+                pass

@@ -1,0 +1,278 @@
+"""Expressions as formulas: :mod:`checker.system.evaluate` over values that are not known.
+
+Loops, quantifiers and comprehensions are unrolled over whatever may be a member; errors of the run
+are collected, each with when it happens.  A part that is not evaluated (behind a lazy operator)
+has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, assert_never
+
+from checker.engines.symbolic import operations
+from checker.engines.symbolic.fitting import fits, narrowed
+from checker.engines.symbolic.terms import (
+    Number,
+    Truth,
+    at_most,
+    both,
+    conjunction,
+    counted,
+    disjunction,
+    either,
+    less,
+    negation,
+    total,
+)
+from checker.engines.symbolic.values import (
+    Cases,
+    Copies,
+    Members,
+    Row,
+    candidates,
+    lifted,
+    merged,
+)
+from checker.system import ir
+from checker.system.evaluate import key_rank
+from checker.system.ir import Expr, Op, Quantifier
+from checker.system.types import (
+    BagT,
+    MapT,
+    SetT,
+    Type,
+    Value,
+    cardinality,
+    sort_key,
+    universe,
+)
+from checker.witness.answer import Unsupported
+
+Names = Mapping[str, Any]
+
+WIDEST = 4096
+"""Members of a domain, at most."""
+
+
+@dataclass(slots=True)
+class Evaluation:
+    """One run of expressions or of a body over ``state``.
+
+    ``alive``: when the run has not been given up (by an ``Assume``) or met an error that was
+    certain; ``faults``: when it meets an error.
+    """
+
+    state: dict[str, Any]
+    alive: Truth = True
+    faults: list[Truth] = field(default_factory=list)
+
+    def fail(self, when: Truth, guard: Truth) -> None:
+        """An error of the run ``when``, if ``guard`` holds."""
+        found = conjunction((self.alive, guard, when))
+        if found is not False:
+            self.faults.append(found)
+
+    def failed(self) -> Truth:
+        """Whether any error was met."""
+        return disjunction(self.faults)
+
+    def held(self, type_: Type, value: Any, guard: Truth, known: Type | None = None) -> Any:
+        """``value`` where ``type_`` is held; an error where it does not fit."""
+        if known is not None and (known is type_ or known == type_):
+            return value
+        self.fail(negation(fits(type_, value)), guard)
+        return narrowed(type_, value)
+
+    # -- expressions ----------------------------------------------------------------------------
+
+    def value(self, expr: Expr, names: Names, guard: Truth = True) -> Any:
+        """The value of ``expr``; its errors count where ``guard`` holds."""
+        match expr:
+            case ir.Const(type_, value):
+                return lifted(type_, value)
+            case ir.Local(_, name):
+                return names[name]
+            case ir.Read(_, variable):
+                return self.state[variable]
+            case ir.Index():
+                return self._index(expr, names, guard)
+            case ir.Item(_, base, position):
+                return self.value(base, names, guard)[position]
+            case ir.Apply():
+                return self._apply(expr, names, guard)
+            case ir.Make(_, case, args):
+                fields = tuple(self.value(a, names, guard) for a in args)
+                return self.held(expr.type, Cases({case: (True, fields)}), guard)
+            case ir.IsCase(base, case):
+                found = self.value(base, names, guard).of.get(case)
+                return False if found is None else found[0]
+            case ir.CaseField(type_, base, case, position):
+                found = self.value(base, names, guard).of.get(case)
+                return operations.anything(type_) if found is None else found[1][position]
+            case ir.Let(_, name, value, body):
+                return self.value(body, {**names, name: self.value(value, names, guard)}, guard)
+            case ir.Quant():
+                return self._quantified(expr, names, guard)
+            case ir.SetOf():
+                return self._set_of(expr, names, guard)
+            case ir.MapOf(type_, name, body):
+                assert isinstance(type_, MapT)
+                keys = (lifted(type_.key, k) for k in self.all_of(type_.key))
+                entries = tuple(self.value(body, {**names, name: k}, guard) for k in keys)
+                return self.held(type_, entries, guard)
+            case _:
+                assert_never(expr)
+
+    def _index(self, expr: ir.Index, names: Names, guard: Truth) -> Any:
+        base, key = self.value(expr.base, names, guard), self.value(expr.key, names, guard)
+        type_ = expr.base.type
+        entries, found = self.entries(base, key, type_.key if isinstance(type_, MapT) else None)
+        self.fail(negation(found), guard)
+        if not entries:
+            return operations.anything(expr.type)
+        parts = base.slots if isinstance(base, Row) else base
+        result = parts[entries[-1][0]]
+        for rank, when in reversed(entries[:-1]):
+            result = merged(when, parts[rank], result)
+        return result
+
+    def entries(
+        self, base: Any, key: Any, key_type: Type | None
+    ) -> tuple[list[tuple[int, Truth]], Truth]:
+        """The positions in ``base`` that ``key`` may stand for, each with when it does, and whether
+        it stands for any."""
+        size = len(base.slots) if isinstance(base, Row) else len(base)
+        ways: dict[int, list[Truth]] = {}
+        for value, when in candidates(key):
+            rank = key_rank(key_type, value) if key_type is not None else int(value)  # type: ignore[call-overload]
+            if 0 <= rank < size:
+                ways.setdefault(rank, []).append(when)
+        entries = [(rank, disjunction(ways[rank])) for rank in sorted(ways)]
+        if not isinstance(base, Row):
+            return entries, disjunction(when for _, when in entries)
+        return entries, both(at_most(0, key), less(key, base.length))
+
+    def _apply(self, expr: ir.Apply, names: Names, guard: Truth) -> Any:
+        match expr.op:
+            case Op.AND | Op.OR:
+                parts: list[Truth] = []
+                for arg in expr.args:
+                    part = self.value(arg, names, guard)
+                    goes_on = part if expr.op is Op.AND else negation(part)
+                    parts.append(part)
+                    if goes_on is False:
+                        break
+                    guard = both(guard, goes_on)
+                return conjunction(parts) if expr.op is Op.AND else disjunction(parts)
+            case Op.ITE:
+                condition = self.value(expr.args[0], names, guard)
+                if isinstance(condition, bool):
+                    return self.value(expr.args[1 if condition else 2], names, guard)
+                then = self.value(expr.args[1], names, both(guard, condition))
+                otherwise = self.value(expr.args[2], names, both(guard, negation(condition)))
+                return merged(condition, then, otherwise)
+            case _:
+                args = [self.value(a, names, guard) for a in expr.args]
+                return operations.applied(self, expr, args, guard)
+
+    def _quantified(self, expr: ir.Quant, names: Names, guard: Truth) -> Truth | Number:
+        forall, counts = expr.kind is Quantifier.FORALL, expr.kind is Quantifier.COUNT
+        parts: list[Any] = []
+        for value, when, copies in self.elements(expr.domain, names, guard):
+            if when is False:
+                continue
+            inner = both(guard, when)
+            holds = self.value(expr.body, {**names, expr.name: value}, inner)
+            if counts:
+                parts.append(
+                    counted(both(when, holds)) if copies is None else merged(holds, copies, 0)
+                )
+                continue
+            part = either(negation(when), holds) if forall else both(when, holds)
+            parts.append(part)
+            guard = both(guard, part if forall else negation(part))
+            if guard is False:
+                break
+        if counts:
+            return total(parts)
+        return conjunction(parts) if forall else disjunction(parts)
+
+    def _set_of(self, expr: ir.SetOf, names: Names, guard: Truth) -> Members:
+        assert isinstance(expr.type, SetT)
+        found: dict[Value, Truth] = {}
+        for member, when in self.members(expr.domain, names, guard):
+            inner = {**names, expr.name: member}
+            there = both(when, self.value(expr.where, inner, both(guard, when)))
+            if there is False:
+                continue
+            held = both(guard, there)
+            item = self.value(expr.item, inner, held)
+            item = self.held(expr.type.item, item, held, expr.item.type)
+            for value, is_it in candidates(item):
+                found[value] = either(found.get(value, False), both(there, is_it))
+        return Members(found)
+
+    # -- domains --------------------------------------------------------------------------------
+
+    def all_of(self, type_: Type) -> list[Value]:
+        """All values of ``type_``; raises :class:`Unsupported` where they are too many."""
+        if not isinstance(type_, BagT) and cardinality(type_) > WIDEST:
+            raise Unsupported(f"a loop runs over {cardinality(type_):,} values")
+        return list(universe(type_))
+
+    def members(self, domain: ir.Domain, names: Names, guard: Truth) -> list[tuple[Any, Truth]]:
+        """What may be a member of ``domain``, in canonical order, and when it is."""
+        match domain:
+            case ir.Universe(item):
+                return [(lifted(item, v), True) for v in self.all_of(item)]
+            case ir.Members(of, item):
+                return members_of(self.value(of, names, guard), item)
+            case ir.Subsets(of, item):
+                assert isinstance(item, SetT)
+                return subsets_of(self.value(of, names, guard), item.item)
+            case _:
+                assert_never(domain)
+
+    def elements(
+        self, domain: ir.Domain, names: Names, guard: Truth
+    ) -> list[tuple[Any, Truth, Number | None]]:
+        """Like :meth:`members`, with how many copies there are where it is a bag."""
+        if isinstance(domain, ir.Members) and isinstance(domain.of.type, BagT):
+            bag = self.value(domain.of, names, guard)
+            return [
+                (lifted(domain.item, key), less(0, bag.of[key]), bag.of[key])
+                for key in sorted(bag.of, key=sort_key)
+            ]
+        return [(value, when, None) for value, when in self.members(domain, names, guard)]
+
+
+def members_of(of: Any, item: Type) -> list[tuple[Any, Truth]]:
+    """What may be in ``of``, a set, bag or sequence, in canonical order, and when it is."""
+    match of:
+        case Members():
+            keys = sorted(of.when, key=lambda v: key_rank(item, v))
+            return [(lifted(item, k), of.when[k]) for k in keys if of.when[k] is not False]
+        case Copies():
+            counts = ((k, less(0, of.of[k])) for k in sorted(of.of, key=sort_key))
+            return [(lifted(item, k), there) for k, there in counts if there is not False]
+        case Row():
+            slots = ((v, less(i, of.length)) for i, v in enumerate(of.slots))
+            return [(v, there) for v, there in slots if there is not False]
+        case _:
+            raise AssertionError(f"no collection: {of!r}")
+
+
+def subsets_of(of: Members, item: Type) -> list[tuple[Any, Truth]]:
+    """What may be a subset of ``of``, in canonical order, and when it is."""
+    keys = sorted(
+        (k for k, w in of.when.items() if w is not False), key=lambda v: key_rank(item, v)
+    )
+    if 1 << len(keys) > WIDEST:
+        raise Unsupported(f"a loop runs over all subsets of {len(keys)} members")
+    found = []
+    for mask in range(1 << len(keys)):
+        there = [k for i, k in enumerate(keys) if mask >> i & 1]
+        found.append((Members(dict.fromkeys(there, True)), conjunction(of.when[k] for k in there)))
+    return found

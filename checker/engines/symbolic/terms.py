@@ -1,0 +1,284 @@
+"""Truth values and integers that may be known: Python values where they are, z3 terms otherwise.
+
+A formula is small when what is known stays known, so every constructor here folds.  Integers are
+signed bit vectors that are wide enough for all that they can be: nothing wraps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import z3
+
+Truth = bool | z3.BoolRef
+"""A truth value, known or not."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Num:
+    """An integer in ``lo..hi`` that is not known: ``term`` is a signed vector of their width."""
+
+    term: z3.BitVecRef
+    lo: int
+    hi: int
+
+
+Number = int | Num
+"""An integer, known or not."""
+
+
+def width(lo: int, hi: int) -> int:
+    """Bits of the narrowest signed vector that holds ``lo`` and ``hi``."""
+    return max(lo.bit_length() if lo >= 0 else (lo + 1).bit_length(), hi.bit_length()) + 1
+
+
+def same(a: object, b: object) -> bool:
+    """Whether two truth values or integers are the same for sure."""
+    if a is b:
+        return True
+    match a, b:
+        case z3.ExprRef(), z3.ExprRef():
+            return bool(a.eq(b))
+        case Num(), Num():
+            return bool(a.term.eq(b.term))
+        case (bool(), bool()) | (int(), int()):
+            return a == b
+        case _:
+            return False
+
+
+def term_of(truth: Truth) -> z3.BoolRef:
+    """``truth`` as a term."""
+    return z3.BoolVal(truth) if isinstance(truth, bool) else truth
+
+
+# ---- truth ------------------------------------------------------------------------------------
+
+
+def negation(a: Truth) -> Truth:
+    """Not ``a``."""
+    if isinstance(a, bool):
+        return not a
+    return a.arg(0) if z3.is_not(a) else z3.Not(a)  # type: ignore[no-any-return]
+
+
+def conjunction(parts: Iterable[Truth]) -> Truth:
+    """All of ``parts``."""
+    open_: list[z3.BoolRef] = []
+    for part in parts:
+        if isinstance(part, bool):
+            if not part:
+                return False
+        elif not any(part is other for other in open_):
+            open_.append(part)
+    if not open_:
+        return True
+    return open_[0] if len(open_) == 1 else z3.And(open_)
+
+
+def disjunction(parts: Iterable[Truth]) -> Truth:
+    """Some of ``parts``."""
+    open_: list[z3.BoolRef] = []
+    for part in parts:
+        if isinstance(part, bool):
+            if part:
+                return True
+        elif not any(part is other for other in open_):
+            open_.append(part)
+    if not open_:
+        return False
+    return open_[0] if len(open_) == 1 else z3.Or(open_)
+
+
+def both(a: Truth, b: Truth) -> Truth:
+    """``a`` and ``b``."""
+    if isinstance(a, bool):
+        return b if a else False
+    if isinstance(b, bool):
+        return a if b else False
+    return a if a is b else z3.And(a, b)
+
+
+def either(a: Truth, b: Truth) -> Truth:
+    """``a`` or ``b``."""
+    if isinstance(a, bool):
+        return True if a else b
+    if isinstance(b, bool):
+        return True if b else a
+    return a if a is b else z3.Or(a, b)
+
+
+def implied(a: Truth, b: Truth) -> Truth:
+    """``b`` where ``a``."""
+    return either(negation(a), b)
+
+
+def alike(a: Truth, b: Truth) -> Truth:
+    """Whether both have the same truth value."""
+    if isinstance(a, bool):
+        return b if a else negation(b)
+    if isinstance(b, bool):
+        return a if b else negation(a)
+    return True if same(a, b) else a == b
+
+
+def chosen(condition: z3.BoolRef, a: Truth, b: Truth) -> Truth:
+    """``a`` where ``condition``, else ``b``."""
+    if same(a, b):
+        return a
+    if isinstance(a, bool):
+        return either(condition, b) if a else both(negation(condition), b)
+    if isinstance(b, bool):
+        return either(negation(condition), a) if b else both(condition, a)
+    return z3.If(condition, a, b)
+
+
+# ---- integers ---------------------------------------------------------------------------------
+
+
+def bounds(a: Number) -> tuple[int, int]:
+    """The least and the largest that ``a`` can be."""
+    return (a.lo, a.hi) if isinstance(a, Num) else (a, a)
+
+
+def vector(a: Number, bits: int) -> z3.BitVecRef:
+    """``a`` as a signed vector of ``bits``, which are enough."""
+    if not isinstance(a, Num):
+        return z3.BitVecVal(a, bits)
+    size = a.term.size()
+    if size == bits:
+        return a.term
+    return z3.SignExt(bits - size, a.term) if size < bits else z3.Extract(bits - 1, 0, a.term)
+
+
+def number(term: z3.BitVecRef, lo: int, hi: int) -> Number:
+    """``term``, a signed vector whose value is in ``lo..hi``, in the width of these."""
+    if lo == hi:
+        return lo
+    bits = width(lo, hi)
+    return Num(vector(Num(term, lo, hi), bits), lo, hi)
+
+
+def clipped(a: Number, lo: int, hi: int) -> Number:
+    """``a``, of which it is known by now that it is in ``lo..hi``."""
+    if not isinstance(a, Num):
+        return a
+    low, high = max(a.lo, lo), min(a.hi, hi)
+    if low > high:  # what can't be: nobody will look
+        return lo
+    return a if (low, high) == (a.lo, a.hi) else number(a.term, low, high)
+
+
+def equal_numbers(a: Number, b: Number) -> Truth:
+    """Whether two integers are equal."""
+    (a_lo, a_hi), (b_lo, b_hi) = bounds(a), bounds(b)
+    if a_hi < b_lo or b_hi < a_lo:
+        return False
+    if not isinstance(a, Num) and not isinstance(b, Num):
+        return a == b
+    if same(a, b):
+        return True
+    bits = max(width(a_lo, a_hi), width(b_lo, b_hi))
+    return vector(a, bits) == vector(b, bits)
+
+
+def less(a: Number, b: Number) -> Truth:
+    """Whether ``a < b``."""
+    (a_lo, a_hi), (b_lo, b_hi) = bounds(a), bounds(b)
+    if a_hi < b_lo:
+        return True
+    if a_lo >= b_hi:
+        return False
+    bits = max(width(a_lo, a_hi), width(b_lo, b_hi))
+    return vector(a, bits) < vector(b, bits)
+
+
+def at_most(a: Number, b: Number) -> Truth:
+    """Whether ``a <= b``."""
+    return negation(less(b, a))
+
+
+def inside(a: Number, lo: int, hi: int) -> Truth:
+    """Whether ``a`` is in ``lo..hi``."""
+    return both(at_most(lo, a), at_most(a, hi))
+
+
+def chosen_number(condition: z3.BoolRef, a: Number, b: Number) -> Number:
+    """``a`` where ``condition``, else ``b``."""
+    if same(a, b):
+        return a
+    (a_lo, a_hi), (b_lo, b_hi) = bounds(a), bounds(b)
+    lo, hi = min(a_lo, b_lo), max(a_hi, b_hi)
+    bits = width(lo, hi)
+    return Num(z3.If(condition, vector(a, bits), vector(b, bits)), lo, hi)
+
+
+def added(a: Number, b: Number) -> Number:
+    """``a + b``."""
+    if not isinstance(a, Num) and not isinstance(b, Num):
+        return a + b
+    if a == 0:
+        return b
+    if b == 0:
+        return a
+    (a_lo, a_hi), (b_lo, b_hi) = bounds(a), bounds(b)
+    lo, hi = a_lo + b_lo, a_hi + b_hi
+    bits = max(width(lo, hi), width(a_lo, a_hi), width(b_lo, b_hi))
+    return number(vector(a, bits) + vector(b, bits), lo, hi)
+
+
+def subtracted(a: Number, b: Number) -> Number:
+    """``a - b``."""
+    if not isinstance(a, Num) and not isinstance(b, Num):
+        return a - b
+    (a_lo, a_hi), (b_lo, b_hi) = bounds(a), bounds(b)
+    lo, hi = a_lo - b_hi, a_hi - b_lo
+    bits = max(width(lo, hi), width(a_lo, a_hi), width(b_lo, b_hi))
+    return number(vector(a, bits) - vector(b, bits), lo, hi)
+
+
+def multiplied(a: Number, b: Number) -> Number:
+    """``a * b``."""
+    if not isinstance(a, Num) and not isinstance(b, Num):
+        return a * b
+    corners = [x * y for x in bounds(a) for y in bounds(b)]
+    lo, hi = min(corners), max(corners)
+    bits = max(width(lo, hi), width(*bounds(a)), width(*bounds(b)))
+    return number(vector(a, bits) * vector(b, bits), lo, hi)
+
+
+def divided(a: Number, b: Number) -> tuple[Number, Number]:
+    """Floor quotient and remainder of ``a`` by ``b``; anything where ``b`` is 0."""
+    if not isinstance(a, Num) and not isinstance(b, Num):
+        return divmod(a, b) if b else (0, 0)
+    (a_lo, a_hi), (b_lo, b_hi) = bounds(a), bounds(b)
+    reach = max(abs(a_lo), abs(a_hi)) + 1
+    far = max(abs(b_lo), abs(b_hi))
+    low = 0 if b_lo >= 0 else -far
+    high = 0 if b_hi <= 0 else far
+    bits = max(width(-reach, reach), width(-far, far)) + 1
+    x, y = vector(a, bits), vector(b, bits)
+    quotient, rest = x / y, z3.SRem(x, y)
+    down = z3.And(rest != 0, (rest < 0) != (y < 0))
+    zero = z3.BitVecVal(0, bits)
+    quotient = z3.If(y == 0, zero, z3.If(down, quotient - 1, quotient))
+    rest = z3.If(y == 0, zero, z3.If(down, rest + y, rest))
+    return number(quotient, -reach, reach), number(rest, low, high)
+
+
+def total(parts: Sequence[Number]) -> Number:
+    """The sum of ``parts``, added up in a balanced way."""
+    known = sum(p for p in parts if not isinstance(p, Num))
+    left: list[Number] = [p for p in parts if isinstance(p, Num)]
+    while len(left) > 1:
+        pairs = [added(left[i], left[i + 1]) for i in range(0, len(left) - 1, 2)]
+        left = pairs + (left[-1:] if len(left) % 2 else [])
+    return added(left[0], known) if left else known
+
+
+def counted(truth: Truth) -> Number:
+    """1 where ``truth``, else 0."""
+    if isinstance(truth, bool):
+        return int(truth)
+    return Num(z3.If(truth, z3.BitVecVal(1, 2), z3.BitVecVal(0, 2)), 0, 1)
