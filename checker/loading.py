@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
+from dataclasses import replace
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.lang import typed
@@ -28,6 +29,48 @@ def load_check(path: str, name: str | None, settings: Mapping[str, str]) -> type
     from checker.lang.load import load_in_world
 
     return load_in_world(path, check.name, world)
+
+
+def about_all(path: str, name: str | None, settings: Mapping[str, str]) -> bool:
+    """Whether the check is about all sizes, and ``settings`` give it none; raises
+    :class:`SpecError`."""
+    every = load_check(path, name, settings).every
+    return bool(every) and not any(size in settings for size in every)
+
+
+def general(check: typed.Check) -> typed.Check:
+    """What ``check`` asks of one system, asked of the systems of all sizes.
+
+    ``n``, ``f`` and the protocol's parameters that are numbers have no value any more, except where
+    it follows from others (``k = f + 1``, or a default that nothing replaces); bounds of faults
+    that are numbers become ``f``.  What is assumed of them is what the protocol ``requires``.  A
+    check about all sizes stays as it is.
+    """
+    if check.every:
+        return check
+    numbers = [p.name for p in check.protocol.parameters if isinstance(p.type, typed.Int)]
+    given = {s.name: s.value for s in check.settings}
+    unset = {p.name for p in check.protocol.parameters if p.default is not None} - given.keys()
+    follow = {name for name, value in given.items() if not isinstance(value, typed.Literal)}
+    every = tuple(name for name in ("n", *numbers, "f") if name not in unset | follow)
+    return replace(
+        check,
+        settings=tuple(s for s in check.settings if s.name not in every),
+        every=every,
+        every_span=check.span,
+        expect=tuple(e for e in check.expect if isinstance(e.value, str)),
+        scenarios=(),
+        crash=_free(check.crash),
+        omission=_free(check.omission),
+        byzantine=_free(check.byzantine),
+    )
+
+
+def _free(bound: typed.Expr | None) -> typed.Expr | None:
+    """A bound of faults that is a number becomes ``f``."""
+    if not isinstance(bound, typed.Literal):
+        return bound
+    return typed.Param(bound.type, "f", bound.span)
 
 
 def _module(path: str) -> typed.Module:

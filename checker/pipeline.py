@@ -15,7 +15,7 @@ from checker.diagnostics import Diagnostic, SpecError
 from checker.exploration.forecast import Outlook
 from checker.exports import exported, require_exportable
 from checker.lang import typed
-from checker.loading import checks_in, load_check, no_such_check
+from checker.loading import about_all, checks_in, general, load_check, no_such_check
 from checker.notes import idle, not_promised, notes, piles_up
 from checker.options import Options, version
 from checker.provenance import header_of, settings_of
@@ -38,9 +38,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Options",
+    "about_all",
     "checks_in",
     "dump",
     "explain_trace",
+    "general",
     "load_check",
     "no_such_check",
     "open_again",

@@ -82,7 +82,7 @@ def check(
     **engine: Any,
 ) -> int:
     """Run checks: all of FILE's, or the one called CHECK."""
-    from checker import pipeline
+    from checker.cli.asking import answered
     from checker.cli.keeping import say_kept, with_keeping
     from checker.cli.progress import Meter
     from checker.cli.say import note
@@ -92,7 +92,7 @@ def check(
     from checker.witness.verdict import worst
 
     outputs = [output for output in (json_out, trace_out, itf_out) if output is not None]
-    _require(outputs)
+    require_outputs(outputs)
     options = options_of(settings, engine, coverage=coverage)
     options = replace(options, kinds=kinds, audit=audit_reductions, compact=compact)
     asked = targets(names)
@@ -104,20 +104,21 @@ def check(
     with sessions(options):
         for path, name in asked:
             with Meter(f"{path}::{name}", silent=quiet) as meter, ended_politely():
-                report = pipeline.run_check(path, name, options, meter)
+                report = answered(path, name, options, meter)
             if "-" not in outputs:
-                _print(report, with_traces=not quiet, steps=steps, first=not reports)
+                print_report(report, with_traces=not quiet, steps=steps, first=not reports)
             for failed in report.failed:
                 note(f"error: {failed}")
             say_kept(report, options)
             reports.append(report)
             if report.interrupted:
                 break
-    _save(reports, json_out, trace_out, itf_out)
+    save(reports, json_out, trace_out, itf_out)
     return worst(report.exit_code for report in reports)
 
 
-def _require(outputs: list[str]) -> None:
+def require_outputs(outputs: list[str]) -> None:
+    """Raises ``UsageError`` where two of the files are one, or a file can't be written."""
     from checker.cli.say import require_writable
 
     if len(set(outputs)) < len(outputs):
@@ -135,7 +136,8 @@ def _with_tables(options: Options, states_out: str | None, checks: int) -> Optio
     return replace(options, states_out=states_out)
 
 
-def _print(report: Report, *, with_traces: bool, steps: bool, first: bool) -> None:
+def print_report(report: Report, *, with_traces: bool, steps: bool, first: bool) -> None:
+    """Prints a report and its traces, the first of several without a blank line before it."""
     from checker.cli.say import page
     from checker.views.report import report_view
     from checker.views.text import trace_view
@@ -181,9 +183,10 @@ def traces_of(report: Report) -> list[Trace]:
     return found
 
 
-def _save(
+def save(
     reports: list[Report], json_out: str | None, trace_out: str | None, itf_out: str | None
 ) -> None:
+    """Writes the reports, and the first of their traces, where that was asked for."""
     if json_out is not None:
         _save_reports(reports, json_out)
     if trace_out is None and itf_out is None:

@@ -24,6 +24,7 @@ PACKAGES = (
     ("rich", "text views"),
     ("llvmlite", "the native engine"),
     ("pyarrow", "runs and results on disk"),
+    ("z3-solver", "proofs"),
 )
 """Name, and what for."""
 

@@ -119,11 +119,11 @@ def _options(budget: float) -> Options:
 
 
 def _verdicts(file: str, name: str, options: Options) -> tuple[PropertyVerdict, ...]:
-    from checker import pipeline
+    from checker.cli.asking import answered
     from checker.cli.progress import Meter
 
     with Meter(f"{file}::{name}") as meter:
-        report = pipeline.run_check(file, name, options, meter)
+        report = answered(file, name, options, meter)
     if report.interrupted:
         raise KeyboardInterrupt
     return report.verdicts

@@ -22,6 +22,7 @@ from checker.cli.explore import explore
 from checker.cli.export import export
 from checker.cli.gallery import gallery
 from checker.cli.library import list_specs
+from checker.cli.prove import prove
 from checker.cli.replay import replay
 from checker.cli.scenario import scenario
 from checker.cli.show import show
@@ -73,6 +74,7 @@ def cli() -> None:
 
 for _command in (
     check,
+    prove,
     sweep,
     test,
     replay,

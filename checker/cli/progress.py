@@ -77,7 +77,8 @@ class Meter(_Line):
     def _line(self, progress: Progress) -> str:
         if progress.phase:
             seconds = f"{progress.seconds:.0f} s"
-            return f"{self._what}: {progress.states:,} states, {progress.phase}, {seconds}"
+            states = f"{progress.states:,} states, " if progress.states else ""
+            return f"{self._what}: {states}{progress.phase}, {seconds}"
         rate = progress.states / progress.seconds
         memory = f", {progress.memory / (1 << 20):,.0f} MiB" if progress.memory else ""
         return (

@@ -27,16 +27,34 @@ def size(text: str) -> int:
     return amount
 
 
+DEEPEST = 10_000
+"""Steps that formulas are unrolled to at most."""
+
+DEPTH = click.option(
+    "--depth",
+    type=click.IntRange(0, DEEPEST),
+    metavar="K",
+    help="Of one finite system: induction over up to K steps.",
+)
+QUERY_TIMEOUT = click.option(
+    "--query-timeout",
+    type=click.FloatRange(min=0.001),
+    metavar="SECONDS",
+    help="How long z3 may think about one query.",
+)
+
+
 def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say how a search is made."""
     options = (
         click.option(
             "--engine",
-            type=click.Choice(["auto", "native", "spark", "reference"]),
+            type=click.Choice(["auto", "native", "spark", "reference", "symbolic"]),
             default="auto",
             show_default=True,
             help="What searches: compiled code here, or on Spark, or the plain interpreter that"
-            " defines it; auto starts here, and goes over to --master when it pays.",
+            " defines it, or z3, for runs of up to --depth steps; auto starts here, and goes over"
+            " to --master when it pays.",
         ),
         click.option(
             "--reduce",
@@ -51,7 +69,15 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--fine-steps", is_flag=True, help="Each copy of a multicast leaves in its own step."
         ),
         click.option("--max-states", type=click.IntRange(min=1), metavar="N"),
-        click.option("--max-depth", type=click.IntRange(min=0), metavar="N"),
+        click.option(
+            "--max-depth",
+            "--depth",
+            "max_depth",
+            type=click.IntRange(min=0),
+            metavar="K",
+            help="Look at runs of up to K steps.",
+        ),
+        QUERY_TIMEOUT,
         click.option("--timeout", type=click.FloatRange(min=0.001), metavar="SECONDS"),
         click.option("--memory", type=size, metavar="SIZE", help="Such as 4G or 500M."),
     )
@@ -90,7 +116,11 @@ def options_of(
     from checker.pipeline import Options
     from checker.witness.answer import Limits
 
-    limits = Limits(given["max_states"], given["max_depth"], given["timeout"], given["memory"])
+    depth = given["max_depth"]
+    if given["engine"] == "symbolic" and depth is not None and depth > DEEPEST:
+        message = f"--depth {depth} is too deep for formulas: {DEEPEST:,} steps are the most"
+        raise click.UsageError(message)
+    limits = Limits(given["max_states"], depth, given["timeout"], given["memory"])
     more: dict[str, Any] = {}
     if given["graduate_at"] is not None:
         more["graduate_at"] = given["graduate_at"]
@@ -105,6 +135,7 @@ def options_of(
         limits=limits,
         coverage=coverage,
         reduce=given["reduce"],
+        query_timeout=given["query_timeout"],
         **more,
     )
 

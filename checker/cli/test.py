@@ -58,6 +58,7 @@ def specs_in(paths: Iterable[str]) -> Iterable[Path]:
 def _run(file: str, options: Options) -> list[int]:
     """A line for each check of a file, and their exit codes; a bad file is one failure."""
     from checker import pipeline
+    from checker.cli.asking import answered
     from checker.cli.progress import Meter
     from checker.cli.say import note, rendered
     from checker.diagnostics import SpecError
@@ -70,7 +71,7 @@ def _run(file: str, options: Options) -> list[int]:
             note(f"{file}: has no check")
         for name in names:
             with Meter(f"{file}::{name}") as meter:
-                report = pipeline.run_check(file, name, options, meter)
+                report = answered(file, name, options, meter)
             click.echo(_line(report))
             codes.append(report.exit_code)
             if report.interrupted:
@@ -86,6 +87,8 @@ def _run(file: str, options: Options) -> list[int]:
 def _line(report: Report) -> str:
     mark = "as expected" if report.exit_code == 0 else "UNEXPECTED "
     states = f"{report.distinct_states:,} states, {report.seconds:.2f} s"
+    if report.proof is not None:
+        states = f"{report.proof.queries:,} queries, {report.proof.seconds:.2f} s"
     why = "".join(f"\n             {reason}" for reason in _reasons(report))
     return f"{mark}  {report.file}::{report.check}  ({states}){why}"
 

@@ -113,6 +113,12 @@ SETTINGS = {
         "the scenario. What the check was set to comes next, each on a line: `set n = 4`, `fine "
         "steps`. Then there is one clause `scenario NAME { … }`, as a check has it.",
     ),
+    "E041": Entry(
+        "no solver",
+        "Proofs, and `--engine symbolic`, are made with z3, which is installed with the tool as "
+        "`z3-solver`. Here it is missing, or can't be loaded. Everything else works without it: "
+        "`bivalence check` explores.",
+    ),
 }
 
 CODES: dict[str, Entry] = {**SYNTAX, **NAMES, **CHECKS, **RUN, **SETTINGS, **FOLDERS, **CLUSTERS}

@@ -1,0 +1,45 @@
+"""Who answers a check: a search, or a proof where it is about all sizes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from checker.options import Options
+    from checker.witness.answer import Listener
+    from checker.witness.verdict import Report
+
+
+def answered(path: str, name: str, options: Options, listener: Listener | None = None) -> Report:
+    """The report on the check ``name`` of the file ``path``.
+
+    A check ``for all n, T, …`` is proved, unless the settings of ``options`` give it sizes.
+    Raises what :func:`checker.pipeline.run_check` does.
+    """
+    from checker import pipeline
+
+    if not pipeline.about_all(path, name, options.settings):
+        return pipeline.run_check(path, name, options, listener)
+    return for_every_size(path, name, options, listener)
+
+
+def for_every_size(
+    path: str,
+    name: str,
+    options: Options,
+    listener: Listener | None = None,
+    *,
+    tight: bool = False,
+    synthesize: bool = False,
+) -> Report:
+    """The report of the proof for all sizes; raises :class:`SpecError`, also where z3 is missing.
+
+    ``tight``: less is assumed of the sizes, to see what fails then; ``synthesize``: conditions and
+    thresholds that are enough are looked for.
+    """
+    from checker.engines.solver import require_solver
+
+    require_solver()
+    from checker.proving.parametric import prove_every
+
+    return prove_every(path, name, options, listener, tight=tight, synthesize=synthesize)

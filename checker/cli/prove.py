@@ -1,0 +1,181 @@
+"""``bivalence prove``: what holds at every depth, and for every number of processes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from checker.cli.settings import DEPTH, QUERY_TIMEOUT, SET
+
+if TYPE_CHECKING:
+    from checker.options import Options
+    from checker.witness.answer import Listener
+    from checker.witness.verdict import Report
+
+BUDGET = 60.0
+"""Seconds for each check."""
+METHODS = {
+    "auto": ("invariants", "induction", "pdr"),
+    "invariants": ("invariants",),
+    "induction": ("induction",),
+    "pdr": ("pdr",),
+}
+"""What each choice of ``--method`` tries, in order."""
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, metavar="FILE[::CHECK]...")
+@SET
+@click.option(
+    "--all-n",
+    "every",
+    is_flag=True,
+    help="For every n, f and number that the protocol takes, where its `requires` holds; a check"
+    " with `for all` is always asked so.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(list(METHODS)),
+    default="auto",
+    show_default=True,
+    help="Of one finite system: invariants that each step keeps, induction over K steps, or"
+    " property-directed reachability; auto tries them in this order.",
+)
+@DEPTH
+@click.option(
+    "--budget",
+    type=click.FloatRange(min=0.001),
+    default=BUDGET,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to try, for each check.",
+)
+@QUERY_TIMEOUT
+@click.option(
+    "--certificate",
+    metavar="FILE",
+    help="Write what shows the proof as SMT-LIB 2: any solver must answer unsat to each query.",
+)
+@click.option(
+    "--tight/--no-tight",
+    default=True,
+    show_default=True,
+    help="With --all-n: assume less of the sizes, and say what fails then.",
+)
+@click.option(
+    "--synthesize",
+    is_flag=True,
+    help="With --all-n: look for the weakest linear condition, and for thresholds, that will do.",
+)
+@click.option(
+    "--json", "json_out", metavar="FILE", help="Write the report as JSON; - is stdout, alone."
+)
+@click.option("--trace-out", metavar="FILE", help="Write the first violation's trace as JSON.")
+@click.option("--steps", is_flag=True, help="Show runs step by step, with all that changes.")
+@click.option("--quiet", "-q", is_flag=True, help="No progress and no traces.")
+def prove(
+    names: tuple[str, ...],
+    settings: tuple[str, ...],
+    every: bool,
+    method: str,
+    depth: int | None,
+    budget: float,
+    query_timeout: float | None,
+    certificate: str | None,
+    tight: bool,
+    synthesize: bool,
+    json_out: str | None,
+    trace_out: str | None,
+    steps: bool,
+    quiet: bool,
+) -> int:
+    """Prove what checks ask, with z3: all of FILE's, or the one called CHECK.
+
+    Of a finite system: at every depth, however many states there are. With --all-n, or of a check
+    with `for all`: for every number of processes and faults that the resilience condition allows.
+    PROVED is said only of what a second query has confirmed.
+    """
+    from checker.cli.asking import for_every_size
+    from checker.cli.check import EXPLAIN, print_report, require_outputs, save
+    from checker.cli.progress import Meter
+    from checker.cli.say import note
+    from checker.cli.settings import settings_of, targets
+    from checker.cli.signals import ended_politely
+    from checker.options import Options
+    from checker.witness.answer import Limits
+    from checker.witness.verdict import worst
+
+    outputs = [output for output in (json_out, trace_out, certificate) if output is not None]
+    require_outputs(outputs)
+    asked = targets(names)
+    if certificate is not None and len(asked) > 1:
+        raise click.UsageError("--certificate is about one check: name it, as FILE::CHECK")
+    options = Options(
+        settings=settings_of(settings),
+        limits=Limits(max_depth=depth, timeout=budget),
+        query_timeout=query_timeout,
+        explain=None if quiet and not outputs else EXPLAIN,
+    )
+    _require_sense(options, asked, every)
+    general = [_about_all(path, name, options, every) for path, name in asked]
+    if all(general) and (certificate is not None or depth is not None or method != "auto"):
+        raise click.UsageError("--method, --depth and --certificate are about finite systems")
+    if synthesize and not any(general):
+        raise click.UsageError("--synthesize wants --all-n, or a check with `for all`")
+    reports: list[Report] = []
+    for (path, name), every_size in zip(asked, general, strict=True):
+        with Meter(f"{path}::{name}", silent=quiet) as meter, ended_politely():
+            if every_size:
+                report = for_every_size(
+                    path, name, options, meter, tight=tight, synthesize=synthesize
+                )
+            else:
+                report = _of_one(path, name, options, meter, METHODS[method], certificate)
+        if "-" not in outputs:
+            print_report(report, with_traces=not quiet, steps=steps, first=not reports)
+        for failed in report.failed:
+            note(f"error: {failed}")
+        reports.append(report)
+        if report.interrupted:
+            break
+    save(reports, json_out, trace_out, None)
+    return worst(report.exit_code for report in reports)
+
+
+def _require_sense(options: Options, asked: list[tuple[str, str]], every: bool) -> None:
+    """Raises ``UsageError`` where sizes are given, and yet all are asked about."""
+    from checker import pipeline
+
+    if not every:
+        return
+    for path, name in asked:
+        check = pipeline.general(pipeline.load_check(path, name, options.settings))
+        for size in check.every:
+            if size in options.settings:
+                said = f"--set {size}={options.settings[size]}"
+                raise click.UsageError(f"--all-n is about every {size}: leave out {said}")
+
+
+def _about_all(path: str, name: str, options: Options, every: bool) -> bool:
+    from checker import pipeline
+
+    return every or pipeline.about_all(path, name, options.settings)
+
+
+def _of_one(
+    path: str,
+    name: str,
+    options: Options,
+    listener: Listener,
+    methods: tuple[str, ...],
+    certificate: str | None,
+) -> Report:
+    """The report on a finite system; the certificate is written where one was found."""
+    from checker.engines.solver import require_solver
+
+    require_solver()
+    from checker.proving.finite import prove_check
+
+    budget = options.limits.timeout
+    return prove_check(path, name, options, methods, budget, listener, certificate=certificate)

@@ -1,0 +1,25 @@
+"""Whether the solver that proofs are made with is here."""
+
+from __future__ import annotations
+
+import importlib
+
+from checker.diagnostics import Diagnostic, SpecError
+
+MODULE = "z3"
+
+
+def require_solver() -> None:
+    """Raises :class:`SpecError` (E041) where z3 is not installed, or can't be loaded."""
+    try:
+        importlib.import_module(MODULE)
+    except ImportError as why:
+        raise _missing(f"z3 is not installed ({why})") from None
+    except Exception as why:  # its library is not there, or is another machine's
+        reason = " ".join(f"{type(why).__name__}: {why}".split())
+        raise _missing(f"z3 can't be loaded ({reason})") from None
+
+
+def _missing(message: str) -> SpecError:
+    hint = "`pip install z3-solver`; `bivalence check` explores without it"
+    return SpecError((Diagnostic("E041", message, hint=hint),))
