@@ -248,7 +248,7 @@ def _letter(
     way: Sequence[tuple[float, float]], steps: Sequence[str], colour: int, canvas: _Canvas
 ) -> None:
     """The letters of an edge, where it has room: on its curves, or where it passes a layer."""
-    text = ",".join(steps)
+    text = " ".join(steps)
     half = len(text) * CHARACTER / 2 + 3
     best: tuple[float, float, float] | None = None
     for part in (0.5, 0.36, 0.64, 0.24, 0.76, 0.15):

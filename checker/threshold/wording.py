@@ -86,8 +86,8 @@ class Words:
         constant = linear.constant
         if not more:
             return f"{_sum(less, 0)} <= {constant}"
-        if len(more) == len(less) == 1 and not constant and more[0][1] == less[0][1] == 1:
-            return f"{less[0][0]} <= {more[0][0]}"
+        if len(less) == 1 and less[0][1] == 1 and constant >= 0:
+            return f"{less[0][0]} <= {_sum(more, constant)}"
         if constant < 0 and less:
             return f"{_sum(more, 0)} > {_sum(less, -constant - 1)}"
         if constant > 0:

@@ -1,0 +1,352 @@
+"""Proofs for every n: a check about all sizes becomes a threshold automaton, and z3 is asked.
+
+What z3 proves is proved of the protocol, for the automaton can do whatever the finite systems can.
+What it refutes is not: the run that it gives is followed by the interpreter in the finite system of
+its numbers, and judged as every run is.  Where it can't be followed, that system is explored; what
+holds there is left out, and z3 is asked about all other numbers.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from checker.lang import typed
+from checker.loading import general, load_check
+from checker.notes import not_promised
+from checker.options import Options, version
+from checker.proving.replayed import Finite, Refuted, refuted
+from checker.threshold.arithmetic import comparisons, pushed
+from checker.threshold.automaton import (
+    And,
+    Automaton,
+    Condition,
+    Decision,
+    Not,
+    Outcome,
+    Question,
+    Run,
+)
+from checker.threshold.wording import Words
+from checker.witness.answer import INTERRUPTED, Answer, Listener, Progress
+from checker.witness.assumptions import assumptions_of
+from checker.witness.judge import compare
+from checker.witness.proof import AutomatonSize, Proof, Weakened
+from checker.witness.verdict import PropertyVerdict, Report, Word
+
+if TYPE_CHECKING:
+    from checker.engines.symbolic.thresholds import Counting
+
+QUERY = 60.0
+"""Seconds for each query where nobody says how many."""
+
+ATTEMPTS = 4
+"""So many runs at different numbers are followed before a violation is said to be unknown."""
+
+ENGINE = "z3"
+
+
+def prove_every(
+    path: str,
+    name: str | None,
+    options: Options,
+    listener: Listener | None = None,
+    *,
+    tight: bool = True,
+    synthesize: bool = False,
+) -> Report:
+    """Proves what the check ``name`` of ``path`` asks, for all sizes, or refutes it for some.
+
+    A check with sizes is asked as :func:`checker.loading.general` says.  ``options.query_timeout``
+    and ``options.limits.timeout``: seconds for one query, and for everything; ``options.explain``:
+    for making each violation smaller.  ``tight``: it is looked whether less could be required of
+    the sizes; ``synthesize``: which conditions and thresholds would do.
+
+    Raises :class:`SpecError` for what the user gave, and for what is outside the fragment.
+    """
+    written = load_check(path, name, options.settings)
+    proving = _Proving.begun(path, written, options, listener)
+    proving.ask()
+    if tight and not proving.stopped:
+        proving.weaken()
+    if synthesize and not proving.stopped:
+        proving.propose()
+    return proving.report()
+
+
+def automaton_of(
+    path: str, name: str | None, options: Options
+) -> tuple[Automaton, tuple[Question, ...]]:
+    """The threshold automaton of a check, and the questions about it.
+
+    Raises :class:`SpecError` for what the user gave, and for what is outside the fragment.
+    """
+    return extracted(about_every_size(load_check(path, name, options.settings), options.settings))
+
+
+def extracted(check: typed.Check) -> tuple[Automaton, tuple[Question, ...]]:
+    """The same of a check about all sizes."""
+    from checker.threshold.extract import extract
+    from checker.threshold.questions import questions
+
+    automaton = extract(check)
+    return automaton, questions(check, automaton)
+
+
+def about_every_size(check: typed.Check, settings: Mapping[str, str]) -> typed.Check:
+    """``check`` about all sizes, with what ``settings`` say of the others."""
+    check = general(check)
+    known = {s.name: s for s in check.settings}
+    for name, value in settings.items():
+        if value.isdecimal() and name not in check.every and name not in dict(check.overridden):
+            number = typed.Literal(typed.Int(), int(value), check.span)
+            known[name] = typed.Setting(name, number, check.span)
+    return replace(check, settings=tuple(known.values()))
+
+
+@dataclass
+class _Proving:
+    """What is asked, and what is known so far; ``weakened``: of less being required of sizes."""
+
+    path: str
+    written: typed.Check
+    check: typed.Check
+    options: Options
+    listener: Listener | None
+    automaton: Automaton
+    questions: tuple[Question, ...]
+    finite: Finite
+    started: float
+    decisions: dict[str, Decision] = field(default_factory=dict)
+    verdicts: dict[str, PropertyVerdict] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    weakened: tuple[Weakened, ...] = ()
+    proposals: tuple[str, ...] = ()
+    sufficient: bool | None = None
+    stopped: str | None = None
+    queries: int = 0
+    spent: float = 0.0
+
+    @classmethod
+    def begun(
+        cls, path: str, written: typed.Check, options: Options, listener: Listener | None
+    ) -> _Proving:
+        """Nothing is asked yet."""
+        started = time.monotonic()
+        check = about_every_size(written, options.settings)
+        automaton, asked = extracted(check)
+        finite = Finite(path, written, check, options)
+        return cls(path, written, check, options, listener, automaton, asked, finite, started)
+
+    # ---- asking ---------------------------------------------------------------------------
+
+    def ask(self) -> None:
+        """Decides every question, as far as the time goes and nobody interrupts."""
+        counting: Counting | None = None
+        for question in self.questions:
+            self._say(question.property)
+            if self.stopped is None and self._left() <= 0.0:
+                self.stopped = self.options.limits.no_more_time
+            if self.stopped is not None:
+                self._know(question, Word.UNKNOWN, self.stopped)
+                continue
+            try:
+                counting = counting or self._counting(self.automaton.resilience)
+                self._decide(question, counting)
+            except KeyboardInterrupt:
+                self.stopped = INTERRUPTED
+                self._know(question, Word.UNKNOWN, INTERRUPTED)
+
+    def _decide(self, question: Question, counting: Counting) -> None:
+        excluded: list[str] = []
+        resilience = self.automaton.resilience
+        for _ in range(ATTEMPTS):
+            counting.asking.seconds = self._query()
+            decision = counting.decide(question)
+            self._count(question, decision)
+            match decision.outcome:
+                case Outcome.PROVED:
+                    self._proved(question, excluded)
+                case Outcome.VACUOUS:
+                    self._know(question, Word.VACUOUS, decision.reason)
+                case Outcome.UNKNOWN:
+                    self._know(question, Word.UNKNOWN, decision.reason)
+                case Outcome.VIOLATED:
+                    assert decision.run is not None
+                    run = counting.smallest(question, decision.run)
+                    found = self._follow(question, run)
+                    if found.holds:
+                        excluded.append(found.reason)
+                        numbers = self._numbers(run)
+                        resilience = And((resilience, Not(equal_to(numbers))))
+                        counting = self._counting(resilience)
+                        continue
+                    self._refuted(question, run, found)
+            return
+        said = "; ".join(excluded)
+        why = f"the automaton has runs that the protocol has not: {said}, and so on"
+        self._know(question, Word.UNKNOWN, why)
+
+    def _counting(self, resilience: Condition) -> Counting:
+        from checker.engines.symbolic.thresholds import Counting
+
+        return Counting(self.automaton, seconds=self._query(), resilience=resilience)
+
+    def _query(self) -> float:
+        """Seconds for the next query."""
+        limit = self.options.query_timeout
+        return max(min(QUERY if limit is None else limit, self._left()), 0.001)
+
+    def _left(self) -> float:
+        limit = self.options.limits.timeout
+        return float("inf") if limit is None else limit - (time.monotonic() - self.started)
+
+    def _numbers(self, run: Run) -> dict[str, int]:
+        """What is to be set for the finite system of ``run``."""
+        return {n: value for n, value in run.values if n in self.automaton.parameters}
+
+    def _say(self, phase: str) -> None:
+        if self.listener is not None:
+            seconds = time.monotonic() - self.started
+            self.listener(Progress(0, 0, 0, seconds, 0, phase=f"z3: {phase}"))
+
+    def _count(self, question: Question, decision: Decision) -> None:
+        before = self.decisions.get(question.property)
+        if before is not None:
+            decision = replace(
+                decision,
+                queries=before.queries + decision.queries,
+                seconds=before.seconds + decision.seconds,
+            )
+        self.decisions[question.property] = decision
+
+    # ---- saying ---------------------------------------------------------------------------
+
+    def _follow(self, question: Question, run: Run) -> Refuted:
+        self._say(f"{question.property}: following a run with {shown(self._numbers(run))}")
+        limits = replace(self.options.limits, timeout=min(self._left(), 60.0))
+        options = replace(self.options, limits=limits)
+        return refuted(self.finite, self.automaton, question, run, options, self.listener)
+
+    def _refuted(self, question: Question, run: Run, found: Refuted) -> None:
+        word = Word.UNKNOWN if found.trace is None else Word.VIOLATED
+        numbers = shown(self._numbers(run))
+        if found.trace is None:
+            reason = f"there may be a violation with {numbers}: {found.reason}"
+        else:
+            reason = f"with {numbers}: {found.reason}"
+        self._know(question, word, reason)
+        if found.trace is not None:
+            known = self.verdicts[question.property]
+            self.verdicts[question.property] = replace(known, trace=found.trace)
+
+    def _proved(self, question: Question, excluded: list[str]) -> None:
+        self._know(question, Word.PROVED, f"for {self._scope()}")
+        said = "no run of the automaton violates it, by a query in each of two forms"
+        if excluded:
+            said += f"; but for the numbers that were explored: {'; '.join(excluded)}"
+        known = self.verdicts[question.property]
+        self.verdicts[question.property] = replace(known, certificate=said)
+
+    def _know(self, question: Question, word: Word, reason: str) -> None:
+        name = question.property
+        definition = next((p for p in self.check.prove if p.name == name), None)
+        text = "" if definition is None else definition.document or definition.text
+        decision = self.decisions.get(name)
+        self.verdicts[name] = PropertyVerdict(
+            name,
+            text,
+            word,
+            self._expected().get(name),
+            reason,
+            self._assumed(question),
+            queries=0 if decision is None else decision.queries,
+            seconds=0.0 if decision is None else decision.seconds,
+        )
+
+    def _expected(self) -> dict[str, str]:
+        """What the check expects, where it was written about all sizes."""
+        if not self.written.every:
+            return {}
+        return {e.what: str(e.value) for e in self.written.expect}
+
+    def _assumed(self, question: Question) -> tuple[str, ...]:
+        """The promises of the world, in the words of a small finite system."""
+        if not question.at_end:
+            return ()
+        made = self.finite.small(self.automaton)
+        if made is None:
+            return ()
+        prop = next((p for p in made.system.properties if p.name == question.property), None)
+        if prop is None:
+            return ()
+        return assumptions_of(made.system, prop, not_promised(self.check, made))
+
+    def _scope(self) -> str:
+        names = ", ".join(self.automaton.parameters)
+        condition = Words(self.automaton).condition(self.automaton.resilience)
+        return f"every {names}" if condition == "true" else f"every {names} with {condition}"
+
+    def weaken(self) -> None:
+        """Whether the condition on sizes is enough, and whether less would be."""
+
+    def propose(self) -> None:
+        """Conditions and thresholds that would do."""
+
+    def report(self) -> Report:
+        """Everything."""
+        verdicts = tuple(self.verdicts[q.property] for q in self.questions)
+        seconds = time.monotonic() - self.started
+        decided = not any(v.word is Word.UNKNOWN for v in verdicts)
+        wanted = [(what, value) for what, value in self._expected().items()]
+        nothing = Answer(ENGINE, 0, 0, decided, seconds)
+        guards = {g for rule in self.automaton.rules for g in comparisons(pushed(rule.guard))}
+        words = Words(self.automaton)
+        condition = words.condition(self.automaton.resilience)
+        spent = [d for d in self.decisions.values()]
+        proof = Proof(
+            scope=self._scope(),
+            automaton=AutomatonSize(
+                len(self.automaton.locations), len(self.automaton.rules), len(guards)
+            ),
+            condition="" if condition == "true" else condition,
+            sufficient=self.sufficient,
+            weakened=self.weakened,
+            proposals=self.proposals,
+            queries=self.queries + sum(d.queries for d in spent),
+            seconds=self.spent + sum(d.seconds for d in spent),
+        )
+        return Report(
+            file=self.path,
+            check=self.check.name,
+            parameters={},
+            engine=ENGINE,
+            fine_steps=False,
+            verdicts=verdicts,
+            expectations=compare(wanted, verdicts, nothing),
+            seconds=seconds,
+            exhaustive=decided and self.stopped is None,
+            stopped=self.stopped,
+            notes=tuple(self.notes),
+            version=version(),
+            reduce="none",
+            proof=proof,
+        )
+
+
+def shown(numbers: Mapping[str, int]) -> str:
+    """``n=4, T=1``."""
+    return ", ".join(f"{name}={value}" for name, value in numbers.items())
+
+
+def equal_to(numbers: Mapping[str, int]) -> Condition:
+    """That parameters are just these numbers."""
+    from checker.threshold.automaton import AtLeast, Linear
+
+    parts: list[Condition] = []
+    for name, value in numbers.items():
+        parts.append(AtLeast(Linear(((name, 1),), -value)))
+        parts.append(AtLeast(Linear(((name, -1),), value)))
+    return And(tuple(parts))

@@ -1,0 +1,153 @@
+"""Runs of automata as runs of the check: at their numbers, followed, judged, and explained."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from checker.diagnostics import SpecError
+from checker.lang import typed
+from checker.loading import load_check
+from checker.options import Options
+from checker.provenance import header_of
+from checker.system.instantiate.assemble import Instantiated, instantiate
+from checker.threshold.arithmetic import holds
+from checker.threshold.automaton import Automaton, Question, Run
+from checker.threshold.following import Lost, follow
+from checker.witness.answer import Answer, Limits, Listener
+from checker.witness.judge import judge
+from checker.witness.trace import Trace
+from checker.witness.verdict import Word
+
+EXPLORED = 300_000
+"""States at most of a system that is explored since a run could not be followed."""
+
+SMALL = 5
+"""A small system has no larger numbers, where that is enough."""
+
+
+@dataclass
+class Finite:
+    """The finite systems of a check about all sizes: ``written`` as the user has it, ``check``
+    about all sizes."""
+
+    path: str
+    written: typed.Check
+    check: typed.Check
+    options: Options
+    made: dict[tuple[tuple[str, int], ...], Instantiated] = field(default_factory=dict)
+
+    def settings(self, numbers: Mapping[str, int]) -> dict[str, str]:
+        """What has to be set for the system of ``numbers``."""
+        settings = dict(self.options.settings)
+        settings |= {name: str(value) for name, value in numbers.items()}
+        if not self.written.every and "f" in numbers:
+            for word in ("crash", "omission", "byzantine"):
+                if getattr(self.check, word) != getattr(self.written, word):
+                    settings[word] = str(numbers["f"])
+        return settings
+
+    def at(self, numbers: Mapping[str, int]) -> tuple[typed.Check, Instantiated]:
+        """The system of ``numbers``, with its check; raises :class:`SpecError`."""
+        from checker.properties import ask
+
+        settings = self.settings(numbers)
+        check = load_check(self.path, self.written.name, settings)
+        key = tuple(sorted(numbers.items()))
+        if key not in self.made:
+            self.made[key] = instantiate(check, settings, ask)
+        return check, self.made[key]
+
+    def small(self, automaton: Automaton) -> Instantiated | None:
+        """The smallest system that is spoken of, where a small one is."""
+        names = automaton.parameters
+        for numbers in sorted(itertools.product(range(SMALL + 1), repeat=len(names)), key=sum):
+            values = dict(zip(names, numbers, strict=True))
+            if values.get("n", 1) < 1 or not _spoken_of(automaton, values):
+                continue
+            try:
+                return self.at(values)[1]
+            except SpecError:
+                continue
+        return None
+
+
+def _spoken_of(automaton: Automaton, values: dict[str, int]) -> bool:
+    try:
+        return holds(automaton.resilience, values)
+    except KeyError:  # it speaks of a quotient
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Refuted:
+    """What became of a run: its ``trace``, or, without one, why there is none.
+
+    ``holds``: the property holds at the run's numbers, for their system was explored.
+    """
+
+    trace: Trace | None
+    reason: str
+    holds: bool = False
+
+
+def refuted(
+    finite: Finite,
+    automaton: Automaton,
+    question: Question,
+    run: Run,
+    options: Options,
+    listener: Listener | None,
+) -> Refuted:
+    """``run``, which violates ``question``, as a trace of the finite system at its numbers."""
+    numbers = {name: value for name, value in run.values if name in automaton.parameters}
+    try:
+        check, made = finite.at(numbers)
+    except SpecError as error:
+        said = error.diagnostics[0].message
+        return Refuted(None, f"there is no finite system of these sizes: {said}")
+    try:
+        path = follow(automaton, question, run, made.system)
+    except Lost as lost:
+        return _explored(finite, question, numbers, options, listener, str(lost))
+    settings = finite.settings(numbers)
+    header = header_of(finite.path, check, made, replace(options, settings=settings))
+    prop = next(p for p in made.system.properties if p.name == question.property)
+    answer = Answer("z3", 0, 0, False, 0.0, violations={prop.name: path})
+    (verdict, *_) = judge(replace(made.system, properties=(prop,)), answer, header)
+    trace, reason = verdict.trace, verdict.reason
+    if trace is not None and options.explain is not None:
+        from checker.explaining.asking import Clock
+        from checker.explaining.explain import explain
+
+        clock = Clock(options.explain, options.threads, options.limits.memory, listener)
+        trace = explain(made.system, trace, clock)
+    return Refuted(trace, reason)
+
+
+def _explored(
+    finite: Finite,
+    question: Question,
+    numbers: Mapping[str, int],
+    options: Options,
+    listener: Listener | None,
+    why: str,
+) -> Refuted:
+    """What exploring the system of ``numbers`` says, where a run could not be followed in it."""
+    from checker.pipeline import run_check
+
+    limits = Limits(EXPLORED, None, options.limits.timeout, options.limits.memory)
+    plain = replace(
+        options, settings=finite.settings(numbers), engine="native", limits=limits, kinds=1
+    )
+    report = run_check(finite.path, finite.written.name, plain, listener)
+    found = next((v for v in report.verdicts if v.property == question.property), None)
+    if found is None:
+        return Refuted(None, f"{why}; the finite system does not ask it")
+    if found.word is Word.VIOLATED and found.trace is not None:
+        return Refuted(found.trace, found.reason)
+    at = ", ".join(f"{name}={value}" for name, value in numbers.items())
+    if found.word in (Word.HOLDS, Word.VACUOUS) and report.omission is None:
+        return Refuted(None, f"{at} ({report.distinct_states:,} states)", holds=True)
+    return Refuted(None, f"{why}; exploring them: {found.reason}")
