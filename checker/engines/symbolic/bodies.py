@@ -6,12 +6,13 @@ A choice is a fresh input; what an ``If`` or a loop may or may not do is merged 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
 
 import z3
 
 from checker.engines.symbolic.evaluation import Evaluation
+from checker.engines.symbolic.operations import without
 from checker.engines.symbolic.terms import (
     Truth,
     both,
@@ -22,7 +23,7 @@ from checker.engines.symbolic.terms import (
 )
 from checker.engines.symbolic.values import Members, Row, equal, merged
 from checker.system import ir
-from checker.system.types import SetT
+from checker.system.types import BagT, SetT
 from checker.witness.answer import Unsupported
 
 ROUNDS = 200
@@ -150,6 +151,11 @@ class Body(Evaluation):
         A round that begins as an earlier one did is an error.  Where the body has no choice it
         would be followed by further ones, so there is none when the rounds end.
         """
+        emptied = _emptied(loop)
+        if emptied is not None:
+            bag, item = emptied
+            self.state[bag] = without(self.state[bag], self.value(item, self.names, guard))
+            return
         begun: list[tuple[dict[str, Any], dict[str, Any]]] = []
         chooses = any(isinstance(s, ir.Choose) for s in _inside(loop.body))
         for number in range(ROUNDS):
@@ -255,6 +261,21 @@ class Body(Evaluation):
         found = Members(dict(there))
         self.assume(self.value(where, {**self.names, name: found}, guard), guard)
         return found
+
+
+def _emptied(loop: ir.While) -> tuple[str, ir.Expr] | None:
+    """The bag, and the item, where this loop takes out every copy of it and does nothing else."""
+    match loop:
+        case ir.While(
+            ir.Apply(op=ir.Op.IN, args=(ir.Local() as item, ir.Read(BagT(cap=cap), variable))),
+            (ir.Assign(ir.Target(name=name, is_state=True, path=()), value),),
+            limit,
+        ):
+            expected = ir.Apply(value.type, ir.Op.BAG_REMOVE, (ir.Read(value.type, name), item))
+            plain = isinstance(value, ir.Apply) and replace(value, place=None) == expected
+            if plain and name == variable and cap <= limit:
+                return variable, item
+    return None
 
 
 def _inside(block: ir.Block) -> Iterator[ir.Stmt]:

@@ -222,7 +222,7 @@ class Encoding:
             return
         for member, when in members:
             inner = Body(
-                body.state,
+                dict(body.state),
                 both(body.alive, when),
                 [],
                 {**body.names, param.name: member},

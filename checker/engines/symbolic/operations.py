@@ -119,9 +119,11 @@ def is_member(item: Any, of: Any) -> Truth:
     """Whether ``item`` is in ``of``, a set, bag or sequence."""
     match of:
         case Members():
-            return disjunction(both(w, equals(item, k)) for k, w in of.when.items())
+            found = ((equals(item, k), when) for k, when in of.when.items())
+            return disjunction(both(is_it, when) for is_it, when in found if is_it is not False)
         case Copies():
-            return disjunction(both(less(0, n), equals(item, k)) for k, n in of.of.items())
+            kinds = ((equals(item, k), copies) for k, copies in of.of.items())
+            return disjunction(both(i, less(0, n)) for i, n in kinds if i is not False)
         case Row():
             slots = enumerate(of.slots)
             return disjunction(both(less(i, of.length), equal(item, v)) for i, v in slots)
@@ -261,13 +263,21 @@ def _bag_add(expr: ir.Apply, of: Copies, item: Any) -> tuple[Any, Truth]:
 
 
 def _bag_remove(of: Copies, item: Any) -> Copies:
-    found: dict[Value, Number] = {}
+    found: dict[Value, Number] = dict(of.of)
     for key, copies in of.of.items():
-        gone = both(equals(item, key), less(0, copies))
-        found[key] = merged(gone, clipped(subtracted(copies, 1), 0, bounds(copies)[1]), copies)
-        if equals(item, key) is True and isinstance(copies, Num):
-            found[key] = clipped(found[key], 0, max(copies.hi - 1, 0))
+        gone = equals(item, key)
+        if gone is False or copies == 0:
+            continue
+        most = bounds(copies)[1]
+        fewer = clipped(subtracted(copies, 1), 0, most)
+        less_one = merged(less(0, copies), fewer, 0)
+        found[key] = merged(gone, clipped(less_one, 0, most - 1), copies)
     return Copies(found)
+
+
+def without(of: Copies, item: Any) -> Copies:
+    """``of`` without any copy of ``item``."""
+    return Copies({k: merged(equals(item, k), 0, copies) for k, copies in of.of.items()})
 
 
 def _bag_count(of: Copies, item: Any) -> Number:
