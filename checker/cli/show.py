@@ -1,4 +1,4 @@
-"""``bivalence show``: what a check asks, or the transition system that it becomes."""
+"""``bivalence show``: what a check asks, or the system, or the automaton, that it becomes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import click
 from checker.cli.settings import SET
 
 if TYPE_CHECKING:
+    from checker.lang.typed import Check
+    from checker.options import Options
     from checker.witness.verdict import Report
 
 
@@ -16,14 +18,27 @@ if TYPE_CHECKING:
 @click.argument("names", nargs=-1, required=True, metavar="FILE[::CHECK]...")
 @SET
 @click.option("--system", is_flag=True, help="The finite transition system, readable.")
+@click.option(
+    "--automaton", is_flag=True, help="The threshold automaton that stands for all sizes."
+)
+@click.option("--svg", metavar="FILE", help="Draw that automaton.")
 @click.option("--fine-steps", is_flag=True, help="Each copy of a multicast leaves in its own step.")
-def show(names: tuple[str, ...], settings: tuple[str, ...], system: bool, fine_steps: bool) -> int:
+def show(
+    names: tuple[str, ...],
+    settings: tuple[str, ...],
+    system: bool,
+    automaton: bool,
+    svg: str | None,
+    fine_steps: bool,
+) -> int:
     """Show what checks ask.
 
     Parameters, properties with their definitions, and what is assumed; or, with --system, the
-    finite transition system that is searched.
+    finite transition system that is searched; or, with --automaton, the threshold automaton of
+    which `prove --all-n` asks.
     """
     from checker import pipeline
+    from checker.cli.say import require_writable
     from checker.cli.settings import settings_of, targets
     from checker.witness.answer import Limits
 
@@ -34,14 +49,55 @@ def show(names: tuple[str, ...], settings: tuple[str, ...], system: bool, fine_s
         fine_steps=fine_steps,
         limits=Limits(max_states=1, max_depth=0),
     )
-    for number, (path, name) in enumerate(targets(names)):
+    asked = targets(names)
+    if system and (automaton or svg is not None):
+        raise click.UsageError("--system or --automaton: one of the two")
+    if svg is not None:
+        require_writable(svg)
+        if len(asked) > 1:
+            raise click.UsageError("--svg draws one automaton: name the check, as FILE::CHECK")
+    for number, (path, name) in enumerate(asked):
         if number:
             click.echo()
-        if system:
+        if automaton or svg is not None:
+            _draw(path, name, options, svg)
+        elif system:
             click.echo(pipeline.dump(path, name, options).rstrip("\n"))
+        elif pipeline.about_all(path, name, options.settings):
+            check = pipeline.load_check(path, name, options.settings)
+            click.echo(_described_in_general(path, check))
         else:
             click.echo(_described(pipeline.run_check(path, name, options)))
     return 0
+
+
+def _draw(path: str, name: str, options: Options, svg: str | None) -> None:
+    """The threshold automaton of a check as text, or as a picture in the file ``svg``."""
+    from checker.cli.say import note, printable, write
+    from checker.proving.parametric import automaton_of
+
+    automaton, questions = automaton_of(path, name, options)
+    if svg is None:
+        from checker.threshold.drawing import drawn
+
+        click.echo(printable(drawn(automaton, questions)), nl=False)
+        return
+    from checker.threshold.picture import svg_of
+
+    write(svg, svg_of(automaton, questions))
+    note(f"{svg} shows {path}::{name}")
+
+
+def _described_in_general(path: str, check: Check) -> str:
+    """A check about all sizes in words."""
+    from checker.lang.constant_text import sizes_of
+
+    lines = [f"{path}::{check.name}", f"  for {sizes_of(check)}"]
+    expected = {e.what: str(e.value) for e in check.expect}
+    for asked in check.prove:
+        lines.append(f"  {asked.name} (expected: {expected.get(asked.name, 'holds')})")
+        lines.append(f"    {' '.join((asked.document or asked.text).split())}")
+    return "\n".join(lines)
 
 
 def _described(report: Report) -> str:

@@ -1,0 +1,50 @@
+"""Conditions and numbers over the sizes of a check, as a spec writes them."""
+
+from __future__ import annotations
+
+from checker.lang import typed
+
+_BINDING = {
+    "=>": 1, "or": 2, "and": 3, "not": 4, "==": 5, "!=": 5, "<": 5, "<=": 5, ">": 5, ">=": 5,
+    "+": 6, "-": 6, "*": 7, "div": 7, "mod": 7, "neg": 8,
+}  # fmt: skip
+"""How strongly operators bind; an operand that binds less stands in parentheses."""
+
+
+def written(expr: typed.Expr | None) -> str:
+    """``expr``, an expression over parameters, as text; empty for ``None``."""
+    return "" if expr is None else _written(expr)[0]
+
+
+def _written(expr: typed.Expr) -> tuple[str, int]:
+    """The text, and how strongly its outermost operator binds."""
+    match expr:
+        case typed.Literal(_, bool(value), _):
+            return ("true" if value else "false"), 9
+        case typed.Literal(_, value, _):
+            return str(value), 9
+        case typed.Param(_, name, _):
+            return name, 9
+        case typed.Operation(_, "not", (part,), _):
+            return f"not {_under(part, 4)}", 4
+        case typed.Operation(_, "neg", (part,), _):
+            return f"-{_under(part, 8)}", 8
+        case typed.Operation(_, op, (left, *rest), _) if rest and op in _BINDING:
+            binding = _BINDING[op]
+            first = _under(left, binding + (op == "=>"))
+            others = (_under(part, binding + (op in ("-", "div", "mod"))) for part in rest)
+            return f" {op} ".join((first, *others)), binding
+        case _:
+            return "…", 9
+
+
+def _under(expr: typed.Expr, binding: int) -> str:
+    text, own = _written(expr)
+    return f"({text})" if own < binding else text
+
+
+def sizes_of(check: typed.Check) -> str:
+    """What a check about all sizes is about: ``every n, T, f with n > 3 * T and f <= T``."""
+    condition = written(check.condition)
+    about = f"every {', '.join(check.every)}"
+    return f"{about} with {condition}" if condition else about
