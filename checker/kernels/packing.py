@@ -28,7 +28,7 @@ from itertools import pairwise
 from typing import Any, assert_never
 
 from checker.system import types as t
-from checker.system.types import Type, Value, cardinality
+from checker.system.types import Type, Value, cardinality, parts_of
 from checker.witness.answer import Unsupported
 
 MAX_WIDTH = 4096
@@ -90,26 +90,6 @@ def _has_bag(type_: Type) -> bool:
 def has_set(type_: Type) -> bool:
     """Whether sets occur in ``type_``: then the order of codes is not the canonical one."""
     return any(isinstance(part, t.SetT) for part in parts_of(type_))
-
-
-@lru_cache(maxsize=4096)
-def parts_of(type_: Type) -> tuple[Type, ...]:
-    """``type_`` and all types that it is made of."""
-    inner: tuple[Type, ...]
-    match type_:
-        case t.BoolT() | t.IntT() | t.AtomT():
-            inner = ()
-        case t.TupleT(items):
-            inner = items
-        case t.OptionT(item) | t.SetT(item) | t.SeqT(item) | t.BagT(item):
-            inner = (item,)
-        case t.MapT(key, value):
-            inner = (key, value)
-        case t.VariantT(cases=cases):
-            inner = tuple(field for case in cases for _, field in case.fields)
-        case _:
-            assert_never(type_)
-    return (type_, *(part for item in inner for part in parts_of(item)))
 
 
 def length_width(cap: int) -> int:

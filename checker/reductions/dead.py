@@ -51,11 +51,12 @@ from checker.reductions.dead_links import Effects, alone
 from checker.reductions.dead_readings import Reading, now, readings
 from checker.reductions.dead_rest import Rest, written
 from checker.reductions.dead_sites import Site, sites
-from checker.reductions.dead_terms import mentions, placeless, within
+from checker.reductions.dead_terms import mentions, placeless
 from checker.reductions.dead_trends import Trend, Trends, Way
 from checker.reductions.plan import Kind, Unused
 from checker.system import ir
 from checker.system.ir import Block, Expr, TransitionSystem, VariableKind
+from checker.system.tree import nodes
 from checker.system.types import (
     BOOL,
     AtomT,
@@ -78,7 +79,7 @@ WIDE = 256
 
 def find(system: TransitionSystem) -> tuple[Block, tuple[Unused, ...]]:
     """Statements that give dead parts their value of rest; and what hinders more."""
-    if any(isinstance(s, ir.Emit) for a in system.actions for b in a.body for s in within(b)):
+    if any(isinstance(s, ir.Emit) for a in system.actions for b in a.body for s in nodes(b)):
         return (), (Unused(Kind.DEAD, "effects are still to be lowered"),)
     return Search(placeless(system)).block()
 
@@ -242,7 +243,7 @@ class Search:
         return {
             p
             for p in common or ()
-            if still(p) is Way.STILL and not any(isinstance(n, ir.IsCase) for n in within(p))
+            if still(p) is Way.STILL and not any(isinstance(n, ir.IsCase) for n in nodes(p))
         }
 
     def _rest(self, variable: ir.Variable, hidden: frozenset[str], way: Way) -> list[Rest]:

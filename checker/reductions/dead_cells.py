@@ -6,20 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from checker.reductions.dead_readings import Reading
-from checker.reductions.dead_terms import (
-    conjuncts,
-    free,
-    mentions,
-    put,
-    same,
-    simple,
-    within,
-)
+from checker.reductions.dead_terms import conjuncts, free, mentions, put, same, simple
 from checker.reductions.dead_trends import Trends
 from checker.reductions.faults import fits, risky
 from checker.system import ir
 from checker.system.build import conj, disj, equal, member, negation
 from checker.system.ir import Apply, Expr, Op
+from checker.system.tree import nodes
 from checker.system.types import AtomT, BagT, IntT, MapT, SetT, TupleT, Type, universe
 
 
@@ -185,7 +178,7 @@ def _own(cell: Cell) -> Expr:
 
 
 def _looks(expr: Expr, variable: str) -> int:
-    return sum(isinstance(n, ir.Read) and n.variable == variable for n in within(expr))
+    return sum(isinstance(n, ir.Read) and n.variable == variable for n in nodes(expr))
 
 
 def _disjuncts(expr: Expr) -> tuple[Expr, ...]:
@@ -201,18 +194,18 @@ def in_range(expr: Expr) -> Expr | None:
     """
     tests: list[Expr] = []
     bare, bound = expr, _bound_names(expr)
-    for node in within(expr):
+    for node in nodes(expr):
         if isinstance(node, ir.CaseField):
             if bound & free(node.base) or mentions(node.base):
                 return None
             tests.append(ir.IsCase(node.base, node.case))
-    for node in within(expr):
+    for node in nodes(expr):
         if isinstance(node, ir.Index) and isinstance(node.base.type, MapT):
             key, wanted = node.key, node.base.type.key
             if fits(key.type, wanted):
                 continue
             ranked = isinstance(key.type, AtomT | IntT) and isinstance(wanted, AtomT | IntT)
-            plain = all(isinstance(n, ir.Local | ir.Item | ir.Const) for n in within(key))
+            plain = all(isinstance(n, ir.Local | ir.Item | ir.Const) for n in nodes(key))
             if not (ranked and plain) or bound & free(key):
                 return None
             tests.append(within_type(key, wanted))
@@ -223,7 +216,7 @@ def in_range(expr: Expr) -> Expr | None:
 
 
 def _bound_names(expr: Expr) -> set[str]:
-    return {n.name for n in within(expr) if isinstance(n, ir.Quant | ir.SetOf | ir.MapOf | ir.Let)}
+    return {n.name for n in nodes(expr) if isinstance(n, ir.Quant | ir.SetOf | ir.MapOf | ir.Let)}
 
 
 def simplest(clauses: Iterable[list[Expr]]) -> list[list[Expr]] | None:

@@ -11,11 +11,12 @@ from dataclasses import replace
 from checker.reductions.dead_cells import Blockers, Cell, Meeting
 from checker.reductions.dead_readings import Reading, now
 from checker.reductions.dead_sites import Site
-from checker.reductions.dead_terms import same, within
+from checker.reductions.dead_terms import same
 from checker.reductions.faults import risky
 from checker.system import ir
 from checker.system.build import member, negation
 from checker.system.ir import Apply, Expr, Op, TransitionSystem
+from checker.system.tree import nodes
 from checker.system.types import BoolT, SetT
 
 
@@ -133,7 +134,7 @@ def alone(system: TransitionSystem, action: ir.Action) -> bool:
     if fairness.kind is not ir.FairnessKind.WEAK:
         return False
     block = (*action.body, *system.monitor)
-    if any(isinstance(node, ir.Choose) for stmt in block for node in within(stmt)):
+    if any(isinstance(node, ir.Choose) for stmt in block for node in nodes(stmt)):
         return False
     promised = [a for a in system.actions if a.promised != ir.FALSE]
     if sum(ir.fairness_of(a).group == fairness.group for a in promised) > 1:

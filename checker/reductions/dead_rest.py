@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from checker.reductions.dead_cells import Cell
-from checker.reductions.dead_terms import free, put, within
+from checker.reductions.dead_terms import free, put
 from checker.reductions.dead_trends import Way
 from checker.system import ir
 from checker.system.build import conj, disj, member
 from checker.system.ir import Apply, Block, Expr, Op
+from checker.system.tree import nodes
 from checker.system.types import BagT, BoolT, SetT, TupleT, Type, default, universe
 
 COPIES = 1000
@@ -66,7 +67,7 @@ def _taken(rest: Rest, item: ir.Local) -> Block:
     take: Block = (_assign(rest.cell, Apply(entry.type, op, (entry, item))),)
     if isinstance(entry.type, BagT):
         take = (ir.While(member(item, entry), take, COPIES),)
-    said = (n for clause in rest.clauses for part in clause for n in within(part))
+    said = (n for clause in rest.clauses for part in clause for n in nodes(part))
     alone = not any(isinstance(n, ir.Read) and n.variable == rest.cell.variable for n in said)
     return (ir.For(item.name, ir.Members(entry, item.type), _if(rest.clauses, take), alone),)
 
@@ -108,7 +109,7 @@ def _components(item: ir.Local, clauses: list[list[Expr]]) -> tuple[list[int] | 
     uses = components = 0
     for clause in clauses:
         for part in clause:
-            for node in within(part):
+            for node in nodes(part):
                 if node == item:
                     uses += 1
                 if isinstance(node, ir.Item) and node.base == item:

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
-from checker.reductions.dead_terms import conjuncts, free, mentions, rewritten, within
+from checker.reductions.dead_terms import conjuncts, free, mentions, rewritten
 from checker.reductions.faults import risky
 from checker.system import ir
 from checker.system.build import member, negation
 from checker.system.evaluate import key_rank
 from checker.system.ir import Action, Block, Expr, Stmt, TransitionSystem
+from checker.system.tree import nodes
 from checker.system.types import MapT
 
 UNROLLED = 8
@@ -147,8 +148,8 @@ def within_domain(name: str, domain: ir.Domain) -> tuple[Expr, ...]:
 
 
 def _assigned(node: Any) -> tuple[set[str], set[str]]:
-    targets = [n.target for n in within(node) if isinstance(n, ir.Assign)]
-    names = {n.name for n in within(node) if isinstance(n, ir.Declare | ir.For | ir.Choose)}
+    targets = [n.target for n in nodes(node) if isinstance(n, ir.Assign)]
+    names = {n.name for n in nodes(node) if isinstance(n, ir.Declare | ir.For | ir.Choose)}
     return (
         {t.name for t in targets if t.is_state},
         names | {t.name for t in targets if not t.is_state},
@@ -182,7 +183,7 @@ def sites(system: TransitionSystem) -> list[Site]:
 
 def _mutable(block: Block) -> frozenset[str]:
     """Local names that are given more than one value."""
-    stores = [n for s in block for n in within(s) if isinstance(n, ir.Assign | ir.Declare)]
+    stores = [n for s in block for n in nodes(s) if isinstance(n, ir.Assign | ir.Declare)]
     names = [
         n.name if isinstance(n, ir.Declare) else n.target.name
         for n in stores
@@ -255,7 +256,7 @@ def _names_constants(action: Action, name: str) -> bool:
         and isinstance(node.base, ir.Const)
         and isinstance(node.key, ir.Local)
         and node.key.name == name
-        for node in within(action)
+        for node in nodes(action)
     )
 
 

@@ -2,43 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from checker.reductions.faults import can_fault
-from checker.system import ir, types
+from checker.system import ir
 from checker.system.build import conj, disj, negation
 from checker.system.ir import Apply, Expr, Op
-
-_known: dict[type, tuple[str, ...]] = {}
-
-
-def _names(kind: type) -> tuple[str, ...]:
-    """The fields of a node in which other nodes may be; none where it is no node."""
-    found = _known.get(kind)
-    if found is None:
-        node = is_dataclass(kind) and kind is not ir.Place and kind.__module__ != types.__name__
-        found = _known[kind] = tuple(f.name for f in fields(kind)) if node else ()
-    return found
-
-
-def parts(node: Any) -> Iterator[Any]:
-    """What ``node`` is made of, one level down: expressions, domains, statements."""
-    for name in _names(type(node)):
-        value = getattr(node, name)
-        for part in value if isinstance(value, tuple) else (value,):
-            if _names(type(part)):
-                yield part
-
-
-def within(node: Any) -> Iterator[Any]:
-    """``node`` and everything in it."""
-    todo = [node]
-    while todo:
-        node = todo.pop()
-        yield node
-        todo.extend(parts(node))
+from checker.system.tree import branches, nodes, parts
 
 
 def rewritten(node: Any, change: Callable[[Any], Any]) -> Any:
@@ -47,13 +19,13 @@ def rewritten(node: Any, change: Callable[[Any], Any]) -> Any:
     if changed is not None:
         return changed
     found: dict[str, Any] = {}
-    for name in _names(type(node)):
+    for name in branches(type(node)):
         value = getattr(node, name)
         if isinstance(value, tuple):
-            new: Any = tuple(rewritten(p, change) if _names(type(p)) else p for p in value)
+            new: Any = tuple(rewritten(p, change) if branches(type(p)) else p for p in value)
             if any(one is not other for one, other in zip(new, value, strict=True)):
                 found[name] = new
-        elif _names(type(value)):
+        elif branches(type(value)):
             new = rewritten(value, change)
             if new is not value:
                 found[name] = new
@@ -89,7 +61,7 @@ def same(left: Expr | None, right: Expr) -> bool:
 
 def mentions(expr: Any) -> set[str]:
     """The state variables in it."""
-    return {n.variable for n in within(expr) if isinstance(n, ir.Read)}
+    return {n.variable for n in nodes(expr) if isinstance(n, ir.Read)}
 
 
 def free(expr: Any) -> set[str]:

@@ -17,10 +17,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from checker.reductions.dead_terms import free, mentions, put, same, within
+from checker.reductions.dead_terms import free, mentions, put, same
 from checker.system import ir
 from checker.system.build import conj, disj, negation
 from checker.system.ir import Apply, Expr, Op
+from checker.system.tree import nodes
 from checker.system.types import BOOL, AtomT, BoolT, IntT, MapT, OptionT, SetT
 
 
@@ -232,14 +233,14 @@ class Trends:
         """
         found: list[Expr] = []
         seen = 0
-        for node in within(expr):
+        for node in nodes(expr):
             if isinstance(node, ir.Index) and isinstance(node.base, ir.Read):
                 until = self.variables[node.base.variable].until
                 if until is not None:
                     seen += 1
                     found.append(at_key(until, node.key))
-        every = [n for n in within(expr) if isinstance(n, ir.Read)]
-        bound = {n.name for n in within(expr) if isinstance(n, ir.Quant | ir.SetOf | ir.MapOf)}
+        every = [n for n in nodes(expr) if isinstance(n, ir.Read)]
+        bound = {n.name for n in nodes(expr) if isinstance(n, ir.Quant | ir.SetOf | ir.MapOf)}
         if seen != sum(self.variables[n.variable].until is not None for n in every):
             return None
         if any(free(side) & bound for side in found):

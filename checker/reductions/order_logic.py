@@ -7,13 +7,14 @@ what may still happen.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, get_args
 
 from checker.system import ir
 from checker.system.build import conj, disj, negation
 from checker.system.ir import FALSE, TRUE, Apply, Const, Expr, Op
+from checker.system.tree import nodes
 from checker.system.types import (
     BOOL,
     BagT,
@@ -54,17 +55,6 @@ def _parts(kind: type) -> tuple[str, ...]:
         names = (one.name for one in fields(kind))
         _FIELDS[kind] = tuple(name for name in names if name not in ("type", "place"))
     return _FIELDS[kind]
-
-
-def nodes(node: Any) -> Iterator[Any]:
-    """``node`` and everything below it."""
-    if isinstance(node, tuple):
-        for part in node:
-            yield from nodes(part)
-    elif node is not None and not isinstance(node, _LEAVES):
-        yield node
-        for name in _parts(type(node)):
-            yield from nodes(getattr(node, name))
 
 
 _LOCALS: dict[int, tuple[Any, frozenset[str]]] = {}
@@ -419,4 +409,4 @@ def _small(type_: Type) -> bool:
 
 def size(node: Any) -> int:
     """How large an expression is."""
-    return sum(1 for _ in nodes(node))
+    return sum(not isinstance(n, Const) for n in nodes(node))

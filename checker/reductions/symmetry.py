@@ -20,7 +20,7 @@ from itertools import combinations
 from checker.reductions.plan import Atom, Class, Kind, Permutation, Sorts, Symmetry, Unused
 from checker.reductions.symmetry_conditions import Conditions, Fixed, Still
 from checker.reductions.symmetry_matching import Matching
-from checker.reductions.symmetry_renaming import Renaming, type_parts
+from checker.reductions.symmetry_renaming import Renaming
 from checker.system import types as t
 from checker.system.evaluate import RunFault
 from checker.system.interpreter import State, initial_states
@@ -58,7 +58,7 @@ def sorts_of(system: TransitionSystem) -> Sorts:
     labels = {system.processes: None}
     probe = Sorts((system.processes,))
     for type_ in Conditions(system, probe).types:
-        for part in type_parts(type_):
+        for part in t.parts_of(type_):
             if isinstance(part, t.AtomT) and part.labels and not part.first:
                 if probe.of(part) is None:
                     labels[part.labels] = None
@@ -77,7 +77,7 @@ class _Group:
         self.payloads = {
             sorts.of(part)
             for type_ in found.types
-            for part in type_parts(type_)
+            for part in t.parts_of(type_)
             if isinstance(part, t.AtomT) and part.name == PAYLOADS
         }
         still = frozenset(atom for one in self.still for atom in one.atoms)

@@ -39,7 +39,7 @@ from typing import assert_never
 from checker.reductions.faults import Known, bare, can_fault, forget, known_from, known_of
 from checker.reductions.plan import Atom, Sorts
 from checker.reductions.symmetry_loops import commutes
-from checker.reductions.symmetry_renaming import atoms_of, mentioned, type_parts
+from checker.reductions.symmetry_renaming import atoms_of, mentioned
 from checker.system import ir
 from checker.system import types as t
 from checker.system.ir import Expr, Op, Place, TransitionSystem
@@ -133,7 +133,7 @@ class Conditions:
         if type_ in self.types:
             return
         self.types.add(type_)
-        for part in type_parts(type_):
+        for part in t.parts_of(type_):
             if isinstance(part, t.AtomT) and (sort := self.sorts.of(part)) is not None:
                 whole = len(self.sorts.labels[sort])
                 if len(part.labels) != whole:

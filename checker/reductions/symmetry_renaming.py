@@ -73,29 +73,10 @@ def atoms_of(sorts: Sorts, type_: Type) -> frozenset[Atom]:
     """The atoms that values of ``type_`` can be made of, keys of maps included."""
     return frozenset(
         (sort, part.first + i)
-        for part in type_parts(type_)
+        for part in t.parts_of(type_)
         if isinstance(part, t.AtomT) and (sort := sorts.of(part)) is not None
         for i in range(len(part.labels))
     )
-
-
-def type_parts(type_: Type) -> list[Type]:
-    """``type_`` and all types that it is made of."""
-    inner: Sequence[Type]
-    match type_:
-        case t.BoolT() | t.IntT() | t.AtomT():
-            inner = ()
-        case t.TupleT(items):
-            inner = items
-        case t.OptionT(item) | t.SetT(item) | t.SeqT(item) | t.BagT(item):
-            inner = (item,)
-        case t.MapT(key, item):
-            inner = (key, item)
-        case t.VariantT(cases=cases):
-            inner = [field for case in cases for _, field in case.fields]
-        case _:
-            assert_never(type_)
-    return [type_, *(part for one in inner for part in type_parts(one))]
 
 
 def mentioned(sorts: Sorts, type_: Type, value: Any) -> frozenset[Atom]:

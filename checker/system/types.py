@@ -25,6 +25,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import assert_never
 
 Value = object
@@ -193,6 +194,26 @@ def universe(type_: Type) -> Iterator[Value]:
                     yield (index, *fields)
         case _:
             assert_never(type_)
+
+
+@lru_cache(maxsize=4096)
+def parts_of(type_: Type) -> tuple[Type, ...]:
+    """``type_`` and all types that it is made of."""
+    inner: tuple[Type, ...]
+    match type_:
+        case BoolT() | IntT() | AtomT():
+            inner = ()
+        case TupleT(items):
+            inner = items
+        case OptionT(item) | SetT(item) | SeqT(item) | BagT(item):
+            inner = (item,)
+        case MapT(key, value):
+            inner = (key, value)
+        case VariantT(cases=cases):
+            inner = tuple(field for case in cases for _, field in case.fields)
+        case _:
+            assert_never(type_)
+    return (type_, *(part for item in inner for part in parts_of(item)))
 
 
 def default(type_: Type) -> Value:
