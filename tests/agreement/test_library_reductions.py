@@ -7,7 +7,6 @@ have more than ``STATES`` states are left out.
 from __future__ import annotations
 
 import os
-import re
 from functools import cache
 from pathlib import Path
 
@@ -18,17 +17,17 @@ from checker.pipeline import run_check
 from checker.resources import specs
 from checker.witness.answer import Limits
 from checker.witness.verdict import Report, Word
+from tests.finite_checks import finite_checks
 
 LONG = bool(os.environ.get("BIVALENCE_LONG"))
 STATES = 300_000 if LONG else 3_000
 EVERY = 1 if LONG else 17
 """One of so many checks is asked."""
 
-_CHECK = re.compile(r"^check\s+(\w+)\s+of\b", re.MULTILINE)
 CHECKS = [
     (path, name)
     for path in sorted(specs().rglob("*.bcast"))
-    for name in _CHECK.findall(path.read_text(encoding="utf-8"))
+    for name in finite_checks(path.read_text(encoding="utf-8"))
 ][::EVERY]
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from checker.cli.asking import answered
 from checker.cli.main import cli, main
 from checker.lang.load import load
-from checker.pipeline import Options, checks_in, run_check
+from checker.pipeline import Options, checks_in
 from checker.resources import specs
 
 ROOT = specs().parent
@@ -61,7 +62,7 @@ def test_the_words_for_the_world_are_understood(words: str, tmp_path: Path) -> N
 def test_the_commands_end_as_expected(path: str) -> None:
     file = str(ROOT / path)
     for name in checks_in(file):
-        assert run_check(file, name, Options()).exit_code == 0
+        assert answered(file, name, Options()).exit_code == 0
 
 
 def test_every_command_and_option_exists() -> None:
