@@ -1,0 +1,261 @@
+"""Candidates for lemmas: facts about parts of the state that no sampled state contradicts.
+
+Atoms are small facts (a member of a set, a bound of a number, what an option holds); a candidate
+is a clause of one or two literals over them.  All that is said here is a guess: whoever uses a
+candidate proves it.  Learning invariants from what is seen is Ernst's (Daikon, ICSE 1999).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from checker.system.evaluate import RunFault, Scope, evaluate
+from checker.system.interpreter import State
+from checker.system.ir import (
+    Apply,
+    Const,
+    Expr,
+    Index,
+    IsCase,
+    Item,
+    Local,
+    Members,
+    Op,
+    Quant,
+    Quantifier,
+    Read,
+    TransitionSystem,
+)
+from checker.system.types import (
+    BOOL,
+    AtomT,
+    BagT,
+    BoolT,
+    IntT,
+    MapT,
+    OptionT,
+    SeqT,
+    SetT,
+    TupleT,
+    Type,
+    Value,
+    VariantT,
+    cardinality,
+    sort_key,
+    universe,
+)
+
+FEW = 12
+"""So many values of one part of a state are told apart one by one."""
+
+SMALL = 64
+"""The largest universe of which every value is asked about."""
+
+COPIES = 3
+"""So many bounds of the copies of one element are told apart, the highest ones."""
+
+MOST = 6000
+"""Candidates at most; clauses of one literal come first."""
+
+Literal = tuple[int, bool]
+"""An atom's number, and whether it is meant to be true."""
+
+Clause = tuple[Literal, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """``atoms`` are Boolean expressions of the state; each of ``clauses`` held in all samples."""
+
+    atoms: tuple[Expr, ...]
+    clauses: tuple[Clause, ...]
+
+    def expression(self, clause: Clause) -> Expr:
+        """The clause as an expression."""
+        return any_of([self.atoms[i] if true else negated(self.atoms[i]) for i, true in clause])
+
+
+def candidates(system: TransitionSystem, states: Sequence[State]) -> Candidates:
+    """What might always hold, as far as ``states`` tell (all values must be of their types)."""
+    atoms = tuple(dict.fromkeys(_atoms(system, states)))
+    masks = _masks(system, atoms, states)
+    known = [i for i, mask in enumerate(masks) if mask is not None]
+    held = {i: cast(int, masks[i]) for i in known}
+    return Candidates(atoms, tuple(itertools.islice(_clauses(held, len(states)), MOST)))
+
+
+# ---- clauses ----------------------------------------------------------------------------------
+
+
+def _clauses(masks: dict[int, int], count: int) -> Iterator[Clause]:
+    """Clauses that hold in all samples and follow from no shorter one of them."""
+    whole = (1 << count) - 1
+    varying: dict[int, int] = {}  # by what is seen of it: the atom that stands for all like it
+    same: list[Clause] = []
+    for i, mask in masks.items():
+        if mask == whole:
+            yield ((i, True),)
+        elif mask == 0:
+            yield ((i, False),)
+        elif mask in varying:
+            j = varying[mask]
+            same += [((i, False), (j, True)), ((i, True), (j, False))]
+        elif whole ^ mask in varying:
+            j = varying[whole ^ mask]
+            same += [((i, False), (j, False)), ((i, True), (j, True))]
+        else:
+            varying[mask] = i
+    yield from same
+    for (one, i), (two, j) in itertools.combinations(varying.items(), 2):
+        for of_i, of_j in itertools.product((True, False), repeat=2):
+            if (one if of_i else whole ^ one) | (two if of_j else whole ^ two) == whole:
+                yield ((i, of_i), (j, of_j))
+
+
+def _masks(
+    system: TransitionSystem, atoms: Sequence[Expr], states: Sequence[State]
+) -> list[int | None]:
+    """For each atom the states in which it holds, a bit for each; ``None``: some can't say."""
+    names = [v.name for v in system.variables]
+    scopes = [Scope(dict(zip(names, state, strict=True)), {}) for state in states]
+    found: list[int | None] = []
+    for atom in atoms:
+        try:
+            bits = ("1" if evaluate(atom, scope) else "0" for scope in scopes)
+            found.append(int("".join(bits) or "0", 2))
+        except RunFault:
+            found.append(None)
+    return found
+
+
+# ---- atoms ------------------------------------------------------------------------------------
+
+
+def _atoms(system: TransitionSystem, states: Sequence[State]) -> Iterator[Expr]:
+    numbers: list[Expr] = []
+    for position, variable in enumerate(system.variables):
+        read = Read(variable.type, variable.name)
+        values = list(dict.fromkeys(state[position] for state in states))
+        yield from _of(read, variable.type, values, numbers)
+    for one, two in itertools.islice(itertools.combinations(numbers, 2), SMALL):
+        yield Apply(BOOL, Op.LE, (one, two))
+        yield Apply(BOOL, Op.LE, (two, one))
+
+
+def _of(expr: Expr, type_: Type, seen: list[Value], numbers: list[Expr]) -> Iterator[Expr]:
+    """Facts about ``expr``, of which ``seen`` are the values (each once)."""
+    values = cast("list[Any]", seen)
+    match type_:
+        case BoolT():
+            yield expr
+        case IntT():
+            numbers.append(expr)
+            yield from _bounds(expr, type_, [int(v) for v in values])
+        case AtomT():
+            of_all = list(universe(type_)) if cardinality(type_) <= SMALL else values
+            yield from (_equal(expr, type_, v) for v in of_all)
+        case TupleT(items):
+            for i, item in enumerate(items):
+                yield from _of(Item(item, expr, i), item, _each(v[i] for v in values), numbers)
+        case OptionT():
+            yield Apply(BOOL, Op.IS_SOME, (expr,))
+            yield from _values(expr, type_, values)
+        case MapT(key, value):
+            for i, k in enumerate(itertools.islice(universe(key), SMALL)):
+                entry = Index(value, expr, Const(key, k))
+                yield from _of(entry, value, _each(v[i] for v in values), numbers)
+        case VariantT(cases=cases):
+            yield from (IsCase(expr, i) for i in range(len(cases)))
+            yield from _values(expr, type_, values)
+        case SetT(item):
+            yield from _of_set(expr, item, values)
+        case SeqT(item):
+            yield from _of_many(expr, item, values)
+            yield from _values(expr, type_, values)
+        case BagT(item, cap):
+            yield from _of_many(expr, item, values)
+            yield from _copies(expr, item, values, cap)
+
+
+def _each(values: Iterable[Value]) -> list[Value]:
+    return list(dict.fromkeys(values))
+
+
+def _values(expr: Expr, type_: Type, values: list[Any]) -> Iterator[Expr]:
+    if len(values) <= FEW:
+        yield from (_equal(expr, type_, v) for v in sorted(values, key=sort_key))
+
+
+def _bounds(expr: Expr, type_: IntT, values: list[int]) -> Iterator[Expr]:
+    """Bounds from above at what was seen, and below the least."""
+    steps = sorted(values)
+    if len(steps) > FEW:
+        steps = [*steps[: FEW - 1], steps[-1]]
+    for value in (steps[0] - 1, *steps):
+        if type_.lo <= value <= type_.hi:
+            yield Apply(BOOL, Op.LE, (expr, Const(IntT(value, value), value)))
+
+
+def _of_set(expr: Expr, item: Type, values: list[Any]) -> Iterator[Expr]:
+    if cardinality(item) <= SMALL:
+        members = list(universe(item))
+    else:
+        members = _members(values)[:SMALL]
+        yield _only(expr, item, members)
+    yield from (Apply(BOOL, Op.IN, (Const(item, m), expr)) for m in members)
+    size = Apply(IntT(0, cardinality(item)), Op.CARD, (expr,))
+    most = max(len(v) for v in values)
+    yield Apply(BOOL, Op.LE, (size, Const(IntT(most, most), most)))
+
+
+def _of_many(expr: Expr, item: Type, values: list[Any]) -> Iterator[Expr]:
+    """Of a sequence or bag: how long it is, and what is in it."""
+    size = Apply(IntT(0, max(len(v) for v in values)), Op.LEN, (expr,))
+    lengths = sorted({len(v) for v in values})
+    yield from (Apply(BOOL, Op.LE, (size, Const(IntT(n, n), n))) for n in {lengths[0], lengths[-1]})
+    members = _members(values)
+    yield _only(expr, item, members)
+    yield from (Apply(BOOL, Op.IN, (Const(item, m), expr)) for m in members[:SMALL])
+
+
+def _copies(expr: Expr, item: Type, values: list[Any], cap: int) -> Iterator[Expr]:
+    """How many copies of each element there are at most."""
+    for member in _members(values)[:SMALL]:
+        most = max(v.count(member) for v in values)
+        count = Apply(IntT(0, cap), Op.BAG_COUNT, (expr, Const(item, member)))
+        for bound in range(max(most - COPIES, 1), most + 1):
+            yield Apply(BOOL, Op.LE, (count, Const(IntT(bound, bound), bound)))
+
+
+def _members(values: list[Any]) -> list[Value]:
+    return sorted({m for v in values for m in v}, key=sort_key)
+
+
+def _only(expr: Expr, item: Type, members: list[Value]) -> Expr:
+    """That every element is one of ``members``."""
+    name = "_of"
+    said = any_of([_equal(Local(item, name), item, m) for m in members])
+    return Quant(Quantifier.FORALL, name, Members(expr, item), said, BOOL)
+
+
+def _equal(expr: Expr, type_: Type, value: Value) -> Expr:
+    return Apply(BOOL, Op.EQ, (expr, Const(type_, value)))
+
+
+def negated(expr: Expr) -> Expr:
+    """``not expr``, without a double negation."""
+    match expr:
+        case Apply(_, Op.NOT, (inner,)):
+            return inner
+        case _:
+            return Apply(BOOL, Op.NOT, (expr,))
+
+
+def any_of(parts: Sequence[Expr]) -> Expr:
+    """The disjunction of ``parts``; ``false`` where there are none."""
+    if len(parts) == 1:
+        return parts[0]
+    return Apply(BOOL, Op.OR, tuple(parts)) if parts else Const(BOOL, False)

@@ -1,0 +1,263 @@
+"""Certificates: what a proof rests on, and its second check from scratch.
+
+A certificate is a list of stages.  The facts of a stage are together *k*-inductive, relative to
+those of the stages before it (Sheeran, Singh and Stålmarck, FMCAD 2000): they hold in the first
+``k`` states of every run, and wherever they hold in ``k`` states that follow one another they hold
+in the next one.  With ``k = 1`` that is an inductive invariant.  With ``apart`` the ``k + 1`` states
+are different ones, which a shortest run to a violation may always be taken to have.
+
+The second check (:func:`recheck`) encodes the system again and asks each query in a solver of its
+own.  It takes nothing for granted, not even that the values which ``init`` or a step computes are
+of their types (:class:`Typed`): that is a fact of the first stage, and everything later rests on it.
+Were it not so, a later query could be true of nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import assert_never
+
+import z3
+
+from checker.engines.symbolic.asking import Clock, GaveUp, ask, plain_solver
+from checker.engines.symbolic.encoding import Encoding, Symbolic
+from checker.system import ir
+from checker.system.ir import Expr, TransitionSystem
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """Every variable holds a value of its type, so no capacity is exceeded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lemma:
+    """``expr`` is true."""
+
+    expr: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Safe:
+    """``INVARIANT`` property number ``index`` is not violated."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Faultless:
+    """No action of the state meets an error of the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Never:
+    """The premise of property number ``index`` is false."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A formula in SMT-LIB over the constants of a state called ``s``; ``size``: its conjuncts."""
+
+    text: str
+    size: int
+
+
+Fact = Typed | Lemma | Safe | Faultless | Never | Written
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Facts that are ``k``-inductive together; see the module's docstring.
+
+    ``method``: how they were found, as users say it.
+    """
+
+    facts: tuple[Fact, ...]
+    k: int
+    apart: bool = False
+    method: str = ""
+
+
+Certificate = tuple[Stage, ...]
+
+
+class WrongCertificate(Exception):
+    """A proof that its second check refutes: a fault of the tool; the message says which query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What has to be unsatisfiable; ``text`` says what for."""
+
+    text: str
+    assertions: tuple[z3.BoolRef, ...]
+
+
+def formula(encoding: Encoding, fact: Fact, s: Symbolic, name: str) -> z3.BoolRef:
+    """``fact`` of the state ``s``.
+
+    Whether an action meets an error may be asked of inputs that are constants called by ``name``:
+    of some input where it is denied, of this one where it is claimed.  So each use has a ``name``
+    of its own; two that share one would narrow each other.
+    """
+    match fact:
+        case Typed():
+            return encoding.well_formed(s)
+        case Lemma(expr):
+            return encoding.holds(s, expr)
+        case Safe(index):
+            return z3.Not(encoding.bad(s, index))
+        case Faultless():
+            return z3.Not(encoding.faulty(s, name))
+        case Never(index):
+            return z3.Not(encoding.holds(s, encoding.system.properties[index].premise))
+        case Written(text):
+            return _read(encoding, text, s)
+        case _:
+            assert_never(fact)
+
+
+def _read(encoding: Encoding, text: str, s: Symbolic) -> z3.BoolRef:
+    """A written formula, of ``s`` in place of the state that is called ``s``."""
+    named = encoding.constants(encoding.state("s"))
+    read = z3.parse_smt2_string(text, decls={c.decl().name(): c.decl() for c in named})
+    here = encoding.constants(s)
+    return z3.substitute(z3.And(*read), *zip(named, here, strict=True))
+
+
+def written(facts: list[z3.BoolRef]) -> Written:
+    """Formulas over the constants of a state called ``s``, so that they can be read again."""
+    solver = z3.Solver()
+    solver.add(*facts)
+    return Written(solver.to_smt2().replace("(check-sat)", ""), len(facts))
+
+
+def different(encoding: Encoding, states: list[Symbolic]) -> list[z3.BoolRef]:
+    """That no two of ``states`` are the same."""
+    return [z3.Not(encoding.equal(a, b)) for a, b in combinations(states, 2)]
+
+
+def queries(system: TransitionSystem, certificate: Certificate, first: int = 0) -> Iterator[Query]:
+    """Everything that has to be unsatisfiable, from an encoding of its own.
+
+    ``first``: so many stages have been asked about before, and the encoding with them.
+    """
+    encoding = Encoding(system)
+    assert certificate and Typed() in certificate[0].facts, "nothing says that values have types"
+    known: tuple[Fact, ...] = ()
+    for number, stage in enumerate(certificate, start=1):
+        if number > first:
+            yield from _base(encoding, known, stage, number)
+            yield from _step(encoding, known, stage, number)
+        known = (*known, *stage.facts)
+
+
+def _base(
+    encoding: Encoding, known: tuple[Fact, ...], stage: Stage, number: int
+) -> Iterator[Query]:
+    states = [encoding.state("s0")]
+    run: list[z3.BoolRef] = [encoding.initial(states[0])]
+    for depth in range(stage.k):
+        last = states[-1]
+        run += _all(encoding, known, last, f"k{depth}")
+        broken = z3.Not(z3.And(*_all(encoding, stage.facts, last, f"g{depth}")))
+        yield Query(f"stage {number}: true after {depth} steps", (*run, broken))
+        states.append(encoding.state(f"s{depth + 1}"))
+        run.append(encoding.step(last, states[-1], f"w{depth}"))
+
+
+def _step(
+    encoding: Encoding, known: tuple[Fact, ...], stage: Stage, number: int
+) -> Iterator[Query]:
+    """One query; of facts on types another one, in which the others hold already."""
+    states = [encoding.state(f"s{i}") for i in range(stage.k + 1)]
+    run: list[z3.BoolRef] = []
+    for i, state in enumerate(states):
+        run += _all(encoding, known, state, f"k{i}")
+        if i < stage.k:
+            run += _all(encoding, stage.facts, state, f"h{i}")
+            run.append(encoding.step(state, states[i + 1], f"w{i}"))
+    if stage.apart:
+        run += different(encoding, states)
+    others = tuple(fact for fact in stage.facts if not isinstance(fact, Typed))
+    if others:
+        true = z3.And(*_all(encoding, others, states[-1], "g"))
+        yield Query(f"stage {number}: true after {stage.k} steps in a row", (*run, z3.Not(true)))
+        run.append(true)
+    if len(others) < len(stage.facts):
+        broken = z3.Not(encoding.well_formed(states[-1]))
+        yield Query(f"stage {number}: steps keep values in their types", (*run, broken))
+
+
+def _all(encoding: Encoding, facts: tuple[Fact, ...], s: Symbolic, name: str) -> list[z3.BoolRef]:
+    return [formula(encoding, fact, s, f"{name}.{i}") for i, fact in enumerate(facts)]
+
+
+def recheck(
+    system: TransitionSystem, certificate: Certificate, clock: Clock, first: int = 0
+) -> int:
+    """Asks every query of ``certificate`` in a solver of its own; the result is their number.
+
+    ``first``: so many stages have been asked about before.
+
+    Raises :class:`WrongCertificate` where one is satisfiable, and :class:`asking.GaveUp`.
+    """
+    count = 0
+    for query in queries(system, certificate, first):
+        solver = plain_solver()
+        solver.add(*query.assertions)
+        try:
+            refuted = ask(solver, clock)
+        except GaveUp as why:
+            raise GaveUp(f"the second check ({query.text}): {why}") from None
+        if refuted:
+            raise WrongCertificate(f"the second check of a proof failed: {query.text}")
+        count += 1
+    return count
+
+
+def smt2(system: TransitionSystem, certificate: Certificate) -> str:
+    """The queries of ``certificate`` in SMT-LIB 2: every answer has to be ``unsat``."""
+    parts = [f"; {system.name}: every answer has to be unsat"]
+    for query in queries(system, certificate):
+        solver = plain_solver()
+        solver.add(*query.assertions)
+        lines = [line for line in solver.to_smt2().splitlines() if not _idle(line)]
+        parts += ["(reset)", "(set-logic QF_BV)", f"; {query.text}", *lines]
+    return "\n".join([*parts, "(exit)", ""])
+
+
+def _idle(line: str) -> bool:
+    return line.startswith((";", "(set-info", "(set-logic"))
+
+
+def said(system: TransitionSystem, fact: Fact) -> str:
+    """``fact`` in words."""
+    match fact:
+        case Typed():
+            return "every value is of its type"
+        case Lemma(expr):
+            from checker.system.dump import text
+
+            return text(expr)
+        case Safe(index):
+            return system.properties[index].name
+        case Faultless():
+            return "no run meets an error"
+        case Never(index):
+            return f"the premise of {system.properties[index].name} never holds"
+        case Written(size=size):
+            return f"{size} conjuncts found by property-directed reachability"
+        case _:
+            assert_never(fact)
+
+
+def goals(system: TransitionSystem) -> tuple[Fact, ...]:
+    """What is to be proved: every ``INVARIANT`` property, and that no run meets an error."""
+    kind = ir.PropertyKind.INVARIANT
+    safe = [Safe(i) for i, prop in enumerate(system.properties) if prop.kind is kind]
+    return (*safe, Faultless())

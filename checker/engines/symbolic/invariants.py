@@ -1,0 +1,108 @@
+"""Inductive invariants from candidates: what is left when all that fails has been taken out.
+
+Flanagan and Leino, *Houdini, an annotation assistant for ESC/Java* (FME 2001): the largest subset
+of the candidates that is inductive is found by dropping whatever a counterexample falsifies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import z3
+
+from checker.engines.symbolic.asking import Clock, ask, plain_solver
+from checker.engines.symbolic.candidates import Candidates, Clause
+from checker.engines.symbolic.certificate import Lemma, Stage, Typed
+from checker.engines.symbolic.encoding import Encoding, Symbolic
+
+METHOD = "lemmas found"
+
+
+def inductive(
+    encoding: Encoding,
+    found: Candidates,
+    clock: Clock,
+    told: Callable[[int], None] = lambda left: None,
+) -> tuple[Clause, ...]:
+    """The largest inductive set of clauses; raises :class:`asking.GaveUp`.
+
+    ``told`` is called with the number of those that are left, now and then.
+    """
+    started = _initially(encoding, found, found.clauses, clock)
+    return _kept_by_steps(encoding, found, started, clock, told)
+
+
+def stage(found: Candidates, clauses: tuple[Clause, ...]) -> Stage:
+    """The clauses as facts that are inductive together, with what types say."""
+    lemmas = (Lemma(found.expression(clause)) for clause in clauses)
+    return Stage((*lemmas, Typed()), 1, method=METHOD)
+
+
+class _Atoms:
+    """Constants for the truth of each atom in one state."""
+
+    def __init__(
+        self, encoding: Encoding, found: Candidates, s: Symbolic, solver: z3.Solver, name: str
+    ) -> None:
+        self.names = [z3.Bool(f"{name}{i}") for i in range(len(found.atoms))]
+        for atom, constant in zip(found.atoms, self.names, strict=True):
+            solver.add(constant == encoding.holds(s, atom))
+
+    def clause(self, clause: Clause) -> z3.BoolRef:
+        return z3.Or(*(self.names[i] if true else z3.Not(self.names[i]) for i, true in clause))
+
+    def values(self, model: z3.ModelRef) -> list[bool]:
+        return [z3.is_true(model.eval(name, model_completion=True)) for name in self.names]
+
+
+def _true(clause: Clause, values: list[bool]) -> bool:
+    return any(values[i] is wanted for i, wanted in clause)
+
+
+def _initially(
+    encoding: Encoding, found: Candidates, clauses: tuple[Clause, ...], clock: Clock
+) -> tuple[Clause, ...]:
+    """Those that hold in all initial states."""
+    solver = plain_solver()
+    s = encoding.state("s")
+    solver.add(encoding.initial(s))
+    atoms = _Atoms(encoding, found, s, solver, "a")
+    while clauses:
+        asked = z3.FreshConst(z3.BoolSort(), "some_false")
+        solver.add(z3.Implies(asked, z3.Or(*(z3.Not(atoms.clause(c)) for c in clauses))))
+        if not ask(solver, clock, asked):
+            break
+        values = atoms.values(solver.model())
+        clauses = tuple(c for c in clauses if _true(c, values))
+    return clauses
+
+
+def _kept_by_steps(
+    encoding: Encoding,
+    found: Candidates,
+    clauses: tuple[Clause, ...],
+    clock: Clock,
+    told: Callable[[int], None],
+) -> tuple[Clause, ...]:
+    solver = plain_solver()
+    s, t = encoding.state("s"), encoding.state("t")
+    solver.add(encoding.well_formed(s), encoding.step(s, t, "w"))
+    before = _Atoms(encoding, found, s, solver, "a")
+    after = _Atoms(encoding, found, t, solver, "b")
+    kept = [z3.Bool(f"kept{number}") for number in range(len(clauses))]
+    broken = [z3.Bool(f"broken{number}") for number in range(len(clauses))]
+    for clause, one, other in zip(clauses, kept, broken, strict=True):
+        solver.add(z3.Implies(one, before.clause(clause)))
+        solver.add(z3.Implies(other, z3.And(one, z3.Not(after.clause(clause)))))
+    solver.add(z3.Or(*broken))
+    left = list(range(len(clauses)))
+    while left:
+        told(len(left))
+        if not ask(solver, clock, *(kept[number] for number in left)):
+            break
+        values = after.values(solver.model())
+        gone = [number for number in left if not _true(clauses[number], values)]
+        assert gone, "a model breaks none of the candidates"
+        solver.add(*(z3.Not(kept[number]) for number in gone))
+        left = [number for number in left if _true(clauses[number], values)]
+    return tuple(clauses[number] for number in left)

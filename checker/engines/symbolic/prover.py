@@ -1,0 +1,248 @@
+"""Proofs for one system: lemmas that are found, induction over *k* steps, and Spacer, in turn.
+
+Whatever one method proves is known to the next one.  Each stage of a proof is checked again from
+scratch (:mod:`checker.engines.symbolic.certificate`) before anybody hears of it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from checker.engines.symbolic import invariants, reachable
+from checker.engines.symbolic.asking import Clock, GaveUp
+from checker.engines.symbolic.candidates import candidates
+from checker.engines.symbolic.certificate import (
+    Certificate,
+    Fact,
+    Faultless,
+    Never,
+    Safe,
+    Stage,
+    Typed,
+    goals,
+    recheck,
+)
+from checker.engines.symbolic.encoding import Encoding
+from checker.engines.symbolic.induction import NotExcluded, induct
+from checker.engines.symbolic.sampling import Samples, sample
+from checker.system.ir import TransitionSystem
+from checker.witness.answer import INTERRUPTED, Listener, Path, Progress
+from checker.witness.trace import ERRORS
+
+METHODS = ("invariants", "induction", "pdr")
+"""What can be tried, in this order."""
+
+SAMPLING, FINDING, INDUCING = 0.1, 0.4, 0.5
+"""Parts of the time that is left for samples, for lemmas, and for induction where Spacer follows."""
+
+
+@dataclass
+class Found:
+    """What is known of the system's goals (:func:`certificate.goals`) and of some premises.
+
+    ``proved``: the number, from 0, of the stage of ``certificate`` that proves a fact; ``refuted``:
+    a run to a state in which it is false, a shortest one unless the fact is in ``lengthy``;
+    ``open``: neither, each with a counterexample to its induction if there is one; ``tried``: what
+    was done about those, in words; ``depth``: they are false in no fewer than so many steps.
+    ``without_premise``: properties whose premise is proved to hold never, by number;
+    ``queries``: of the second check.
+    """
+
+    samples: Samples = field(default_factory=Samples)
+    certificate: Certificate = ()
+    proved: dict[Fact, int] = field(default_factory=dict)
+    refuted: dict[Fact, Path] = field(default_factory=dict)
+    lengthy: set[Fact] = field(default_factory=set)
+    open: dict[Fact, NotExcluded | None] = field(default_factory=dict)
+    tried: list[str] = field(default_factory=list)
+    depth: int = 0
+    without_premise: set[int] = field(default_factory=set)
+    queries: int = 0
+    seconds: float = 0.0
+    stopped: str | None = None
+
+    @property
+    def known(self) -> tuple[Fact, ...]:
+        """All that the certificate proves."""
+        return tuple(fact for stage in self.certificate for fact in stage.facts)
+
+
+def prove(
+    system: TransitionSystem,
+    clock: Clock,
+    *,
+    methods: Sequence[str] = METHODS,
+    deepest: int = 10,
+    listener: Listener | None = None,
+) -> Found:
+    """Proves or refutes the goals of ``system`` within the time.
+
+    Raises :class:`checker.witness.answer.Unsupported` where it can't be encoded, ``RunFault``
+    where no initial state can be computed, and :class:`certificate.WrongCertificate`.
+    """
+    work = _Work(system, clock, listener)
+    try:
+        work.run(methods, deepest)
+    except KeyboardInterrupt:
+        work.found.stopped = INTERRUPTED
+    except GaveUp as why:
+        work.found.tried.append(str(why))
+    work.found.seconds = clock.spent
+    return work.found
+
+
+class _Work:
+    def __init__(self, system: TransitionSystem, clock: Clock, listener: Listener | None) -> None:
+        self.system, self.clock, self.listener = system, clock, listener
+        self.started = time.monotonic()
+        self.found = Found(open=dict.fromkeys(goals(system)))
+
+    def run(self, methods: Sequence[str], deepest: int) -> None:
+        found = self.found
+        self.tell("sampling states")
+        found.samples = sample(self.system, self.clock.share(SAMPLING))
+        self._seen()
+        if not found.open:
+            return
+        self.tell("encoding")
+        encoding = Encoding(self.system)
+        if "invariants" in methods:
+            self._find_lemmas(encoding)
+        if not found.certificate and not self._add(Stage((Typed(),), 1)):
+            return
+        if "induction" in methods:
+            share = self.clock.share(INDUCING) if "pdr" in methods else self.clock
+            self._induct(encoding, deepest, share)
+        if "pdr" in methods and self._provable():
+            self._spacer(encoding)
+
+    def _provable(self) -> list[Fact]:
+        """What is open and was not seen to be false."""
+        return [fact for fact in self.found.open if fact not in self.found.lengthy]
+
+    def tell(self, phase: str) -> None:
+        if self.listener is not None:
+            samples, seconds = self.found.samples, time.monotonic() - self.started
+            self.listener(Progress(len(samples.states), 0, self.found.depth, seconds, 0, phase))
+
+    def _seen(self) -> None:
+        """What samples have shown to be false needs no proof."""
+        found, samples = self.found, self.found.samples
+        paths: dict[Fact, tuple[str, Path]] = {}
+        for fact in found.open:
+            match fact:
+                case Safe(index) if self.system.properties[index].name in samples.violated:
+                    name = self.system.properties[index].name
+                    paths[fact] = (name, samples.violated[name])
+                case Faultless() if samples.fault is not None:
+                    paths[fact] = (ERRORS, samples.fault)
+        for fact, (name, path) in paths.items():
+            found.refuted[fact] = path
+            if name in samples.shortest:
+                del found.open[fact]
+            else:
+                found.lengthy.add(fact)
+
+    def _find_lemmas(self, encoding: Encoding) -> None:
+        found = self.found
+        guessed = candidates(self.system, list(found.samples.states))
+        self.tell(f"{len(guessed.clauses)} candidates for lemmas")
+        try:
+            clauses = invariants.inductive(
+                encoding,
+                guessed,
+                self.clock.share(FINDING),
+                lambda left: self.tell(f"{left} candidates for lemmas"),
+            )
+        except GaveUp as why:
+            found.tried.append(f"lemmas from {len(guessed.clauses):,} candidates ({why})")
+            return
+        self._add(invariants.stage(guessed, clauses))
+        found.tried.append(f"{len(clauses):,} lemmas from {len(guessed.clauses):,} candidates")
+
+    def _add(self, stage: Stage) -> bool:
+        """Takes ``stage`` into the certificate, if the second check is done in time."""
+        found = self.found
+        self.tell("checking the proof again")
+        certificate = (*found.certificate, stage)
+        try:
+            found.queries += recheck(self.system, certificate, self.clock, len(found.certificate))
+        except GaveUp as why:
+            found.tried.append(str(why))
+            return False
+        number = len(found.certificate)
+        found.certificate = certificate
+        for fact in stage.facts:
+            if fact in found.open:
+                found.proved[fact] = number
+                del found.open[fact]
+        return True
+
+    def _induct(self, encoding: Encoding, deepest: int, clock: Clock) -> None:
+        found = self.found
+        came = induct(
+            encoding,
+            found.known,
+            tuple(found.open),
+            deepest,
+            clock,
+            lambda k: self.tell(f"induction over {k} steps"),
+        )
+        found.depth = came.depth
+        for fact, states in came.refuted.items():
+            found.refuted[fact] = Path(states, then_fault=isinstance(fact, Faultless))
+            found.lengthy.discard(fact)
+            del found.open[fact]
+        for fact, excluded in came.open.items():
+            found.open[fact] = excluded
+        if came.stopped == INTERRUPTED:
+            raise KeyboardInterrupt
+        for stage in came.stages:
+            if not self._add(stage):
+                break
+        if self._provable():
+            found.tried.append(came.stopped or "induction")
+
+    def _spacer(self, encoding: Encoding) -> None:
+        found, wanted = self.found, tuple(self._provable())
+        self.tell(reachable.METHOD)
+        try:
+            written = reachable.invariant(encoding, found.known, wanted, self.clock)
+        except GaveUp as why:
+            found.tried.append(f"{reachable.METHOD} ({why})")
+            return
+        if written is None:
+            said = f"{reachable.METHOD} says that one of them fails, but no run is known"
+            found.tried.append(said)
+            return
+        self._add(Stage((written, *wanted), 1, method=reachable.METHOD))
+
+
+def premises_that_never_hold(system: TransitionSystem, found: Found, clock: Clock) -> set[int]:
+    """Of the properties proved, the numbers of those whose premise is proved to be false always.
+
+    Only asked of premises that no sample satisfies; what gives up proves nothing.
+    """
+    asked = tuple(
+        Never(fact.index)
+        for fact in found.proved
+        if isinstance(fact, Safe)
+        and system.properties[fact.index].name not in found.samples.premises
+    )
+    if not asked or found.stopped is not None:
+        return set()
+    came = induct(Encoding(system), found.known, asked, 4, clock)
+    never: set[int] = set()
+    for stage in came.stages:
+        try:
+            recheck(system, (*found.certificate, stage), clock, len(found.certificate))
+        except GaveUp:
+            break
+        found.certificate = (*found.certificate, stage)
+        never |= {fact.index for fact in stage.facts if isinstance(fact, Never)}
+    for fact in came.refuted:
+        if isinstance(fact, Never):
+            found.samples.premises.add(system.properties[fact.index].name)
+    return never

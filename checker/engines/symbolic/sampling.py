@@ -1,0 +1,141 @@
+"""States that runs reach, by the interpreter: what candidates for lemmas are learned from.
+
+Nothing is proved by them.  What they show is real, though: a premise that held, a handler that ran.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+
+from checker.engines.symbolic.asking import Clock
+from checker.system import interpreter
+from checker.system.evaluate import RunFault
+from checker.system.interpreter import State
+from checker.system.ir import Expr, PropertyKind, TransitionSystem
+from checker.witness.answer import Path
+from checker.witness.trace import ERRORS
+
+BREADTH = 600
+"""States of the search in breadth."""
+
+WALKS = 60
+"""Random walks from the states that the search has left."""
+
+LENGTH = 60
+"""Steps of one walk at most."""
+
+
+@dataclass
+class Samples:
+    """What was seen: ``states`` in the order in which they were found.
+
+    ``exhaustive``: they are all that runs reach.  ``violated``: properties that are false in some
+    state, and ``fault``, each with a path; ``shortest``: those whose path is a shortest one.
+    """
+
+    states: dict[State, State | None] = field(default_factory=dict)
+    exhaustive: bool = False
+    marks: set[int] = field(default_factory=set)
+    premises: set[str] = field(default_factory=set)
+    violated: dict[str, Path] = field(default_factory=dict)
+    fault: Path | None = None
+    shortest: set[str] = field(default_factory=set)
+    depth: int = 0
+    transitions: int = 0
+
+    def path_to(self, state: State, then_fault: bool = False) -> Path:
+        """The run that led to ``state`` when it was found."""
+        states = [state]
+        while (before := self.states[states[-1]]) is not None:
+            states.append(before)
+        return Path(tuple(reversed(states)), then_fault)
+
+
+def sample(
+    system: TransitionSystem,
+    clock: Clock,
+    *,
+    breadth: int = BREADTH,
+    walks: int = WALKS,
+    length: int = LENGTH,
+) -> Samples:
+    """States of ``system``: the first ones in breadth, and those of random walks from there.
+
+    Always the same ones, unless ``clock`` ends before.  Raises :class:`RunFault` where no initial
+    state can be computed.
+    """
+    found = Samples()
+    for state, events in interpreter.initial_events(system):
+        found.marks.update(event.mark for event in events)
+        _note(system, found, state, None)
+    level = _search(system, found, breadth, clock)
+    found.exhaustive = not level
+    found.shortest.update(found.violated, () if found.fault is None else (ERRORS,))
+    draw = random.Random(0)
+    for _ in range(walks if level else 0):
+        if clock.left is not None and clock.left <= 0.0:
+            break
+        _walk(system, found, draw.choice(level), length, draw)
+    return found
+
+
+def _search(system: TransitionSystem, found: Samples, breadth: int, clock: Clock) -> list[State]:
+    """Goes through levels; the result is what was found and not looked at."""
+    level = list(found.states)
+    while level and len(found.states) < breadth:
+        following: list[State] = []
+        for number, state in enumerate(level):
+            if clock.left is not None and clock.left <= 0.0:
+                return [*following, *level[number:]]
+            for successor in _successors(system, found, state):
+                if successor not in found.states:
+                    _note(system, found, successor, state)
+                    following.append(successor)
+        found.depth += bool(following)
+        level = following
+    return level
+
+
+def _walk(
+    system: TransitionSystem, found: Samples, state: State, length: int, draw: random.Random
+) -> None:
+    for _ in range(length):
+        ways = [s for s in _successors(system, found, state) if s != state]
+        if not ways:
+            return
+        fresh = [s for s in ways if s not in found.states]
+        following = draw.choice(fresh or ways)
+        if following not in found.states:
+            _note(system, found, following, state)
+        state = following
+
+
+def _successors(system: TransitionSystem, found: Samples, state: State) -> list[State]:
+    ways = []
+    for transition in interpreter.successors(system, state):
+        if transition.successor is None:
+            if found.fault is None:
+                found.fault = found.path_to(state, then_fault=True)
+            continue
+        found.transitions += 1
+        found.marks.update(event.mark for event in transition.events)
+        ways.append(transition.successor)
+    return ways
+
+
+def _note(system: TransitionSystem, found: Samples, state: State, before: State | None) -> None:
+    found.states.setdefault(state, before)
+    for prop in system.properties:
+        if prop.name not in found.premises and _true(system, prop.premise, state):
+            found.premises.add(prop.name)
+        if prop.kind is PropertyKind.INVARIANT and prop.name not in found.violated:
+            if _true(system, prop.bad, state):
+                found.violated[prop.name] = found.path_to(state)
+
+
+def _true(system: TransitionSystem, expr: Expr, state: State) -> bool:
+    try:
+        return interpreter.holds(system, expr, state)
+    except RunFault:
+        return False

@@ -1,0 +1,310 @@
+"""Proofs about the finite system of a check, for every depth: `bivalence prove FILE::CHECK`.
+
+The check becomes a transition system as everywhere else; :mod:`checker.engines.symbolic.prover`
+proves or refutes what can be asked of single states; what is refuted becomes a trace as everywhere
+else.  Properties of whole runs are not its business, and are said to be unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path as File
+from typing import TYPE_CHECKING
+
+from checker.diagnostics import Diagnostic, SpecError
+from checker.lang import typed
+from checker.loading import load_check
+from checker.notes import idle, not_promised, notes
+from checker.options import Options, version
+from checker.provenance import header_of
+from checker.scout import larger, largest, scouted
+from checker.system.evaluate import RunFault
+from checker.system.instantiate.assemble import Instantiated, instantiate
+from checker.witness.answer import INTERRUPTED, Answer, Listener, Unsupported
+from checker.witness.proof import Proof
+from checker.witness.trace import ERRORS
+from checker.witness.verdict import PropertyVerdict, Report, Word
+
+if TYPE_CHECKING:
+    from checker.engines.symbolic.asking import Clock
+    from checker.engines.symbolic.certificate import Faultless, Safe
+    from checker.engines.symbolic.prover import Found
+
+METHODS = ("invariants", "induction", "pdr")
+"""What can be tried."""
+
+DEPTH = 10
+"""Induction goes over so many steps where nobody says how many."""
+
+OF_RUNS = (
+    "it is about whole runs, and proofs here are about states: `bivalence check` explores them"
+)
+
+
+def prove_check(
+    path: str,
+    name: str | None,
+    options: Options,
+    methods: Sequence[str] = METHODS,
+    budget: float | None = 60.0,
+    listener: Listener | None = None,
+    *,
+    certificate: str | None = None,
+) -> Report:
+    """Proves what the check ``name`` of ``path`` asks of states, within ``budget`` seconds.
+
+    ``options.limits.max_depth``: induction goes over so many steps at most.  ``certificate``: a
+    file for the queries of the second check, in SMT-LIB 2.  Raises :class:`SpecError` for what the
+    user gave, and :class:`checker.engines.symbolic.certificate.WrongCertificate` and
+    :class:`checker.witness.replay.ReplayMismatch` where the tool is wrong.
+    """
+    check = load_check(path, name, options.settings).with_lemmas()
+    made, found = _found(check, options, tuple(methods), budget, listener)
+    report = _report(path, check, made, found, options)
+    if certificate is not None:
+        report = _written(report, made, found, certificate)
+    return report
+
+
+# ---- proving ----------------------------------------------------------------------------------
+
+
+def _found(
+    check: typed.Check,
+    options: Options,
+    methods: tuple[str, ...],
+    budget: float | None,
+    listener: Listener | None,
+) -> tuple[Instantiated, Found]:
+    """What can be proved of the smallest system whose guessed capacities are large enough.
+
+    Where only such a capacity is what induction fails at, a larger one is tried: what it holds may
+    be bounded by what is proved of its parts.
+    """
+    from checker.engines.symbolic.asking import Clock
+
+    clock = Clock(budget)
+    capacities = scouted(check, options.settings, options.fine_steps)
+    while True:
+        made = _made(check, options, capacities)
+        capacities = dict(made.capacities)
+        try:
+            found = _proved(made, clock, methods, options, listener)
+        except RunFault as fault:
+            too_small = fault.grows
+            if too_small is None or capacities[too_small] >= largest(too_small):
+                raise _at_start(fault) from None
+        else:
+            too_small = _too_small(made, found)
+            out_of_time = clock.left is not None and clock.left <= 0.0
+            if too_small is None or out_of_time or found.stopped is not None:
+                return made, found
+            if capacities[too_small] >= largest(too_small):
+                return made, found
+        capacities[too_small] = larger(capacities[too_small])
+
+
+def _made(check: typed.Check, options: Options, capacities: Mapping[str, int]) -> Instantiated:
+    from checker.properties import ask
+
+    fine = options.fine_steps
+    return instantiate(check, options.settings, ask, capacities=capacities, fine=fine)
+
+
+def _proved(
+    made: Instantiated,
+    clock: Clock,
+    methods: tuple[str, ...],
+    options: Options,
+    listener: Listener | None,
+) -> Found:
+    from checker.engines.symbolic.prover import premises_that_never_hold, prove
+
+    deepest = DEPTH if options.limits.max_depth is None else options.limits.max_depth
+    try:
+        found = prove(made.system, clock, methods=methods, deepest=deepest, listener=listener)
+    except Unsupported as why:
+        message = f"this check can't be put as formulas: {why}"
+        hint = "smaller sizes or capacities may do; `bivalence check` explores it"
+        raise SpecError((Diagnostic("E007", message, hint=hint),)) from None
+    found.without_premise = premises_that_never_hold(made.system, found, clock)
+    return found
+
+
+def _at_start(fault: RunFault) -> SpecError:
+    """An error before there is any run: in the initial values."""
+    return SpecError((Diagnostic(fault.code, f"in the initial state: {fault.message}"),))
+
+
+def _too_small(made: Instantiated, found: Found) -> str | None:
+    """The guessed capacity that stands in the way of a proof, if there is one."""
+    from checker.engines.symbolic.certificate import Faultless
+    from checker.proving.excluded import error_of
+
+    failing = None
+    if Faultless() in found.refuted:
+        failing = error_of(made.system, found.refuted[Faultless()].states[-1])
+    else:
+        excluded = found.open.get(Faultless())
+        if excluded is not None:
+            failing = error_of(made.system, excluded.states[-1])
+    return None if failing is None or failing.fault is None else failing.fault.grows
+
+
+# ---- what is said -----------------------------------------------------------------------------
+
+
+def _report(
+    path: str, check: typed.Check, made: Instantiated, found: Found, options: Options
+) -> Report:
+    from checker.witness.judge import compare, judge
+
+    words = {e.what: str(e.value) for e in check.expect if isinstance(e.value, str)}
+    header = header_of(path, check, made, options, sources=bool(found.refuted))
+    answer = _answer(made, found)
+    judged = judge(
+        made.system,
+        answer,
+        header,
+        words,
+        allow_unused=check.allow_unused,
+        idle=idle(check),
+        world=not_promised(check, made),
+    )
+    say = _Saying(check, made, found, answer)
+    verdicts = tuple(say.verdict(verdict) for verdict in judged)
+    asked = [(e.what, e.value) for e in check.expect if isinstance(e.value, str)]
+    return Report(
+        file=path,
+        check=check.name,
+        parameters=dict(header.parameters),
+        engine="symbolic",
+        fine_steps=options.fine_steps,
+        verdicts=verdicts,
+        expectations=compare(asked, verdicts, answer),
+        distinct_states=answer.distinct_states,
+        depth=found.depth,
+        seconds=found.seconds,
+        exhaustive=False,
+        stopped=found.stopped or "; ".join(found.tried) or None,
+        notes=notes(check, made, options.fine_steps),
+        version=version(),
+        proof=Proof(methods=tuple(found.tried), queries=found.queries, seconds=found.seconds),
+    )
+
+
+def _answer(made: Instantiated, found: Found) -> Answer:
+    """What was found as an engine would say it; that something is proved is said elsewhere."""
+    from checker.engines.symbolic.certificate import Faultless, Safe
+
+    violations = {
+        made.system.properties[fact.index].name: path
+        for fact, path in found.refuted.items()
+        if isinstance(fact, Safe)
+    }
+    return Answer(
+        engine="symbolic",
+        distinct_states=len(found.samples.states),
+        depth=found.samples.depth,
+        exhaustive=False,
+        seconds=found.seconds,
+        violations=violations,
+        fault=found.refuted.get(Faultless()),
+        reached_marks=frozenset(found.samples.marks),
+        premises=frozenset(found.samples.premises),
+        stopped=found.stopped,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Saying:
+    """Verdicts about what is neither violated nor in error."""
+
+    check: typed.Check
+    made: Instantiated
+    found: Found
+    answer: Answer
+
+    def verdict(self, judged: PropertyVerdict) -> PropertyVerdict:
+        """``judged`` where it was refuted, otherwise what became of the property."""
+        from checker.engines.symbolic.certificate import Safe
+
+        if judged.word is not Word.UNKNOWN or judged.property == ERRORS:
+            return judged
+        system = self.made.system
+        number = [p.name for p in system.properties].index(judged.property)
+        fact = Safe(number)
+        if fact in self.found.proved:
+            return self._proved(judged, fact)
+        if fact not in self.found.open:
+            return replace(judged, reason=OF_RUNS)
+        return replace(judged, reason=self._open(fact))
+
+    def _proved(self, judged: PropertyVerdict, fact: Safe) -> PropertyVerdict:
+        from checker.engines.symbolic.certificate import Faultless
+        from checker.witness.vacuity import vacuous
+
+        found, system = self.found, self.made.system
+        if Faultless() not in found.proved:
+            why = self._open(Faultless())
+            reason = f"proved of runs without an error; that no run meets one is not proved: {why}"
+            return replace(judged, reason=reason)
+        shown = self._certificate(fact)
+        prop = system.properties[fact.index]
+        never = idle(self.check)
+        why = vacuous(system, self.answer, prop, allow_unused=self.check.allow_unused, idle=never)
+        if fact.index in found.without_premise:
+            why = f"the premise of {prop.name} holds in no run, which is proved too"
+            return replace(judged, word=Word.VACUOUS, reason=why, certificate=shown)
+        if why and (found.samples.exhaustive or never):
+            return replace(judged, word=Word.VACUOUS, reason=why, certificate=shown)
+        reason = f"in every state that a run of any length can reach: {shown}"
+        if why:
+            number = f"{len(found.samples.states):,}"
+            reason += f"; in the {number} states looked at beside it: {why}"
+        return replace(judged, word=Word.PROVED, reason=reason, certificate=shown)
+
+    def _certificate(self, fact: Safe) -> str:
+        """What the proof rests on."""
+        from checker.engines.symbolic.certificate import Faultless, Lemma, Written
+
+        found = self.found
+        last = max(found.proved[fact], found.proved[Faultless()])
+        used = found.certificate[: last + 1]
+        stage = found.certificate[found.proved[fact]]
+        parts = [f"{stage.k}-inductive"]
+        lemmas = sum(isinstance(f, Lemma) for s in used for f in s.facts)
+        sizes = [f.size for f in stage.facts if isinstance(f, Written)]
+        if sizes:
+            parts = [f"an invariant of {sizes[0]} conjuncts"]
+        if lemmas:
+            parts.append(f"with {lemmas} lemmas")
+        return f"{' '.join(parts)}; checked again"
+
+    def _open(self, fact: Safe | Faultless) -> str:
+        from checker.proving.excluded import not_excluded
+
+        found = self.found
+        tried = "; ".join(found.tried) or "nothing was tried"
+        if found.stopped is not None:
+            return found.stopped if found.stopped == INTERRUPTED else f"{found.stopped}; {tried}"
+        reason = f"neither proved nor violated in fewer than {found.depth} steps; tried: {tried}"
+        excluded = found.open.get(fact)
+        if excluded is None:
+            return reason
+        return f"{reason}; {'; '.join(not_excluded(self.made.system, excluded))}"
+
+
+def _written(report: Report, made: Instantiated, found: Found, file: str) -> Report:
+    """``report`` after writing the queries of the second check to ``file``."""
+    from checker.engines.symbolic.certificate import smt2
+
+    if not found.certificate:
+        return replace(report, failed=(f"nothing is proved, so nothing is written to {file}",))
+    try:
+        File(file).write_text(smt2(made.system, found.certificate), encoding="utf-8")
+    except OSError as problem:
+        why = problem.strerror or str(problem)
+        return replace(report, failed=(f"the certificate can't be written to {file}: {why}",))
+    return report
