@@ -75,10 +75,10 @@ class Findings:
 
     ``violating``: the first level in which a property is seen to fail, and the smallest such state
     there; ``faulty``: the same for errors of the run; ``premises``: the properties whose premise
-    held; ``maybe_cyclic``: some step does not lead on to the next level; ``cyclic``: some run
-    is known to go round; ``transitions``,
-    ``ends``: as in ``Answer``; ``marks``: a bit for each mark that was reached; ``lone``: the
-    last level in which it was tried whether one step is enough, and as in ``Report``.
+    held; ``maybe_cyclic``: some step does not lead on to the next level; ``cyclic``: some run is
+    known to go round; ``transitions``, ``ends``: as in ``Answer``; ``marks``: a bit for each mark
+    that was reached; ``lone``: the last level in which it was tried whether one step is enough, and
+    as in ``Report``.
     """
 
     depth: int = 0

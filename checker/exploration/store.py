@@ -23,8 +23,10 @@ from checker.kernels.jit import Kernel
 from checker.kernels.seen import LINE
 
 FIRST_SLOTS = 1 << 13
-_COUNTS = (Worker.TRANSITIONS, Worker.ENDS, Worker.LONE)
-_NOTED = (*_COUNTS, Worker.BACK, Worker.FOUND, Worker.TURNED)
+_NOTED = (
+    Worker.TRANSITIONS, Worker.ENDS, Worker.LONE, Worker.BACK, Worker.FOUND, Worker.TURNED,
+)  # fmt: skip
+"""What workers note of a level, to be forgotten when it is reported."""
 
 LOAD = 7 / 8
 """At most this part of the slots is ever in use."""
