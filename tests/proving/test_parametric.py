@@ -1,0 +1,120 @@
+"""Checks about every n: what is proved, what is refuted by a trace, and what is left open.
+
+The automaton is drawn up by hand, so that nothing here depends on how one is extracted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from checker.options import Options
+from checker.proving import parametric
+from checker.threshold.automaton import And, Automaton, Condition, Question
+from checker.witness.answer import INTERRUPTED, Progress
+from checker.witness.verdict import Report, Word
+from tests.threshold.echo_by_hand import (
+    CORRECTNESS,
+    ECHO,
+    RELAY,
+    UNFORGEABILITY,
+    at_least,
+)
+
+SPEC, CHECK = "specs/byzantine/echo.bcast", "built_for_one_with_two"
+QUESTIONS = (UNFORGEABILITY, CORRECTNESS, RELAY)
+ENOUGH = ECHO.resilience
+A_THIRD = And((at_least(n=1, T=-3), at_least(T=1, f=-1)))
+ONE_LIAR_MORE = And((at_least(-1, n=1, T=-3), at_least(1, T=1, f=-1)))
+
+
+@pytest.fixture
+def automaton(monkeypatch: pytest.MonkeyPatch) -> list[Automaton]:
+    """The automaton that is extracted, to be replaced by tests."""
+    held = [ECHO]
+    monkeypatch.setattr(parametric, "extracted", lambda check: (held[0], QUESTIONS))
+    return held
+
+
+def _words(report: Report) -> dict[str, str]:
+    return {v.property: v.word.value for v in report.verdicts}
+
+
+@pytest.mark.parametrize(
+    ("resilience", "words"),
+    [
+        # Srikanth and Toueg 1987; the table of the benchmark in Konnov, Veith, Widder 2015.
+        (ENOUGH, ("proved", "proved", "proved")),
+        (A_THIRD, ("proved", "proved", "violated")),
+        (ONE_LIAR_MORE, ("violated", "violated", "violated")),
+    ],
+)
+def test_the_echo_broadcast(
+    automaton: list[Automaton], resilience: Condition, words: tuple[str, ...]
+) -> None:
+    automaton[0] = replace(ECHO, resilience=resilience)
+    report = parametric.prove_every(SPEC, CHECK, Options(), tight=False)
+    assert tuple(_words(report).values()) == words
+    for verdict in report.verdicts:
+        assert (verdict.trace is not None) is (verdict.word is Word.VIOLATED)
+        assert (verdict.certificate != "") is (verdict.word is Word.PROVED)
+        assert verdict.queries > 0
+        if verdict.trace is not None:
+            assert verdict.trace.word == "violated"
+            assert verdict.trace.header.settings["n"] in verdict.reason
+    assert report.proof is not None and report.proof.automaton is not None
+    assert report.proof.automaton.locations == 8
+    assert report.exhaustive
+
+
+def test_what_liveness_rests_on_is_said(automaton: list[Automaton]) -> None:
+    report = parametric.prove_every(SPEC, CHECK, Options(), tight=False)
+    assumed = {v.property: v.assumptions for v in report.verdicts}
+    assert not assumed["unforgeability"]
+    assert any("takes a step" in text for text in assumed["relay"])
+    assert any("Byzantine" in text for text in assumed["relay"])
+
+
+def test_a_run_that_the_protocol_has_not_refutes_nothing(automaton: list[Automaton]) -> None:
+    """An automaton that may do more: any process may echo at any time."""
+    freely = tuple(
+        replace(rule, guard=And()) if rule.label.endswith("T + 1") else rule for rule in ECHO.rules
+    )
+    automaton[0] = replace(ECHO, rules=freely)
+    report = parametric.prove_every(SPEC, CHECK, Options(), tight=False)
+    verdict = report.verdicts[0]
+    assert verdict.word is Word.UNKNOWN and verdict.trace is None
+    assert "runs that the protocol has not" in verdict.reason
+    assert report.exit_code == 3
+
+
+def test_interrupted_it_keeps_what_is_decided(
+    automaton: list[Automaton], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from checker.engines.symbolic.thresholds import Counting
+
+    decide = Counting.decide
+
+    def tired(self: Counting, question: Question) -> object:
+        if question is CORRECTNESS:
+            raise KeyboardInterrupt
+        return decide(self, question)
+
+    monkeypatch.setattr(Counting, "decide", tired)
+    report = parametric.prove_every(SPEC, CHECK, Options(), tight=False)
+    assert tuple(_words(report).values()) == ("proved", "unknown", "unknown")
+    assert report.interrupted and report.stopped == INTERRUPTED
+
+
+def test_without_time_nothing_is_known(automaton: list[Automaton]) -> None:
+    limits = replace(Options().limits, timeout=0.0)
+    report = parametric.prove_every(SPEC, CHECK, Options(limits=limits), tight=False)
+    assert set(_words(report).values()) == {"unknown"}
+    assert report.exit_code == 3
+
+
+def test_progress_is_told(automaton: list[Automaton]) -> None:
+    told: list[Progress] = []
+    parametric.prove_every(SPEC, CHECK, Options(), told.append, tight=False)
+    assert [p.phase for p in told] == [f"z3: {q.property}" for q in QUESTIONS]
