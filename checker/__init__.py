@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 def check(
     path: str, name: str | None = None, *, settings: Mapping[str, object] | None = None, **how: Any
 ) -> Report:
-    """Runs the check ``name`` of the file ``path`` (``None``: its only check).
+    """Runs the check ``name`` of the file ``path`` (``None``: its only check); one about all
+    sizes is proved, unless ``settings`` give it some.
 
     ``settings`` replace the check's parameters; ``how`` are the fields of
     :class:`checker.pipeline.Options`: ``engine``, ``threads``, ``fine_steps``, ``limits``.
     Raises :class:`checker.diagnostics.SpecError` for what is wrong with the spec or the options.
     """
-    from checker.pipeline import Options, run_check
+    from checker.options import Options
+    from checker.proving.answering import answered
 
     given = {key: str(value) for key, value in (settings or {}).items()}
-    return run_check(path, name, Options(settings=given, **how))
+    return answered(path, name, Options(settings=given, **how))

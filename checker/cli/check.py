@@ -82,12 +82,12 @@ def check(
     **engine: Any,
 ) -> int:
     """Run checks: all of FILE's, or the one called CHECK."""
-    from checker.cli.asking import answered
     from checker.cli.keeping import say_kept, with_keeping
     from checker.cli.progress import Meter
     from checker.cli.say import note
     from checker.cli.settings import options_of, targets
     from checker.cli.signals import ended_politely
+    from checker.proving.answering import answered
     from checker.running import sessions
     from checker.witness.verdict import worst
 

@@ -119,8 +119,8 @@ def _options(budget: float) -> Options:
 
 
 def _verdicts(file: str, name: str, options: Options) -> tuple[PropertyVerdict, ...]:
-    from checker.cli.asking import answered
     from checker.cli.progress import Meter
+    from checker.proving.answering import answered
 
     with Meter(f"{file}::{name}") as meter:
         report = answered(file, name, options, meter)

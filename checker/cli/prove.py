@@ -96,13 +96,13 @@ def prove(
     with `for all`: for every number of processes and faults that the resilience condition allows.
     PROVED is said only of what a second query has confirmed.
     """
-    from checker.cli.asking import for_every_size
     from checker.cli.check import EXPLAIN, print_report, require_outputs, save
     from checker.cli.progress import Meter
     from checker.cli.say import note
     from checker.cli.settings import settings_of, targets
     from checker.cli.signals import ended_politely
     from checker.options import Options
+    from checker.proving.answering import for_every_size
     from checker.witness.answer import Limits
     from checker.witness.verdict import worst
 

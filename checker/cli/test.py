@@ -58,10 +58,10 @@ def specs_in(paths: Iterable[str]) -> Iterable[Path]:
 def _run(file: str, options: Options) -> list[int]:
     """A line for each check of a file, and their exit codes; a bad file is one failure."""
     from checker import pipeline
-    from checker.cli.asking import answered
     from checker.cli.progress import Meter
     from checker.cli.say import note, rendered
     from checker.diagnostics import SpecError
+    from checker.proving.answering import answered
 
     codes = []
     name = ""

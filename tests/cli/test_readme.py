@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from checker.cli.asking import answered
 from checker.cli.main import cli, main
 from checker.lang.load import load
 from checker.pipeline import Options, checks_in
+from checker.proving.answering import answered
 from checker.resources import specs
 
 ROOT = specs().parent

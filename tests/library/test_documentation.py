@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from checker.cli.asking import answered
 from checker.pipeline import Options, checks_in, run_check
+from checker.proving.answering import answered
 from checker.resources import specs
 
 PAGE = (specs().parent / "docs" / "language.md").read_text(encoding="utf-8")

@@ -10,8 +10,10 @@ if TYPE_CHECKING:
     from checker.witness.verdict import Report
 
 
-def answered(path: str, name: str, options: Options, listener: Listener | None = None) -> Report:
-    """The report on the check ``name`` of the file ``path``.
+def answered(
+    path: str, name: str | None, options: Options, listener: Listener | None = None
+) -> Report:
+    """The report on the check ``name`` of the file ``path`` (``None``: its only one).
 
     A check ``for all n, T, …`` is proved, unless the settings of ``options`` give it sizes.
     Raises what :func:`checker.pipeline.run_check` does.
@@ -25,7 +27,7 @@ def answered(path: str, name: str, options: Options, listener: Listener | None =
 
 def for_every_size(
     path: str,
-    name: str,
+    name: str | None,
     options: Options,
     listener: Listener | None = None,
     *,
