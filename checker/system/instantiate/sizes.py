@@ -153,23 +153,50 @@ def _require_sizes(check: typed.Check, given: Mapping[str, str]) -> None:
 
 
 def _numbers(check: typed.Check, written: Mapping[str, typed.Expr | str]) -> dict[str, int]:
-    values: dict[str, int] = {}
+    """Every number, whichever of them others are computed from."""
     processes = _of_processes(check)
-    for name, value in written.items():
-        if name not in processes:
-            values[name] = int(value) if isinstance(value, str) else closed(value, values)
+    sources = {name: value for name, value in written.items() if name not in processes}
     for parameter in check.protocol.parameters:
-        if parameter.name in values or parameter.name in processes:
+        if parameter.name in sources or parameter.name in processes:
             continue
         if parameter.default is None:
             hint = f"add `{parameter.name} = …` to the check"
             message = f"the check gives no value to the parameter `{parameter.name}`"
             raise refuse("C200", message, check.span, hint)
-        values[parameter.name] = closed(parameter.default, values)
-    values.setdefault("n", 3)
-    if "f" not in values:
-        values["f"] = _faulty(check, {**values, "f": 0})
-    return values
+        sources[parameter.name] = parameter.default
+    sources.setdefault("n", "3")
+    order = list(dict.fromkeys((*check.every, *sources, "f")))
+    values: dict[str, int] = {}
+    while len(values) < len(order):
+        waiting = [name for name in order if name not in values]
+        ready = [n for n in waiting if not (_needed(check, n, sources.get(n)) & set(waiting))]
+        for name in ready or waiting:  # if none is ready, the first says what is missing
+            source = sources.get(name)
+            if source is None:
+                values[name] = _faulty(check, {**values, "f": 0})
+            else:
+                values[name] = int(source) if isinstance(source, str) else closed(source, values)
+    return {name: values[name] for name in order}
+
+
+def _needed(check: typed.Check, name: str, source: typed.Expr | str | None) -> set[str]:
+    """What has to be known before ``name``; ``source`` ``None``: it is what faults say of f."""
+    if isinstance(source, str):
+        return set()
+    if source is not None:
+        return _mentioned(source)
+    bounds = [e for e in (check.crash, check.omission, check.byzantine) if e is not None]
+    return {"n"}.union(*(_mentioned(expr) for expr in bounds)) - {name}
+
+
+def _mentioned(expr: typed.Expr) -> set[str]:
+    match expr:
+        case typed.Param(_, name, _):
+            return {name}
+        case typed.Operation(_, _, args, _):
+            return set[str]().union(*map(_mentioned, args))
+        case _:
+            return set()
 
 
 def _faulty(check: typed.Check, values: Mapping[str, int]) -> int:

@@ -1,0 +1,53 @@
+"""The numbers of a check follow from each other in any order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from checker.diagnostics import SpecError
+from checker.loading import load_check
+from checker.system.instantiate.sizes import compute
+
+SPEC = """
+protocol P(T: Nat = f, quorum: Nat = n div 2 + T) {{
+  state done = false
+  upon condition not done {{ done := true }}
+  property comes : eventually exists p in Proc: p.done
+}}
+
+check c of P {{ {clauses}  expect comes holds }}
+"""
+
+
+def _values(tmp_path: Path, clauses: str, **given: str) -> dict[str, int]:
+    path = tmp_path / "sizes.bcast"
+    path.write_text(SPEC.format(clauses=clauses), encoding="utf-8")
+    return dict(compute(load_check(str(path), "c", given), given).values)
+
+
+def test_what_stands_later_is_known(tmp_path: Path) -> None:
+    values = _values(tmp_path, "quorum = n - T  T = f + 1  n = 5  faults crash <= 1")
+    assert values == {"quorum": 3, "T": 2, "n": 5, "f": 1}
+
+
+def test_defaults_follow_from_faults(tmp_path: Path) -> None:
+    assert _values(tmp_path, "n = 4  faults crash <= 2") == {"n": 4, "f": 2, "T": 2, "quorum": 4}
+    assert _values(tmp_path, "n = 4") == {"n": 4, "f": 0, "T": 0, "quorum": 2}
+
+
+def test_faults_follow_from_parameters(tmp_path: Path) -> None:
+    values = _values(tmp_path, "n = 4  T = 1  faults crash <= T, byzantine <= 1")
+    assert values == {"n": 4, "T": 1, "quorum": 3, "f": 2}
+
+
+def test_what_settings_say_replaces_what_is_for_all(tmp_path: Path) -> None:
+    clauses = "for all n, T  quorum = n - T"
+    assert _values(tmp_path, clauses, n="6", T="2") == {"n": 6, "T": 2, "quorum": 4, "f": 0}
+
+
+def test_a_circle_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SpecError) as caught:
+        _values(tmp_path, "n = 4  T = quorum  quorum = T")
+    assert [d.code for d in caught.value.diagnostics] == ["C200"]
