@@ -55,7 +55,7 @@ def fits(type_: Type, a: Any) -> Truth:
             return conjunction((at_most(a.length, cap), *parts))
         case BagT(item, cap):
             strange = (at_most(n, 0) for k, n in a.of.items() if not _is_of(item, k))
-            return conjunction((at_most(a.length(), cap), *strange))
+            return conjunction((at_most(a.length, cap), *strange))
         case VariantT(cases=cases):
             return conjunction(
                 either(negation(when), fits(t, v))
@@ -92,7 +92,8 @@ def narrowed(type_: Type, a: Any) -> Any:
             return Row(clipped(a.length, 0, cap), slots)
         case BagT(item, cap):
             there = a.of.items()
-            return Copies({k: clipped(n, 0, cap) for k, n in there if _is_of(item, k)})
+            counts = {k: clipped(n, 0, cap) for k, n in there if _is_of(item, k)}
+            return Copies(counts, clipped(a.length, 0, cap))
         case VariantT(cases=cases):
             return Cases(
                 {

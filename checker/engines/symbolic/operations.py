@@ -248,7 +248,7 @@ def _delete_at(_: ir.Apply, of: Row, index: Number) -> tuple[Any, Truth]:
 
 
 def _length(of: Row | Copies) -> Number:
-    return of.length if isinstance(of, Row) else of.length()
+    return of.length
 
 
 # ---- bags -------------------------------------------------------------------------------------
@@ -259,11 +259,12 @@ def _bag_add(expr: ir.Apply, of: Copies, item: Any) -> tuple[Any, Truth]:
     found: dict[Value, Number] = dict(of.of)
     for value, when in candidates(item):
         found[value] = added(found.get(value, 0), counted(when))
-    return Copies(found), at_most(expr.type.cap, of.length())
+    return Copies(found, added(of.length, 1)), at_most(expr.type.cap, of.length)
 
 
 def _bag_remove(of: Copies, item: Any) -> Copies:
     found: dict[Value, Number] = dict(of.of)
+    removed: list[Truth] = []
     for key, copies in of.of.items():
         gone = equals(item, key)
         if gone is False or copies == 0:
@@ -272,12 +273,15 @@ def _bag_remove(of: Copies, item: Any) -> Copies:
         fewer = clipped(subtracted(copies, 1), 0, most)
         less_one = merged(less(0, copies), fewer, 0)
         found[key] = merged(gone, clipped(less_one, 0, most - 1), copies)
-    return Copies(found)
+        removed.append(both(gone, less(0, copies)))
+    left = subtracted(of.length, counted(disjunction(removed)))
+    return Copies(found, clipped(left, 0, bounds(of.length)[1]))
 
 
 def without(of: Copies, item: Any) -> Copies:
     """``of`` without any copy of ``item``."""
-    return Copies({k: merged(equals(item, k), 0, copies) for k, copies in of.of.items()})
+    left = clipped(subtracted(of.length, _bag_count(of, item)), 0, bounds(of.length)[1])
+    return Copies({k: merged(equals(item, k), 0, copies) for k, copies in of.of.items()}, left)
 
 
 def _bag_count(of: Copies, item: Any) -> Number:

@@ -25,6 +25,7 @@ from checker.engines.symbolic.terms import (
     number,
     same,
     term_of,
+    total,
     width,
 )
 from checker.engines.symbolic.values import Cases, Copies, Maybe, Members, Row, lifted
@@ -69,7 +70,7 @@ def size(type_: Type) -> int:
         case MapT(key, value):
             return _members(key) * size(value)
         case BagT(item, cap):
-            return _members(item) if cap else 0
+            return _members(item) + 1 if cap else 0
         case SeqT(item, cap):
             return (1 if cap else 0) + cap * size(item)
         case VariantT(cases=cases):
@@ -128,9 +129,9 @@ class Fresh:
                 counts = {
                     k: self._integer(0, cap, f"{name}{{{i}}}") for i, k in _universe(item) if cap
                 }
-                found = Copies(counts)
-                self.rules.append(at_most(found.length(), cap))
-                return found
+                length = self._integer(0, cap, f"{name}.length")
+                self.rules.append(equal_numbers(length, total(tuple(counts.values()))))
+                return Copies(counts, length)
             case SeqT(item, cap):
                 length = self._integer(0, cap, f"{name}.length")
                 slots = (
@@ -230,6 +231,7 @@ def _flat(
         case BagT(item, cap):
             for _, key in _universe(item):
                 yield from _integer_terms((0, cap), value.of.get(key, 0))
+            yield from _integer_terms((0, cap), value.length)
         case SeqT(item, cap):
             yield from _integer_terms((0, cap), value.length)
             for index in range(cap):
@@ -326,6 +328,7 @@ def plain(type_: Type, terms: Iterator[z3.ExprRef], meaning: Callable[[z3.ExprRe
             found: list[Value] = []
             for _, key in _universe(item):
                 found += [key] * _plain_integer((0, cap), terms, meaning)
+            _plain_integer((0, cap), terms, meaning)
             return tuple(sorted(found, key=sort_key))
         case SeqT(item, cap):
             length = _plain_integer((0, cap), terms, meaning)

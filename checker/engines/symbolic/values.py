@@ -45,7 +45,6 @@ from checker.engines.symbolic.terms import (
     equal_numbers,
     less,
     negation,
-    total,
 )
 from checker.system.types import (
     AtomT,
@@ -85,13 +84,14 @@ class Members:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Copies:
-    """A bag: how many there are of what may be in it (never negative)."""
+    """A bag: how many there are of what may be in it (never negative).
+
+    ``length``: how many there are in all.  It is kept beside the numbers, because that a sum of
+    many stays below a bound is hard to see for a solver.
+    """
 
     of: Mapping[Value, Number]
-
-    def length(self) -> Number:
-        """How many items there are in all."""
-        return total(tuple(self.of.values()))
+    length: Number
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,7 +125,7 @@ def lifted(type_: Type, value: Any) -> Any:
         case SetT():
             return Members(dict.fromkeys(value, True))
         case BagT():
-            return Copies({v: value.count(v) for v in value})
+            return Copies({v: value.count(v) for v in value}, len(value))
         case SeqT(item):
             return Row(len(value), tuple(lifted(item, v) for v in value))
         case VariantT(cases=cases):
@@ -162,9 +162,8 @@ def merged(condition: Truth, a: Any, b: Any) -> Any:
             )
         case (Copies(), Copies()):
             keys = dict.fromkeys((*a.of, *b.of))
-            return Copies(
-                {k: chosen_number(condition, a.of.get(k, 0), b.of.get(k, 0)) for k in keys}
-            )
+            counts = {k: chosen_number(condition, a.of.get(k, 0), b.of.get(k, 0)) for k in keys}
+            return Copies(counts, chosen_number(condition, a.length, b.length))
         case (Row(), Row()):
             shared = min(len(a.slots), len(b.slots))
             slots = _merged_parts(condition, a.slots[:shared], b.slots[:shared])
