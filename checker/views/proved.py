@@ -26,7 +26,7 @@ def proved(report: Report) -> Iterator[tuple[str, str]]:
         yield "automaton", ", ".join(parts)
     yield "scope", _scope(report, proof)
     for verdict in report.verdicts:
-        if verdict.certificate:
+        if verdict.certificate and verdict.certificate not in verdict.reason:
             yield "proof", f"{verdict.property}: {verdict.certificate}"
     yield from (("sizes", said) for said in _sizes(proof))
     yield from (("proposed", said) for said in proof.proposals)

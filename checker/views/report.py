@@ -58,7 +58,8 @@ def _table(report: Report) -> RenderableType:
     table.add_column("verdict", no_wrap=True)
     table.add_column("expected", no_wrap=True)
     table.add_column("why", overflow="fold", ratio=1)
-    if report.proof is not None:
+    counted = any(verdict.queries for verdict in report.verdicts)
+    if counted:
         table.add_column("queries", justify="right", no_wrap=True)
         table.add_column("s", justify="right", no_wrap=True)
     table.expand = True
@@ -68,7 +69,7 @@ def _table(report: Report) -> RenderableType:
             Text(verdict.label().upper(), style=STYLES[verdict.word]),
             _expected(verdict, report.wanted(verdict)),
             Text(_why(verdict)),
-            *(() if report.proof is None else (str(verdict.queries), f"{verdict.seconds:.2f}")),
+            *(() if not counted else (str(verdict.queries), f"{verdict.seconds:.2f}")),
         )
     return table
 
