@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from checker.threshold.automaton import Automaton, Group, Question, Rule
-from checker.threshold.wording import Words, constant_names, described
+from checker.threshold.wording import Words, constant_names, facts
 
 WIDTH = 100
 """Columns at most."""
@@ -58,7 +58,7 @@ def _numbers(automaton: Automaton, words: Words) -> Iterator[str]:
     for number, kind in enumerate(automaton.kinds):
         forged = words.forged(number)
         text = kind.name if not forged else f"{kind.name} (and as many forged ones as {forged})"
-        if kind.sender is not None:
+        if kind.sender is not None and not kind.name.endswith(f" from {kind.sender}"):
             text += f" from {kind.sender} only"
         yield from _titled("  messages" if number == 0 else "", text)
 
@@ -78,7 +78,7 @@ def _locations(automaton: Automaton) -> Iterator[str]:
         for number, location in enumerate(automaton.locations):
             if location.group == place:
                 mark = ">" if location.initial else " "
-                known = described(location, without=quiet) or "-"
+                known = ", ".join(facts(location, without=quiet)) or "-"
                 own = ", ".join(automaton.kinds[k].name for k in sorted(location.own))
                 if own:
                     known += f" [counts no {own} of its own]"
@@ -121,7 +121,7 @@ def _rules(name: str, alike: list[int], words: Words) -> Iterator[str]:
     yield from _titled(f"  {name}", first.label, 5)
     for part in done(first, words):
         yield from _titled("", part, 7)
-    ways = (f"{rules[number].source} -> {rules[number].target}" for number in alike)
+    ways = (f"{rules[number].source}->{rules[number].target}" for number in alike)
     yield from _titled("", ", ".join(ways), 7)
 
 

@@ -16,7 +16,7 @@ from html import escape
 from checker.threshold.automaton import Automaton, Question
 from checker.threshold.drawing import done, group_in_words, same_steps, step_names, violated
 from checker.threshold.layout import Layout, laid_out
-from checker.threshold.wording import Words, constant_names, described
+from checker.threshold.wording import Words, constant_names, facts
 
 MARGIN, LINE, GAP = 24.0, 16.0, 104.0
 CHARACTER = 7.0
@@ -132,7 +132,7 @@ def _band(
     canvas.y += LINE
     quiet = constant_names(automaton, group)
     labels = {
-        number: _label(number, described(location, without=quiet))
+        number: _label(number, facts(location, without=quiet))
         for number, location in enumerate(automaton.locations)
         if location.group == group
     }
@@ -164,8 +164,8 @@ def _band(
     canvas.y += layout.height
 
 
-def _label(number: int, text: str) -> list[str]:
-    inside = [line for part in text.split(", ") for line in textwrap.wrap(part, 28)]
+def _label(number: int, known: Sequence[str]) -> list[str]:
+    inside = [line for fact in known for line in textwrap.wrap(fact, 30)]
     return [str(number), *inside]
 
 
@@ -184,10 +184,14 @@ def _columns(layout: Layout, labels: dict[int, list[str]]) -> list[tuple[float, 
     widths = [44.0] * layout.layers
     for number, box in layout.boxes.items():
         widths[box.layer] = max(widths[box.layer], _width(labels[number]))
+    crossing = [0] * layout.layers
+    for source, bends in ((layout.boxes[edge[0]], bends) for edge, bends in layout.bends.items()):
+        for box in (source, *bends):
+            crossing[box.layer] += 1
     found, x = [], MARGIN
-    for width in widths:
+    for width, edges in zip(widths, crossing, strict=True):
         found.append((x, x + width))
-        x += width + GAP
+        x += width + min(GAP + 3 * edges, 2 * GAP)
     return found
 
 

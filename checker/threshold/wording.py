@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import assert_never
 
 from checker.threshold.arithmetic import pushed
@@ -22,6 +22,9 @@ from checker.threshold.automaton import (
     Somebody,
     StateFormula,
 )
+
+REQUESTS = "requests made"
+"""How many requests a process has made: the name of a value of locations."""
 
 
 class Words:
@@ -86,8 +89,8 @@ class Words:
         constant = linear.constant
         if not more:
             return f"{_sum(less, 0)} <= {constant}"
-        if len(less) == 1 and less[0][1] == 1 and constant >= 0:
-            return f"{less[0][0]} <= {_sum(more, constant)}"
+        if constant >= 0 and (len(less) == 1 or len(more) == 1) and _plain((*less, *more)):
+            return f"{_sum(less, 0)} <= {_sum(more, constant)}"
         if constant < 0 and less:
             return f"{_sum(more, 0)} > {_sum(less, -constant - 1)}"
         if constant > 0:
@@ -123,8 +126,14 @@ class Words:
                 assert_never(formula)
 
 
-def _sum(terms: Iterable[tuple[str, int]], constant: int) -> str:
+def _plain(terms: Iterable[tuple[str, int]]) -> bool:
+    return all(by == 1 for _, by in terms)
+
+
+def _sum(terms: Sequence[tuple[str, int]], constant: int) -> str:
     """``2 * n - T + 1``: what is added comes first."""
+    if constant > 0 and all(by < 0 for _, by in terms):
+        terms, constant = [(str(constant), 1), *terms], 0
     text = ""
     for name, by in sorted(terms, key=lambda term: term[1] < 0):
         size = name if abs(by) == 1 else f"{abs(by)} * {name}"
@@ -160,6 +169,8 @@ def shown(value: object) -> str:
             return "true" if value else "false"
         case None:
             return "none"
+        case (one,):
+            return shown(one)
         case tuple():
             return f"({', '.join(shown(part) for part in value)})"
         case frozenset():
@@ -168,19 +179,23 @@ def shown(value: object) -> str:
             return str(value)
 
 
-def described(location: Location, *, without: frozenset[str] = frozenset()) -> str:
-    """What a process there knows: truths by their names, other values with theirs.
+def facts(location: Location, *, without: frozenset[str] = frozenset()) -> list[str]:
+    """What a process there knows: truths by their names, other values with theirs, histories entry
+    by entry.  What is false, nothing, or has not happened is left out.
 
     ``without``: names that need not be mentioned.
     """
-    parts = []
+    found = []
     for name, value in location.values:
-        if name in without or value is False or value == ():
+        if name in without or value is False or value is None or value == ():
             continue
-        parts.append(name if value is True else f"{name} = {shown(value)}")
-    if location.crashed:
-        parts.append("crashed")
-    return ", ".join(parts)
+        if name == REQUESTS:
+            found += [name] if value else []
+        elif isinstance(value, tuple):
+            found += [f"{name} {shown(entry)}" for entry in value]
+        else:
+            found.append(name if value is True else f"{name} = {shown(value)}")
+    return [*found, "crashed"] if location.crashed else found
 
 
 def constant_names(automaton: Automaton, group: int) -> frozenset[str]:
