@@ -1,0 +1,355 @@
+"""From a typed protocol, parametric as it is, to its threshold automaton.
+
+Every handler is run in every place where a process can be, with counts and parameters left open;
+what it does on each way through its body is a rule.  Places that can't be told apart by what
+follows are one location.
+
+The automaton does all that the finite system does: where it is not the same it does more.  What can
+be received of a process that crashes is left to each receiver; conditions that need not last are
+taken to hold whenever some receipts up to now make them true.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from checker.lang import typed
+from checker.lang.check_history import history_name
+from checker.system.instantiate.walk import nodes
+from checker.system.ir import Place
+from checker.threshold.arithmetic import FALSE
+from checker.threshold.automaton import (
+    Automaton,
+    Condition,
+    Kind,
+    Linear,
+    Location,
+    Receipt,
+    Rule,
+)
+from checker.threshold.extract_merge import Chart, merged
+from checker.threshold.extract_numbers import without
+from checker.threshold.extract_start import check_states
+from checker.threshold.extract_steps import History, Spot, Step, Steps
+from checker.threshold.extract_values import OTHERS, Count, Made, Who, fits, shown
+from checker.threshold.extract_world import Settings, for_every, settings_of
+from checker.threshold.fragment import Found, Leaves, survey
+
+LARGEST = 5_000
+"""Locations at most."""
+
+SPOTS = 20_000
+"""Places at most, before those that are alike are put together."""
+
+
+def extract(check: typed.Check) -> Automaton:
+    """The threshold automaton of ``check``, for all numbers (see :func:`for_every`).
+
+    Raises :class:`SpecError` with a diagnostic (T…) for each construct that leaves the fragment.
+    """
+    found = Found()
+    check = for_every(check)
+    survey(check, found)
+    found.done()
+    settings = settings_of(check, found)
+    check_states(check.protocol.roles[0], settings.scale, found)
+    found.done()
+    steps = Steps(settings, histories_of(check), _sees_crashes(check), found)
+    chart = _explored(steps, found)
+    found.done()
+    drawn = _Drawn(settings, steps, _possible(chart, settings, steps))
+    return drawn.automaton(found)
+
+
+def histories_of(check: typed.Check) -> tuple[History, ...]:
+    """The histories that the asked properties read."""
+    formulas = tuple(p.formula for p in check.prove)
+    found: dict[History, None] = {}
+    for node in nodes(formulas):
+        if isinstance(node, typed.History | typed.HistoryOrder | typed.Repeated):
+            found[node.kind, node.op] = None
+    return tuple(found)
+
+
+def _sees_crashes(check: typed.Check) -> bool:
+    """Whether a property asks who has crashed by now."""
+    formulas = tuple(p.formula for p in check.prove)
+    found = (n for n in nodes(formulas) if isinstance(n, typed.Correct))
+    return check.crash is not None and any(node.kind != "correct" for node in found)
+
+
+def _explored(steps: Steps, found: Found) -> Chart:
+    """All places with their steps, whatever is received."""
+    chart = Chart(tuple(dict.fromkeys(steps.starts())))
+    todo = list(chart.starts)
+    seen = set(todo)
+    while todo:
+        spot = todo.pop()
+        out = steps.steps(spot)
+        chart.steps[spot] = out
+        for step in out:
+            if step.target not in seen:
+                seen.add(step.target)
+                todo.append(step.target)
+        if len(seen) > SPOTS:
+            _too_many(steps, len(seen), found)
+            found.done()
+        if found.diagnostics:
+            break
+    return chart
+
+
+def _too_many(steps: Steps, number: int, found: Found) -> None:
+    role = steps.role
+    message = f"a process has {number:,} places and more to be in; at most {LARGEST:,} can be asked"
+    hint = "fewer variables, payloads or guards in one process"
+    found.add(Leaves("T012", message, role.span, hint))
+
+
+# ---- what can come at all ---------------------------------------------------------------------
+
+
+def _possible(chart: Chart, settings: Settings, steps: Steps) -> Chart:
+    """``chart`` without steps that wait for what nobody can send."""
+    forged = _forged(settings, steps)
+    sent: set[tuple[Made, str]] = set()
+    while True:
+        gone = frozenset(
+            name
+            for name, count in settings.scale.counts.items()
+            if not any(_counts(count, made, sender) for made, sender in (*sent, *forged))
+        )
+        found = Chart(chart.starts)
+        more = set(sent)
+        todo = list(chart.starts)
+        while todo:
+            spot = todo.pop()
+            if spot in found.steps:
+                continue
+            out = [step for step in chart.steps[spot] if without(step.guard, gone) != FALSE]
+            found.steps[spot] = out
+            sender = settings.groups[spot.group].process or OTHERS
+            for step in out:
+                more.update((made, sender) for made in step.sends)
+                todo.append(step.target)
+        if more == sent:
+            return found
+        sent = more
+
+
+def _forged(settings: Settings, steps: Steps) -> set[tuple[Made, str]]:
+    """What Byzantine processes may send, in whose name."""
+    if not settings.byzantine:
+        return set()
+    names = (OTHERS, *settings.scale.named)
+    decls = settings.check.protocol.messages
+    return {(made, who) for d in decls for made in steps.messages(d.name) for who in names}
+
+
+def _counts(count: Count, made: Made, sender: str) -> bool:
+    """Whether ``made`` of ``sender`` is among what is counted."""
+    same = count.message == made.message and count.sender in (None, sender)
+    return same and fits(count.patterns, made.fields)
+
+
+# ---- the automaton ----------------------------------------------------------------------------
+
+
+@dataclass
+class _Drawn:
+    """The automaton as it is put together."""
+
+    settings: Settings
+    steps: Steps
+    chart: Chart
+    kinds: dict[tuple[Made, str | None], int] = field(default_factory=dict)
+    receipts: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    gone: frozenset[str] = frozenset()
+
+    def automaton(self, found: Found) -> Automaton:
+        """The automaton; what leaves the fragment goes to ``found``, and is raised."""
+        self._count(found)
+        chart = merged(self.chart, self.receipts, self._kinds_of, self._place_of, found)
+        found.done()
+        if len(chart.steps) > LARGEST:
+            _too_many(self.steps, len(chart.steps), found)
+            found.done()
+        numbers = {spot: number for number, spot in enumerate(chart.steps)}
+        locations = self._locations(chart)
+        rules = [
+            self._rule(spot, step, numbers) for spot, out in chart.steps.items() for step in out
+        ]
+        settings, kinds = self.settings, tuple(map(self._kind, self.kinds))
+        return Automaton(
+            name=f"{settings.check.protocol.name}::{settings.check.name}",
+            parameters=settings.parameters,
+            hidden=settings.hidden,
+            quotients=tuple(settings.scale.quotients.values()),
+            constraints=settings.constraints,
+            resilience=settings.resilience,
+            groups=settings.groups,
+            locations=locations,
+            kinds=kinds,
+            receipts=tuple(Receipt(name, numbers) for name, numbers in self.receipts.items()),
+            rules=tuple(rules),
+        )
+
+    # ---- what is counted ----------------------------------------------------------------------
+
+    def _count(self, found: Found) -> None:
+        """Numbers the kinds of messages that guards count."""
+        sent = {
+            (made, self.settings.groups[spot.group].process or OTHERS)
+            for spot, out in self.chart.steps.items()
+            for step in out
+            for made in step.sends
+        }
+        forged = _forged(self.settings, self.steps)
+        guards = [step.guard for out in self.chart.steps.values() for step in out]
+        asked = {name for guard in guards for name in receipts_of(guard)}
+        possible = sorted(sent | forged, key=repr)
+        for name, count in self.settings.scale.counts.items():
+            if name not in asked:
+                continue
+            mades = [made for made, sender in possible if _counts(count, made, sender)]
+            for made in mades:
+                self.kinds.setdefault((made, count.sender), len(self.kinds))
+            self.receipts[name] = tuple(sorted({self.kinds[m, count.sender] for m in mades}))
+            self._once(count, mades, found)
+        self.gone = frozenset(n for n, kinds in self.receipts.items() if not kinds)
+        for name in self.gone:
+            del self.receipts[name]
+
+    def _once(self, count: Count, mades: list[Made], found: Found) -> None:
+        """Refuses a count of which one process sends several messages."""
+        counted = set(mades)
+        for spot in self.chart.steps:
+            if len(counted & spot.sent) > 1:
+                decls = self.settings.check.protocol.messages
+                span = next(d.span for d in decls if d.name == count.message)
+                two = " and ".join(sorted(_name(made) for made in counted & spot.sent))
+                message = f"one process may send {two}, and `{count.name}` counts both once"
+                found.add(Leaves("T007", message, span, "a count for each of them"))
+                return
+
+    def _kinds_of(self, made: Made, group: int) -> frozenset[int]:
+        """The kinds that ``made`` is of, when a process of ``group`` sends it."""
+        sender = self.settings.groups[group].process or OTHERS
+        found = (self.kinds.get((made, each)) for each in (None, sender))
+        return frozenset(kind for kind in found if kind is not None)
+
+    def _kind(self, key: tuple[Made, str | None]) -> Kind:
+        made, sender = key
+        name = _name(made) + ("" if sender is None else f" from {sender or 'others'}")
+        fields = tuple(_plain(value) for value in made.fields)
+        liars = self.settings.liars.get(sender, Linear())
+        return Kind(name, made.message, fields, sender or None, liars)
+
+    # ---- locations and rules ------------------------------------------------------------------
+
+    def _locations(self, chart: Chart) -> tuple[Location, ...]:
+        starts = set(chart.starts)
+        taken: dict[str, int] = {}
+        found: list[Location] = []
+        for spot in chart.steps:
+            name = self._title(spot)
+            taken[name] = taken.get(name, 0) + 1
+            if taken[name] > 1:
+                name = f"{name} ({taken[name]})"
+            own = frozenset(k for made in spot.own for k in self._kinds_of(made, spot.group))
+            known = (without(part, self.gone) for part in spot.known)
+            found.append(
+                Location(
+                    name=name,
+                    group=spot.group,
+                    values=self._values(spot),
+                    initial=spot in starts,
+                    crashed=spot.crashed,
+                    known=tuple(sorted(known, key=repr)),
+                    own=own,
+                )
+            )
+        return tuple(found)
+
+    def _values(self, spot: Spot) -> tuple[tuple[str, object], ...]:
+        states = [
+            (name, _plain(value))
+            for name, value in zip(self.steps.states, spot.values, strict=True)
+        ]
+        for (_, op), told in zip(self.steps.histories, spot.told, strict=True):
+            states.append((history_name(op), tuple(_plain(entry) for entry in told)))
+        process = self.settings.groups[spot.group].process
+        if self.settings.requests[process or OTHERS]:
+            states.append(("requests made", spot.turn))
+        return tuple(states)
+
+    def _title(self, spot: Spot) -> str:
+        """What distinguishes a location, in words of the spec."""
+        words: list[str] = []
+        if len(self.settings.groups) > 1:
+            words.append(self.settings.groups[spot.group].name)
+        for name, value in zip(self.steps.states, spot.values, strict=True):
+            words += self._word(name, value)
+        for (_, op), told in zip(self.steps.histories, spot.told, strict=True):
+            words += [f"{history_name(op)} {shown(_plain(entry))}" for entry in told]
+        if spot.pending:
+            words.append("about to send")
+        if spot.resting:
+            words.append("resting")
+        if spot.crashed:
+            words.append("crashed")
+        return ", ".join(words) or "begin"
+
+    def _word(self, name: str, value: object) -> list[str]:
+        type_ = self.steps.types[name]
+        if isinstance(value, bool):
+            return [name] if value else []
+        if isinstance(type_, typed.Enum) and isinstance(value, int):
+            return [type_.labels[value]]
+        return [] if value is None else [f"{name} = {shown(value)}"]
+
+    def _rule(self, spot: Spot, step: Step, numbers: dict[Spot, int]) -> Rule:
+        sends = {kind for made in step.sends for kind in self._kinds_of(made, spot.group)}
+        return Rule(
+            source=numbers[spot],
+            target=numbers[step.target],
+            guard=without(step.guard, self.gone),
+            sends=tuple(sorted(sends)),
+            label=step.label,
+            place=self._place(step),
+            indications=step.indications,
+        )
+
+    def _place(self, step: Step) -> Place | None:
+        if step.handler < 0:
+            return None
+        span = self.steps.role.handlers[step.handler].span
+        return Place(span.file, span.line, span.column)
+
+    def _place_of(self, step: Step) -> typed.Handler | None:
+        return self.steps.role.handlers[step.handler] if step.handler >= 0 else None
+
+
+def receipts_of(guard: Condition) -> frozenset[str]:
+    from checker.threshold.extract_numbers import receipts_in
+
+    return receipts_in(guard)
+
+
+def _name(made: Made) -> str:
+    if not made.fields:
+        return made.message
+    return f"{made.message}({', '.join(shown(value) for value in made.fields)})"
+
+
+def _plain(value: object) -> object:
+    """``value`` with processes by their names."""
+    match value:
+        case Who(name):
+            return name
+        case tuple():
+            return tuple(_plain(part) for part in value)
+        case frozenset():
+            return frozenset(_plain(part) for part in value)
+        case _:
+            return value

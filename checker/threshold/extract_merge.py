@@ -1,0 +1,146 @@
+"""Places in the control of a process: in an order without cycles, and those that are alike as one.
+
+What a place remembers (what was sent, what is known to have been received) is forgotten where
+nothing that follows can depend on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from checker.lang import typed
+from checker.threshold.extract_numbers import receipts_in
+from checker.threshold.extract_steps import Spot, Step, Wanted
+from checker.threshold.extract_values import Made
+from checker.threshold.fragment import Found, Leaves
+
+
+@dataclass
+class Chart:
+    """Places with the steps that lead on from each."""
+
+    starts: tuple[Spot, ...]
+    steps: dict[Spot, list[Step]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ahead:
+    """What the steps that can follow depend on: kinds that are counted, messages that are sent,
+    messages that are waited for."""
+
+    kinds: frozenset[int] = frozenset()
+    attempts: frozenset[Made] = frozenset()
+    wanted: frozenset[Wanted] = frozenset()
+
+    def joined(self, other: _Ahead) -> _Ahead:
+        return _Ahead(
+            self.kinds | other.kinds,
+            self.attempts | other.attempts,
+            self.wanted | other.wanted,
+        )
+
+
+def merged(
+    chart: Chart,
+    receipts: Mapping[str, tuple[int, ...]],
+    kinds_of: Callable[[Made, int], frozenset[int]],
+    handler_of: Callable[[Step], typed.Handler | None],
+    found: Found,
+) -> Chart:
+    """``chart`` with places that are alike as one, in an order in which steps lead on.
+
+    A cycle leaves the fragment (T011), which is added to ``found``.
+    """
+    order = _ordered(chart, handler_of, found)
+    if found.diagnostics:
+        return chart
+    ahead: dict[Spot, _Ahead] = {}
+    small: dict[Spot, Spot] = {}
+    for spot in reversed(order):
+        whole = _Ahead()
+        for step in chart.steps[spot]:
+            counted = (receipts.get(name, ()) for name in receipts_in(step.guard))
+            kinds = frozenset(kind for numbers in counted for kind in numbers)
+            wanted = frozenset({step.wanted}) if step.wanted is not None else frozenset()
+            whole = whole.joined(ahead[step.target])
+            whole = whole.joined(_Ahead(kinds, step.attempts, wanted))
+        ahead[spot] = whole
+        small[spot] = _forgetting(spot, whole, receipts, kinds_of)
+    result = Chart(tuple(dict.fromkeys(small[spot] for spot in chart.starts)))
+    for spot in order:
+        out = result.steps.setdefault(small[spot], [])
+        for step in chart.steps[spot]:
+            target = small[step.target]
+            new = replace(step, target=target, attempts=frozenset(), wanted=None)
+            if new not in out:
+                out.append(new)
+    return result
+
+
+def _forgetting(
+    spot: Spot,
+    ahead: _Ahead,
+    receipts: Mapping[str, tuple[int, ...]],
+    kinds_of: Callable[[Made, int], frozenset[int]],
+) -> Spot:
+    def matters(name: str) -> bool:
+        return not ahead.kinds.isdisjoint(receipts.get(name, ()))
+
+    return replace(
+        spot,
+        sent=spot.sent & ahead.attempts,
+        own=frozenset(m for m in spot.own if not ahead.kinds.isdisjoint(kinds_of(m, spot.group))),
+        known=frozenset(c for c in spot.known if any(map(matters, receipts_in(c)))),
+        soiled=spot.soiled & ahead.wanted,
+        missed=frozenset(),
+    )
+
+
+def _ordered(
+    chart: Chart, handler_of: Callable[[Step], typed.Handler | None], found: Found
+) -> list[Spot]:
+    """All places, each before those that its steps lead to."""
+    done: dict[Spot, bool] = {}
+    order: list[Spot] = []
+    way: list[tuple[Spot, int]] = []
+    for start in chart.starts:
+        if start in done:
+            continue
+        way.append((start, 0))
+        done[start] = False
+        while way:
+            spot, position = way.pop()
+            if position == len(chart.steps[spot]):
+                done[spot] = True
+                order.append(spot)
+                continue
+            way.append((spot, position + 1))
+            step = chart.steps[spot][position]
+            if step.target not in done:
+                done[step.target] = False
+                way.append((step.target, 0))
+            elif not done[step.target]:
+                _cycle(chart, way, step, handler_of, found)
+    order.reverse()
+    return order
+
+
+def _cycle(
+    chart: Chart,
+    way: list[tuple[Spot, int]],
+    last: Step,
+    handler_of: Callable[[Step], typed.Handler | None],
+    found: Found,
+) -> None:
+    """The way from the target of ``last`` back to it."""
+    spots = [spot for spot, _ in way]
+    first = spots.index(last.target)
+    steps = [chart.steps[spot][position - 1] for spot, position in way[first:-1]]
+    handlers = [h for h in map(handler_of, (*steps, last)) if h is not None]
+    if not handlers:
+        return
+    labels = list(dict.fromkeys(f"`{handler.label}`" for handler in handlers))
+    message = f"a process can come back to where it was, by {', '.join(labels)}"
+    hint = "a variable that is set once and for all, or one round at a time"
+    found.add(Leaves("T011", message, handlers[-1].span, hint))

@@ -1,0 +1,123 @@
+"""Comparisons of linear terms, and what of a condition about receipts stays true.
+
+All names stand for natural numbers; those of receipts begin with ``#``.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from checker.threshold.arithmetic import FALSE, TRUE, conjunction, disjunction, names, plus, times
+from checker.threshold.automaton import And, AtLeast, Condition, Linear, Not, Or
+
+RECEIVED = "#"
+ONE = Linear((), 1)
+
+
+def named(name: str, factor: int = 1) -> Linear:
+    """``factor * name``; ``factor`` is not 0."""
+    return Linear(((name, factor),))
+
+
+def as_linear(value: int | Linear) -> Linear:
+    return value if isinstance(value, Linear) else Linear((), int(value))
+
+
+def plain(value: Linear) -> int | Linear:
+    """``value``, as a number where it is one."""
+    return value if value.terms else value.constant
+
+
+def minus(left: Linear, right: Linear) -> Linear:
+    return plus(left, times(right, -1))
+
+
+def at_least(value: Linear) -> Condition:
+    """``value >= 0``, or what is known of it since names stand for natural numbers."""
+    if all(c >= 0 for _, c in value.terms) and value.constant >= 0:
+        return TRUE
+    if all(c <= 0 for _, c in value.terms) and value.constant < 0:
+        return FALSE
+    return AtLeast(value)
+
+
+def compared(op: str, left: Linear, right: Linear) -> Condition:
+    """``left op right`` for ``== != < <= > >=``."""
+    above = at_least(minus(minus(left, right), ONE))
+    below = at_least(minus(minus(right, left), ONE))
+    match op:
+        case ">=":
+            return at_least(minus(left, right))
+        case ">":
+            return above
+        case "<=":
+            return at_least(minus(right, left))
+        case "<":
+            return below
+        case "==":
+            return both(at_least(minus(left, right)), at_least(minus(right, left)))
+        case _:
+            return either(above, below)
+
+
+def both(*parts: Condition) -> Condition:
+    return conjunction(list(parts))
+
+
+def either(*parts: Condition) -> Condition:
+    return disjunction(list(parts))
+
+
+def inverse(condition: Condition) -> Condition:
+    """The negation, which goes down to the comparisons."""
+    match condition:
+        case AtLeast(value):
+            return at_least(minus(times(value, -1), ONE))
+        case Not(part):
+            return part
+        case And(parts):
+            return either(*(inverse(part) for part in parts))
+        case Or(parts):
+            return both(*(inverse(part) for part in parts))
+        case _:
+            assert_never(condition)
+
+
+def rises(condition: Condition) -> bool:
+    """Whether ``condition``, once true, stays true when more is received."""
+    match condition:
+        case AtLeast(value):
+            return all(c >= 0 for name, c in value.terms if name.startswith(RECEIVED))
+        case Not(part):
+            return rises(inverse(part))
+        case And(parts) | Or(parts):
+            return all(rises(part) for part in parts)
+        case _:
+            assert_never(condition)
+
+
+def receipts_in(condition: Condition) -> frozenset[str]:
+    """The receipts that ``condition`` speaks of."""
+    return frozenset(name for name in names(condition) if name.startswith(RECEIVED))
+
+
+def lasting(condition: Condition) -> frozenset[Condition]:
+    """What of ``condition``, about receipts, stays true for ever once it is."""
+    parts = condition.parts if isinstance(condition, And) else (condition,)
+    return frozenset(part for part in parts if receipts_in(part) and rises(part))
+
+
+def without(condition: Condition, gone: frozenset[str]) -> Condition:
+    """``condition`` where the receipts of ``gone`` are of nothing that can come."""
+    match condition:
+        case AtLeast(Linear(terms, constant)):
+            left = tuple((name, c) for name, c in terms if name not in gone)
+            return at_least(Linear(left, constant))
+        case Not(part):
+            return inverse(without(part, gone))
+        case And(parts):
+            return both(*(without(part, gone) for part in parts))
+        case Or(parts):
+            return either(*(without(part, gone) for part in parts))
+        case _:
+            assert_never(condition)

@@ -1,0 +1,269 @@
+"""Bodies of handlers as paths: what must hold, what is assigned, what is done, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from checker.diagnostics import Span
+from checker.lang import typed
+from checker.threshold.arithmetic import FALSE
+from checker.threshold.automaton import Condition, Linear
+from checker.threshold.extract_numbers import both, inverse
+from checker.threshold.extract_values import (
+    EVERYTHING,
+    ME,
+    PEER,
+    Cases,
+    Made,
+    Scale,
+    Scene,
+    Who,
+    alike,
+    bindings,
+    condition,
+    evaluate,
+    is_condition,
+    members,
+)
+from checker.threshold.fragment import Leaves
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """``made`` goes to all others, and to the process itself where ``to_self``."""
+
+    made: Made
+    to_self: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """A request from above or an indication to it; ``entry``: as a history keeps it."""
+
+    kind: str
+    op: str
+    entry: object
+
+
+Effect = Sending | Telling
+
+
+@dataclass(frozen=True)
+class Path:
+    """One way through a handler: it is taken where ``guard`` holds; ``values``: of all variables
+    behind it; ``effects``: in order; ``chosen``: a free choice was made on the way."""
+
+    guard: Condition
+    values: dict[str, object]
+    names: dict[str, object]
+    effects: tuple[Effect, ...] = ()
+    chosen: bool = False
+
+    def where(self, holds: object) -> Path:
+        return replace(self, guard=both(self.guard, condition(holds)))
+
+    def does(self, effect: Effect) -> Path:
+        return replace(self, effects=(*self.effects, effect))
+
+
+@dataclass(frozen=True, slots=True)
+class Walker:
+    """Runs blocks at the process ``self``; ``types``: of its variables; ``keeps``: the operators
+    whose history is asked for."""
+
+    scale: Scale
+    self: Who
+    types: dict[str, typed.Type]
+    keeps: frozenset[str]
+
+    def scene(self, path: Path) -> Scene:
+        return Scene(self.scale, self.self, path.values, path.names)
+
+    def paths(self, block: typed.Block, start: Path) -> list[Path]:
+        """All ways through ``block``."""
+        open_ = [start]
+        for stmt in block:
+            open_ = [found for path in open_ for found in self._after(stmt, path)]
+        return [path for path in open_ if path.guard != FALSE]
+
+    def _inner(self, block: typed.Block, start: Path, extra: Scene | None = None) -> list[Path]:
+        """The same, with names that end with the block."""
+        names = start.names
+        if extra is not None:
+            start = replace(start, names=dict(extra.names))
+        return [replace(path, names=names) for path in self.paths(block, start)]
+
+    def _after(self, stmt: typed.Stmt, path: Path) -> list[Path]:
+        if path.guard == FALSE:
+            return []
+        scene = self.scene(path)
+        match stmt:
+            case typed.Assign(target, value, span):
+                return [self._assigned(target, evaluate(value, scene), span, path)]
+            case typed.Send():
+                return [path.does(self._sending(stmt, scene))]
+            case typed.Call():
+                return [path.does(self._telling(stmt, scene))]
+            case typed.If(asked, then, otherwise, _):
+                holds = condition(evaluate(asked, scene))
+                yes = self._inner(then, path.where(holds))
+                return yes + self._inner(otherwise, path.where(inverse(holds)))
+            case typed.For(pattern, over, where, body, _):
+                return self._for(typed.Binder(pattern, over, where), body, path)
+            case typed.Choose(name, over, where, _):
+                return self._choice(name, over, where, path)
+            case typed.Either(alternatives, _):
+                found: list[Path] = []
+                for guard, body in alternatives:
+                    holds = True if guard is None else evaluate(guard, scene)
+                    if holds is not False:
+                        found += self._inner(body, replace(path.where(holds), chosen=True))
+                return found
+            case typed.Require(asked, _):
+                return [replace(path.where(evaluate(asked, scene)), chosen=True)]
+            case typed.LetIn(name, value, _):
+                return [replace(path, names={**path.names, name: evaluate(value, scene)})]
+            case typed.Atomic(body, _):
+                return self._inner(body, path)
+            case typed.While() | typed.Perform() | typed.Timer() | typed.Yield():
+                raise Leaves("T006", "this statement can't be counted", stmt.span)
+            case _:
+                assert_never(stmt)
+
+    def _for(self, binder: typed.Binder, body: typed.Block, path: Path) -> list[Path]:
+        open_ = [path]
+        for where, inner in bindings(binder, self.scene(path)):
+            following: list[Path] = []
+            for one in open_:
+                names = replace(inner, names={**one.names, **inner.names})
+                following += self._inner(body, one.where(where), names)
+                following.append(one.where(inverse(where)))
+            open_ = [one for one in following if one.guard != FALSE]
+        return open_
+
+    def _choice(
+        self, name: str, over: typed.Expr, where: typed.Expr | None, path: Path
+    ) -> list[Path]:
+        binder = typed.Binder(typed.Bind(over.type, name), over, where)
+        return [
+            replace(path.where(holds), names=dict(inner.names), chosen=True)
+            for holds, inner in bindings(binder, self.scene(path))
+        ]
+
+    def _assigned(self, target: typed.Expr, value: object, span: Span, path: Path) -> Path:
+        match target:
+            case typed.StateRef(_, name, str(), _, _):
+                kept = self._kept(name, value, span)
+                return replace(path, values={**path.values, name: kept})
+            case typed.Part(_, base, position, _):
+                whole = evaluate(base, self.scene(path))
+                assert isinstance(whole, tuple)
+                new = (*whole[:position], value, *whole[position + 1 :])
+                return self._assigned(base, new, span, path)
+            case _:
+                message = "entries of maps and sequences can't be counted"
+                raise Leaves("T005", message, target.span, "a variable for each entry")
+
+    def _kept(self, name: str, value: object, span: Span) -> object:
+        """``value`` as it is stored in ``name``."""
+        if isinstance(value, Linear | Cases) or is_condition(value):
+            message = f"`{name}` would keep a value that depends on the number of processes"
+            raise Leaves("T005", message, span, "compare it in a guard instead")
+        nameless(value, span)
+        scene = Scene(self.scale, self.self)
+        if value not in members(self.types[name], scene, span):
+            message = f"`{name}` may leave its range: {value}"
+            raise Leaves("T016", message, span, "a larger range, or a guard before")
+        return value
+
+    def _sending(self, stmt: typed.Send, scene: Scene) -> Sending:
+        made = evaluate(stmt.message, scene)
+        assert isinstance(made, Made)
+        for field in made.fields:
+            if isinstance(field, Linear | Cases) or is_condition(field):
+                message = "what is sent depends on the number of processes"
+                raise Leaves("T005", message, stmt.message.span, "a value from a fixed range")
+            nameless(field, stmt.message.span)
+        return Sending(made, self._to_self(stmt.receivers, scene))
+
+    def _to_self(self, receivers: typed.Expr, scene: Scene) -> bool:
+        match receivers:
+            case typed.Processes():
+                return True
+            case typed.Operation(_, "minus", (typed.Processes(), typed.Display(_, (one,), _)), _):
+                if evaluate(one, scene) == scene.self:
+                    return False
+            case typed.Operation(_, "-", (typed.Processes(), one), _):
+                if evaluate(one, scene) == scene.self:
+                    return False
+            case typed.Comprehension(_, typed.Local(_, name, _), (binder,), _):
+                if _all_others(name, binder):
+                    return False
+            case _:
+                pass
+        message = "a message for some processes only"
+        raise Leaves("T010", message, receivers.span, "`to all`, or `to Proc minus {self}`")
+
+    def _telling(self, stmt: typed.Call, scene: Scene) -> Telling:
+        if stmt.layer is not None:
+            raise Leaves("T001", "a request to a layer below", stmt.span, "`send M to all`")
+        args = tuple(evaluate(arg, scene) for arg in stmt.args)
+        if stmt.op in self.keeps:
+            for arg, expr in zip(args, stmt.args, strict=True):
+                if isinstance(arg, Linear | Cases) or is_condition(arg):
+                    message = "what is indicated depends on the number of processes"
+                    raise Leaves("T005", message, expr.span, "a value from a fixed range")
+                nameless(arg, expr.span)
+        return Telling("indication", stmt.op, args[0] if len(args) == 1 else args)
+
+
+def _all_others(name: str, binder: typed.Binder) -> bool:
+    """Whether ``{ name for binder }`` is ``{ q for q in Proc when q != self }``."""
+    match binder:
+        case typed.Binder(
+            typed.Bind(_, bound),
+            typed.Processes(),
+            typed.Operation(_, "!=", (typed.Local(_, asked, _), typed.Self()), _),
+        ):
+            return bound == asked == name
+        case _:
+            return False
+
+
+def nameless(value: object, span: Span) -> None:
+    """Refuses (T009) to keep a process that has no name."""
+    if value in (ME, PEER) or value is EVERYTHING:
+        message = "a process without a name can't be kept: they are all alike"
+        raise Leaves("T009", message, span, "a parameter of type `Proc`, for one with a name")
+    if isinstance(value, tuple | frozenset):
+        for part in value:
+            nameless(part, span)
+
+
+def tested(
+    handler: typed.Handler, condition_: typed.Expr | None, scene: Scene
+) -> tuple[Condition, bool]:
+    """When ``handler`` is taken by ``scene.self``, and whether that is possible at all."""
+    holds: list[Condition] = []
+    if handler.at is not None:
+        at = alike(scene.self, evaluate(handler.at, scene), handler.at.span)
+        holds.append(condition(at))
+    for part in (handler.when, condition_):
+        if FALSE in holds:
+            break
+        if part is not None:
+            holds.append(condition(evaluate(part, scene)))
+    found = both(*holds)
+    return found, found != FALSE
+
+
+def started(scene: Scene, guard: Condition) -> Path:
+    """A path that begins where ``scene`` is."""
+    return Path(guard, dict(scene.values), dict(scene.names))
+
+
+def sendings(effects: tuple[Effect, ...]) -> Iterator[Sending]:
+    """What is sent, in order."""
+    return (effect for effect in effects if isinstance(effect, Sending))

@@ -1,0 +1,275 @@
+"""The world of a check without numbers: parameters, who has a name, who may be faulty, how many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from checker.lang import typed
+from checker.system.instantiate.stack import payloads
+from checker.system.instantiate.walk import nodes
+from checker.threshold.arithmetic import TRUE, plus
+from checker.threshold.automaton import Condition, Group, Linear, Mode
+from checker.threshold.extract_numbers import (
+    as_linear,
+    at_least,
+    both,
+    compared,
+    either,
+    minus,
+    named,
+)
+from checker.threshold.extract_values import (
+    ME,
+    OTHERS,
+    Cases,
+    Scale,
+    Scene,
+    Who,
+    condition,
+    evaluate,
+    is_condition,
+    matched_all,
+)
+from checker.threshold.fragment import Found, Leaves
+
+FORGED = ("forged", "forged by nobody")
+"""The payload that nobody was asked to send, as the finite system calls it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request that a client makes: its operator, arguments and its clause."""
+
+    op: str
+    args: tuple[object, ...]
+    client: typed.Client
+
+
+@dataclass
+class Settings:
+    """What is the same in all runs and for all numbers.
+
+    ``requests``: what clients ask of each process with a name, in order, and of every other one;
+    ``liars``: how many Byzantine processes there are, by sender as in
+    :class:`~checker.threshold.extract_values.Count`; ``byzantine``: whether there may be any.
+    """
+
+    check: typed.Check
+    scale: Scale
+    parameters: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
+    constraints: tuple[Condition, ...] = ()
+    resilience: Condition = TRUE
+    groups: tuple[Group, ...] = ()
+    requests: dict[str, tuple[Asked, ...]] = field(default_factory=dict)
+    liars: dict[str | None, Linear] = field(default_factory=dict)
+
+    @property
+    def byzantine(self) -> bool:
+        return bool(self.liars)
+
+    def who(self, group: Group) -> Who:
+        return ME if group.process is None else Who(group.process)
+
+
+def for_every(check: typed.Check) -> typed.Check:
+    """``check`` as a question about all numbers: one with sizes is asked without them.
+
+    Then `n`, `f` and integer parameters are free, but for those that have a default and no setting,
+    and the bound of a fault that is a number becomes `f`.
+    """
+    if check.every:
+        return check
+    protocol = check.protocol
+    settings = {s.name for s in check.settings}
+    processes = {p.name for p in protocol.parameters if isinstance(p.type, typed.Proc)}
+    free = ["n", "f"]
+    for parameter in protocol.parameters:
+        if parameter.name in settings or parameter.default is None:
+            if parameter.name not in processes:
+                free.append(parameter.name)
+    kept = tuple(s for s in check.settings if s.name in processes)
+
+    def bound(expr: typed.Expr | None) -> typed.Expr | None:
+        if isinstance(expr, typed.Literal) and int(expr.value) > 0:
+            return typed.Param(expr.type, "f", expr.span)
+        return expr
+
+    return replace(
+        check,
+        every=tuple(free),
+        settings=kept,
+        crash=bound(check.crash),
+        byzantine=bound(check.byzantine),
+    )
+
+
+def settings_of(check: typed.Check, found: Found) -> Settings:
+    """The settings of ``check`` (:func:`for_every`); what leaves the fragment goes to ``found``."""
+    try:
+        return _settings(check)
+    except Leaves as leaves:
+        found.add(leaves)
+        found.done()
+        raise
+
+
+def _settings(check: typed.Check) -> Settings:
+    scale = Scale(named=tuple(_with_names(check)))
+    made = Settings(check, scale)
+    scene = Scene(scale)
+    made.parameters = check.every
+    scale.values.update({name: named(name) for name in check.every})
+    _values(made, scene)
+    named_payloads = payloads(check) or ("m",)
+    _groups(made, scene)
+    if made.byzantine:
+        named_payloads += (FORGED[0] if FORGED[0] not in named_payloads else FORGED[1],)
+    scale.payloads = named_payloads
+    if check.condition is not None:
+        made.resilience = condition(evaluate(check.condition, scene))
+    _requests(made, scene)
+    return made
+
+
+def _index(name: str) -> int:
+    return int(name.lstrip("abcdefghijklmnopqrstuvwxyz_") or 0)
+
+
+def _with_names(check: typed.Check) -> list[str]:
+    """The processes that the check names, in order."""
+    given = {s.name: s.value for s in check.settings}
+    names = {client.process for client in check.clients} - {"all"}
+    for parameter in check.protocol.parameters:
+        if isinstance(parameter.type, typed.Proc):
+            value = given.get(parameter.name, parameter.default)
+            names.add(value.name if isinstance(value, typed.Named) else "p1")
+    formulas = tuple(p.formula for p in check.prove)
+    for node in nodes((formulas, check.protocol.roles)):
+        if isinstance(node, typed.Named) and isinstance(node.type, typed.Proc):
+            names.add(node.name)
+    return sorted(names, key=lambda name: (_index(name), name))
+
+
+def _values(made: Settings, scene: Scene) -> None:
+    check, values = made.check, made.scale.values
+    given = {s.name: s.value for s in check.settings}
+    for parameter in check.protocol.parameters:
+        if isinstance(parameter.type, typed.Proc):
+            value = given.get(parameter.name, parameter.default)
+            values[parameter.name] = Who(value.name if isinstance(value, typed.Named) else "p1")
+    for name, value in given.items():
+        if name not in values:
+            values[name] = _number(value, scene)
+    values.setdefault("n", 3)
+    if "f" not in values:
+        _all_faults(made, scene)
+    for parameter in check.protocol.parameters:
+        if parameter.name not in values:
+            if parameter.default is None:
+                hint = f"`{parameter.name} = …`, or name it in `for all`"
+                message = f"the check gives no value to `{parameter.name}`"
+                raise Leaves("T015", message, check.span, hint)
+            values[parameter.name] = _number(parameter.default, scene)
+
+
+def _all_faults(made: Settings, scene: Scene) -> None:
+    """`f` is how many processes may be faulty, where nothing else is said."""
+    check = made.check
+    bounds = [e for e in (check.crash, check.byzantine) if e is not None]
+    zero = replace(scene, scale=replace(scene.scale, values={**scene.scale.values, "f": 0}))
+    total = Linear()
+    for bound in bounds:
+        total = plus(total, as_linear(_number(bound, zero)))
+    if len(bounds) < 2:
+        made.scale.values["f"] = total if total.terms else total.constant
+        return
+    made.scale.values["f"], made.hidden = named("f"), ("f",)
+    size = as_linear(_number(typed.Param(typed.Int(), "n", check.span), scene))
+    least = both(compared("==", named("f"), total), compared("<=", total, size))
+    made.constraints += (
+        either(least, both(compared("==", named("f"), size), compared(">", total, size))),
+    )
+
+
+def _number(expr: typed.Expr, scene: Scene) -> int | Linear:
+    found = evaluate(expr, scene)
+    if isinstance(found, Cases) or is_condition(found) or not isinstance(found, int | Linear):
+        raise Leaves("T015", "this is no linear term", expr.span, "sums, and products with numbers")
+    return found
+
+
+# ---- groups -----------------------------------------------------------------------------------
+
+
+def _groups(made: Settings, scene: Scene) -> None:
+    """Processes that begin alike, and how many of them are faulty in what way."""
+    check, names = made.check, made.scale.named
+    role = check.protocol.roles[0]
+    total = role.size if role.size is not None else typed.Param(typed.Int(), "n", check.span)
+    size = as_linear(_number(total, scene))
+    constraints = [compared(">=", size, Linear((), max([1, *map(_index, names)])))]
+    classes = [(OTHERS, plus(size, Linear((), -len(names))), "")]
+    classes += [(name, Linear((), 1), f"_{name}") for name in names]
+    faulty: dict[str, list[str]] = {}
+    for word, bound in (("crashing", check.crash), ("byzantine", check.byzantine)):
+        most = Linear() if bound is None else as_linear(_number(bound, scene))
+        if not most.terms and most.constant <= 0:
+            continue
+        faulty[word] = [f"{word}{suffix}" for _, _, suffix in classes]
+        constraints.append(at_least(minus(most, _sum(faulty[word]))))
+        constraints.append(compared("<=", most, size))
+    groups: list[Group] = []
+    for number, (name, all_, _) in enumerate(classes):
+        own = [found[number] for found in faulty.values()]
+        correct = minus(all_, _sum(own))
+        constraints.append(at_least(correct))
+        groups.append(Group(name or "correct", correct, Mode.CORRECT, name or None))
+        if "crashing" in faulty:
+            crashing = named(faulty["crashing"][number])
+            title = f"{name} crashing" if name else "crashing"
+            groups.append(Group(title, crashing, Mode.CRASHING, name or None))
+        if "byzantine" in faulty:
+            made.liars[name] = named(faulty["byzantine"][number])
+    if "byzantine" in faulty:
+        made.liars[None] = _sum(faulty["byzantine"])
+    made.hidden += tuple(name for found in faulty.values() for name in found)
+    made.groups = tuple(groups)
+    bound_f = as_linear(_number(typed.Param(typed.Int(), "f", check.span), scene))
+    constraints.append(compared("<=", bound_f, size))
+    whole = both(*constraints)
+    made.constraints += (whole,) if whole != TRUE else ()
+
+
+def _sum(names: list[str]) -> Linear:
+    total = Linear()
+    for name in names:
+        total = plus(total, named(name))
+    return total
+
+
+# ---- clients ----------------------------------------------------------------------------------
+
+
+def _requests(made: Settings, scene: Scene) -> None:
+    """What is asked of whom, in order."""
+    found: dict[str, list[Asked]] = {name: [] for name in (OTHERS, *made.scale.named)}
+    for client in made.check.clients:
+        args = tuple(evaluate(arg, scene) for arg in client.args)
+        asked = Asked(client.op, args, client)
+        for name in found if client.process == "all" else (client.process,):
+            found[name].append(asked)
+    made.requests = {name: tuple(requests) for name, requests in found.items()}
+
+
+def taking(
+    role: typed.Role, asked: Asked, scene: Scene
+) -> Iterator[tuple[typed.Handler, Scene, Condition]]:
+    """The handlers that may take a request, with the names that they bind and when."""
+    for handler in role.handlers:
+        event = handler.event
+        if isinstance(event, typed.OnRequest) and event.op == asked.op:
+            one = matched_all(event.patterns, asked.args, scene)
+            if one is not None:
+                yield handler, scene.bound(one[1]), condition(one[0])

@@ -1,0 +1,131 @@
+"""What leaves the fragment of threshold automata, and how that is said.
+
+``Leaves`` is raised where a construct is met that can't be extracted, and gathered by
+:class:`Found` so that each construct is told once.  What can be seen without running anything is
+looked for by :func:`survey`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from checker.diagnostics import Diagnostic, Span, SpecError
+from checker.lang import typed
+from checker.system.instantiate.walk import nodes
+
+LOSING = {
+    "lossy": "messages can be lost for ever",
+    "fair_loss": "a message that is sent once can be lost",
+    "persistent": "nothing is promised to arrive",
+    "bounded": "a full link stops its sender",
+}
+
+
+class Leaves(Exception):
+    """A construct leaves the fragment."""
+
+    def __init__(self, code: str, message: str, span: Span | None, hint: str = "") -> None:
+        super().__init__(message)
+        self.diagnostic = Diagnostic(code, message, span, hint=hint)
+
+
+@dataclass
+class Found:
+    """What has been found to leave the fragment, each construct once."""
+
+    diagnostics: dict[tuple[str, Span | None], Diagnostic] = field(default_factory=dict)
+
+    def add(self, leaves: Leaves) -> None:
+        one = leaves.diagnostic
+        self.diagnostics.setdefault((one.code, one.span), one)
+
+    def done(self) -> None:
+        """Raises :class:`SpecError` where something was found, by place."""
+        if self.diagnostics:
+            raise SpecError(tuple(sorted(self.diagnostics.values(), key=_place)))
+
+
+def _place(diagnostic: Diagnostic) -> tuple[str, int, int, str]:
+    span = diagnostic.span or Span("", 0, 0, 0, 0)
+    return span.file, span.line, span.column, diagnostic.code
+
+
+def survey(check: typed.Check, found: Found) -> None:
+    """Adds to ``found`` what leaves the fragment by its declaration alone."""
+    for leaves in (*_shape(check), *_links(check), *_faults(check), *_time(check), *_code(check)):
+        found.add(leaves)
+
+
+def _shape(check: typed.Check) -> Iterator[Leaves]:
+    protocol = check.protocol
+    for role in protocol.roles[1:]:
+        message = f"`{role.name}` is a role beside `{protocol.roles[0].name}`"
+        yield Leaves("T001", message, role.span, "one role, whose handlers tell cases apart")
+    for state in protocol.shared:
+        message = f"`{state.name}` is shared: who has written it can't be counted"
+        yield Leaves("T001", message, state.span, "messages and `#received(M)`")
+    for choice in protocol.choices:
+        message = f"`{choice.name}` is shared: what it starts as can't be counted"
+        yield Leaves("T001", message, choice.span, "`init choose` of a variable of the role")
+    for layer in protocol.layers:
+        message = f"the layer `{layer.name}` has a state of its own"
+        yield Leaves("T001", message, layer.span, "`send M to all` instead of a layer below")
+
+
+def _links(check: typed.Check) -> Iterator[Leaves]:
+    for rule in check.link_rules:
+        message = "links that differ from pair to pair"
+        yield Leaves("T002", message, rule.span, "the same links for all")
+    for kind in check.links:
+        if kind in LOSING:
+            hint = "`links perfect`, or `links authenticated` for Byzantine faults"
+            yield Leaves("T002", f"on `{kind}` links {LOSING[kind]}", check.span, hint)
+    if check.byzantine is not None and "authenticated" not in check.links and not _zero(check):
+        message = "links that do not tell who has sent a message: one liar counts as many"
+        yield Leaves("T002", message, check.byzantine.span, "`links authenticated`")
+
+
+def _zero(check: typed.Check) -> bool:
+    return isinstance(check.byzantine, typed.Literal) and int(check.byzantine.value) == 0
+
+
+def _faults(check: typed.Check) -> Iterator[Leaves]:
+    if check.recover:
+        span = check.crash.span if check.crash is not None else check.span
+        yield Leaves("T003", "processes that come back", span, "`faults crash <= f`")
+    if check.omission is not None:
+        message = "processes that omit to send or to receive"
+        yield Leaves("T003", message, check.omission.span, "`crash` or `byzantine`")
+    if check.splits:
+        span = check.partitions.span if check.partitions is not None else check.span
+        yield Leaves("T003", "a network that may split", span, "no `partition`")
+
+
+def _time(check: typed.Check) -> Iterator[Leaves]:
+    if check.timing is not None and check.timing.kind != "asynchronous":
+        message = f"`timing {check.timing.kind}`"
+        yield Leaves("T004", message, check.timing.span, "`timing asynchronous`, or none")
+    if check.detector is not None:
+        yield Leaves("T004", "a failure detector", check.detector.span, "no detector")
+    for role in check.protocol.roles:
+        for handler in role.handlers:
+            if isinstance(handler.event, typed.OnTimeout):
+                message = f"`{handler.label}`: time does not pass here"
+                yield Leaves("T004", message, handler.span, "`upon condition …`")
+
+
+_STATEMENTS: dict[type, tuple[str, str]] = {
+    typed.While: ("a `while` loop", "`if`, or a condition of its own"),
+    typed.Perform: ("an act on the outside world", "an indication to above"),
+    typed.Timer: ("a timer", "`upon condition …`"),
+    typed.Yield: ("`yield`", "a handler for each step"),
+}
+
+
+def _code(check: typed.Check) -> Iterator[Leaves]:
+    for role in check.protocol.roles:
+        for node in nodes(tuple(handler.body for handler in role.handlers)):
+            said = _STATEMENTS.get(type(node))
+            if said is not None and isinstance(node, typed.Stmt):
+                yield Leaves("T006", f"{said[0]} can't be counted", node.span, said[1])
