@@ -1,15 +1,15 @@
 """Candidates for lemmas: facts about parts of the state that no sampled state contradicts.
 
 Atoms are small facts (a member of a set, a bound of a number, what an option holds); a candidate
-is a clause of one or two literals over them.  All that is said here is a guess: whoever uses a
+is a clause of up to three literals over them, of three only where they are about one process.  All that is said here is a guess: whoever uses a
 candidate proves it.  Learning invariants from what is seen is Ernst's (Daikon, ICSE 1999).
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
+from itertools import combinations, islice
 from typing import Any, cast
 
 from checker.system.evaluate import RunFault, Scope, evaluate
@@ -24,6 +24,7 @@ from checker.system.ir import (
     Local,
     Members,
     Op,
+    PropertyKind,
     Quant,
     Quantifier,
     Read,
@@ -68,10 +69,14 @@ Clause = tuple[Literal, ...]
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """``atoms`` are Boolean expressions of the state; each of ``clauses`` held in all samples."""
+    """``atoms`` are Boolean expressions of the state.
+
+    Each of ``clauses`` (one or two literals) and of ``longer`` (three) held in all samples.
+    """
 
     atoms: tuple[Expr, ...]
     clauses: tuple[Clause, ...]
+    longer: tuple[Clause, ...] = ()
 
     def expression(self, clause: Clause) -> Expr:
         """The clause as an expression."""
@@ -79,40 +84,117 @@ class Candidates:
 
 
 def candidates(system: TransitionSystem, states: Sequence[State]) -> Candidates:
-    """What might always hold, as far as ``states`` tell (all values must be of their types)."""
-    atoms = tuple(dict.fromkeys(_atoms(system, states)))
+    """What might always hold, as far as ``states`` tell (all values must be of their types).
+
+    What the ``INVARIANT`` properties say is among it.
+    """
+    safe = [negated(p.bad) for p in system.properties if p.kind is PropertyKind.INVARIANT]
+    atoms = tuple(dict.fromkeys((*safe, *_atoms(system, states))))
     masks = _masks(system, atoms, states)
     known = [i for i, mask in enumerate(masks) if mask is not None]
-    held = {i: cast(int, masks[i]) for i in known}
-    return Candidates(atoms, tuple(itertools.islice(_clauses(held, len(states)), MOST)))
+    guess = _Guess({i: cast(int, masks[i]) for i in known}, len(states))
+    about = [about_processes(system, atom) for atom in atoms]
+    short = tuple(islice(guess.short(), MOST))
+    return Candidates(atoms, short, tuple(islice(guess.long(about), MOST)))
 
 
 # ---- clauses ----------------------------------------------------------------------------------
 
 
-def _clauses(masks: dict[int, int], count: int) -> Iterator[Clause]:
-    """Clauses that hold in all samples and follow from no shorter one of them."""
-    whole = (1 << count) - 1
-    varying: dict[int, int] = {}  # by what is seen of it: the atom that stands for all like it
-    same: list[Clause] = []
-    for i, mask in masks.items():
-        if mask == whole:
-            yield ((i, True),)
-        elif mask == 0:
-            yield ((i, False),)
-        elif mask in varying:
-            j = varying[mask]
-            same += [((i, False), (j, True)), ((i, True), (j, False))]
-        elif whole ^ mask in varying:
-            j = varying[whole ^ mask]
-            same += [((i, False), (j, False)), ((i, True), (j, True))]
-        else:
-            varying[mask] = i
-    yield from same
-    for (one, i), (two, j) in itertools.combinations(varying.items(), 2):
-        for of_i, of_j in itertools.product((True, False), repeat=2):
-            if (one if of_i else whole ^ one) | (two if of_j else whole ^ two) == whole:
-                yield ((i, of_i), (j, of_j))
+class _Guess:
+    """Clauses that hold in all samples and follow from no shorter one of them.
+
+    ``masks``: for each atom the samples in which it holds.  Of atoms that look alike one stands
+    for all, by its mask and by the mask of its negation.
+    """
+
+    def __init__(self, masks: dict[int, int], count: int) -> None:
+        self.masks, self.whole = masks, (1 << count) - 1
+        self.varying: dict[int, int] = {}
+        self.pairs: set[tuple[int, int]] = set()  # of masks whose union is everything
+
+    def short(self) -> Iterator[Clause]:
+        """Those of one literal, those that say that atoms are alike, those of two literals."""
+        same: list[Clause] = []
+        for i, mask in self.masks.items():
+            if mask == self.whole:
+                yield ((i, True),)
+            elif mask == 0:
+                yield ((i, False),)
+            elif mask in self.varying:
+                j = self.varying[mask]
+                same += [((i, False), (j, True)), ((i, True), (j, False))]
+            elif self.whole ^ mask in self.varying:
+                j = self.varying[self.whole ^ mask]
+                same += [((i, False), (j, False)), ((i, True), (j, True))]
+            else:
+                self.varying[mask] = i
+        yield from same
+        for one, other in combinations(self._literals(), 2):
+            if one[0] | other[0] == self.whole and one[1] != other[1]:
+                self.pairs.add((one[0], other[0]))
+                yield ((one[1], one[2]), (other[1], other[2]))
+
+    def _literals(self) -> Iterator[tuple[int, int, bool]]:
+        for mask, i in self.varying.items():
+            yield mask, i, True
+            yield self.whole ^ mask, i, False
+
+    def long(self, about: Sequence[frozenset[int]]) -> Iterator[Clause]:
+        """Those of three literals about one process; call it after :meth:`short` has ended."""
+        literals = list(self._literals())
+        for a, b in combinations(literals, 2):
+            if a[1] == b[1] or (a[0], b[0]) in self.pairs:
+                continue
+            missing, shared = self.whole ^ (a[0] | b[0]), _shared(about[a[1]], about[b[1]])
+            if not shared:
+                continue
+            for c in literals:
+                if c[1] <= b[1] or missing & ~c[0] or not _shared(shared, about[c[1]]):
+                    continue
+                if (a[0], c[0]) not in self.pairs and (b[0], c[0]) not in self.pairs:
+                    yield ((a[1], a[2]), (b[1], b[2]), (c[1], c[2]))
+
+
+def _shared(one: frozenset[int], other: frozenset[int]) -> frozenset[int]:
+    """Processes that both are about; what is about none may stand beside everything."""
+    return one & other if one and other else one | other
+
+
+def about_processes(system: TransitionSystem, expr: object) -> frozenset[int]:
+    """The processes that constants of ``expr`` mention."""
+    found: set[int] = set()
+    todo: list[object] = [expr]
+    while todo:
+        part = todo.pop()
+        match part:
+            case Const(type_, value):
+                _mentioned(system, type_, value, found)
+            case tuple():
+                todo += part
+            case _ if is_dataclass(part):
+                todo += [getattr(part, f.name) for f in fields(part) if f.name != "type"]
+            case _:
+                pass
+    return frozenset(found)
+
+
+def _mentioned(system: TransitionSystem, type_: Type, value: Any, found: set[int]) -> None:
+    match type_:
+        case AtomT(labels=labels):
+            if set(labels) <= set(system.processes):
+                found.add(value)
+        case TupleT(items):
+            for item, part in zip(items, value, strict=True):
+                _mentioned(system, item, part, found)
+        case OptionT(item) | SetT(item) | SeqT(item) | BagT(item):
+            for part in value or ():
+                _mentioned(system, item, part, found)
+        case VariantT(cases=cases):
+            for (_, item), part in zip(cases[value[0]].fields, value[1:], strict=True):
+                _mentioned(system, item, part, found)
+        case BoolT() | IntT() | MapT():
+            pass
 
 
 def _masks(
@@ -140,7 +222,7 @@ def _atoms(system: TransitionSystem, states: Sequence[State]) -> Iterator[Expr]:
         read = Read(variable.type, variable.name)
         values = list(dict.fromkeys(state[position] for state in states))
         yield from _of(read, variable.type, values, numbers)
-    for one, two in itertools.islice(itertools.combinations(numbers, 2), SMALL):
+    for one, two in islice(combinations(numbers, 2), SMALL):
         yield Apply(BOOL, Op.LE, (one, two))
         yield Apply(BOOL, Op.LE, (two, one))
 
@@ -164,7 +246,7 @@ def _of(expr: Expr, type_: Type, seen: list[Value], numbers: list[Expr]) -> Iter
             yield Apply(BOOL, Op.IS_SOME, (expr,))
             yield from _values(expr, type_, values)
         case MapT(key, value):
-            for i, k in enumerate(itertools.islice(universe(key), SMALL)):
+            for i, k in enumerate(islice(universe(key), SMALL)):
                 entry = Index(value, expr, Const(key, k))
                 yield from _of(entry, value, _each(v[i] for v in values), numbers)
         case VariantT(cases=cases):

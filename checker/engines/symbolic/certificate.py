@@ -124,7 +124,7 @@ def formula(encoding: Encoding, fact: Fact, s: Symbolic, name: str) -> z3.BoolRe
 def _read(encoding: Encoding, text: str, s: Symbolic) -> z3.BoolRef:
     """A written formula, of ``s`` in place of the state that is called ``s``."""
     named = encoding.constants(encoding.state("s"))
-    read = z3.parse_smt2_string(text, decls={c.decl().name(): c.decl() for c in named})
+    read = z3.parse_smt2_string(text)  # it declares the constants itself: they are these
     here = encoding.constants(s)
     return z3.substitute(z3.And(*read), *zip(named, here, strict=True))
 
@@ -141,12 +141,8 @@ def different(encoding: Encoding, states: list[Symbolic]) -> list[z3.BoolRef]:
     return [z3.Not(encoding.equal(a, b)) for a, b in combinations(states, 2)]
 
 
-def queries(system: TransitionSystem, certificate: Certificate, first: int = 0) -> Iterator[Query]:
-    """Everything that has to be unsatisfiable, from an encoding of its own.
-
-    ``first``: so many stages have been asked about before, and the encoding with them.
-    """
-    encoding = Encoding(system)
+def queries(encoding: Encoding, certificate: Certificate, first: int = 0) -> Iterator[Query]:
+    """Everything that has to be unsatisfiable; ``first``: so many stages have been asked about."""
     assert certificate and Typed() in certificate[0].facts, "nothing says that values have types"
     known: tuple[Fact, ...] = ()
     for number, stage in enumerate(certificate, start=1):
@@ -197,17 +193,14 @@ def _all(encoding: Encoding, facts: tuple[Fact, ...], s: Symbolic, name: str) ->
     return [formula(encoding, fact, s, f"{name}.{i}") for i, fact in enumerate(facts)]
 
 
-def recheck(
-    system: TransitionSystem, certificate: Certificate, clock: Clock, first: int = 0
-) -> int:
+def recheck(encoding: Encoding, certificate: Certificate, clock: Clock, first: int = 0) -> int:
     """Asks every query of ``certificate`` in a solver of its own; the result is their number.
 
-    ``first``: so many stages have been asked about before.
-
-    Raises :class:`WrongCertificate` where one is satisfiable, and :class:`asking.GaveUp`.
+    ``encoding`` is one that no proof has been looked for with; ``first``: so many stages have been
+    asked about before.  Raises :class:`WrongCertificate` where one is satisfiable, and :class:`asking.GaveUp`.
     """
     count = 0
-    for query in queries(system, certificate, first):
+    for query in queries(encoding, certificate, first):
         solver = plain_solver()
         solver.add(*query.assertions)
         try:
@@ -223,7 +216,7 @@ def recheck(
 def smt2(system: TransitionSystem, certificate: Certificate) -> str:
     """The queries of ``certificate`` in SMT-LIB 2: every answer has to be ``unsat``."""
     parts = [f"; {system.name}: every answer has to be unsat"]
-    for query in queries(system, certificate):
+    for query in queries(Encoding(system), certificate):
         solver = plain_solver()
         solver.add(*query.assertions)
         lines = [line for line in solver.to_smt2().splitlines() if not _idle(line)]

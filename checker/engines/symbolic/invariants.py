@@ -21,21 +21,24 @@ METHOD = "lemmas found"
 def inductive(
     encoding: Encoding,
     found: Candidates,
+    clauses: tuple[Clause, ...],
+    known: tuple[Clause, ...],
     clock: Clock,
     told: Callable[[int], None] = lambda left: None,
 ) -> tuple[Clause, ...]:
-    """The largest inductive set of clauses; raises :class:`asking.GaveUp`.
+    """The largest part of ``clauses`` that is inductive, relative to ``known``, which are.
 
-    ``told`` is called with the number of those that are left, now and then.
+    ``told`` is called with the number of those that are left, now and then.  Raises
+    :class:`asking.GaveUp`.
     """
-    started = _initially(encoding, found, found.clauses, clock)
-    return _kept_by_steps(encoding, found, started, clock, told)
+    started = _initially(encoding, found, clauses, clock)
+    return _kept_by_steps(encoding, found, started, known, clock, told)
 
 
-def stage(found: Candidates, clauses: tuple[Clause, ...]) -> Stage:
-    """The clauses as facts that are inductive together, with what types say."""
+def stage(found: Candidates, clauses: tuple[Clause, ...], *, first: bool) -> Stage:
+    """The clauses as facts that are inductive together; ``first``: with what types say."""
     lemmas = (Lemma(found.expression(clause)) for clause in clauses)
-    return Stage((*lemmas, Typed()), 1, method=METHOD)
+    return Stage((*lemmas, Typed()) if first else tuple(lemmas), 1, method=METHOD)
 
 
 class _Atoms:
@@ -81,6 +84,7 @@ def _kept_by_steps(
     encoding: Encoding,
     found: Candidates,
     clauses: tuple[Clause, ...],
+    known: tuple[Clause, ...],
     clock: Clock,
     told: Callable[[int], None],
 ) -> tuple[Clause, ...]:
@@ -89,6 +93,7 @@ def _kept_by_steps(
     solver.add(encoding.well_formed(s), encoding.step(s, t, "w"))
     before = _Atoms(encoding, found, s, solver, "a")
     after = _Atoms(encoding, found, t, solver, "b")
+    solver.add(*(before.clause(clause) for clause in known))
     kept = [z3.Bool(f"kept{number}") for number in range(len(clauses))]
     broken = [z3.Bool(f"broken{number}") for number in range(len(clauses))]
     for clause, one, other in zip(clauses, kept, broken, strict=True):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from checker.engines.symbolic import invariants, reachable
 from checker.engines.symbolic.asking import Clock, GaveUp
-from checker.engines.symbolic.candidates import candidates
+from checker.engines.symbolic.candidates import Clause, candidates
 from checker.engines.symbolic.certificate import (
     Certificate,
     Fact,
@@ -97,6 +97,7 @@ class _Work:
     def __init__(self, system: TransitionSystem, clock: Clock, listener: Listener | None) -> None:
         self.system, self.clock, self.listener = system, clock, listener
         self.started = time.monotonic()
+        self.second: Encoding | None = None
         self.found = Found(open=dict.fromkeys(goals(system)))
 
     def run(self, methods: Sequence[str], deepest: int) -> None:
@@ -146,21 +147,31 @@ class _Work:
                 found.lengthy.add(fact)
 
     def _find_lemmas(self, encoding: Encoding) -> None:
+        """Short clauses first; longer ones where those do not do."""
         found = self.found
         guessed = candidates(self.system, list(found.samples.states))
-        self.tell(f"{len(guessed.clauses)} candidates for lemmas")
-        try:
-            clauses = invariants.inductive(
-                encoding,
-                guessed,
-                self.clock.share(FINDING),
-                lambda left: self.tell(f"{left} candidates for lemmas"),
-            )
-        except GaveUp as why:
-            found.tried.append(f"lemmas from {len(guessed.clauses):,} candidates ({why})")
-            return
-        self._add(invariants.stage(guessed, clauses))
-        found.tried.append(f"{len(clauses):,} lemmas from {len(guessed.clauses):,} candidates")
+        clock, known = self.clock.share(FINDING), tuple[Clause, ...]()
+        for round_, longer in enumerate(((), guessed.longer)):
+            wanted = (*(c for c in guessed.clauses if c not in set(known)), *longer)
+            try:
+                clauses = invariants.inductive(
+                    encoding,
+                    guessed,
+                    wanted,
+                    known,
+                    clock,
+                    lambda left: self.tell(f"{left:,} candidates for lemmas"),
+                )
+            except GaveUp as why:
+                found.tried.append(f"lemmas from {len(wanted):,} candidates ({why})")
+                return
+            if not self._add(invariants.stage(guessed, clauses, first=not round_)):
+                return
+            found.tried.append(f"{len(clauses):,} lemmas from {len(wanted):,} candidates")
+            known += clauses
+            self._induct(encoding, 1, clock)
+            if not self._provable():
+                return
 
     def _add(self, stage: Stage) -> bool:
         """Takes ``stage`` into the certificate, if the second check is done in time."""
@@ -168,7 +179,9 @@ class _Work:
         self.tell("checking the proof again")
         certificate = (*found.certificate, stage)
         try:
-            found.queries += recheck(self.system, certificate, self.clock, len(found.certificate))
+            if self.second is None:
+                self.second = Encoding(self.system)
+            found.queries += recheck(self.second, certificate, self.clock, len(found.certificate))
         except GaveUp as why:
             found.tried.append(str(why))
             return False
@@ -237,7 +250,7 @@ def premises_that_never_hold(system: TransitionSystem, found: Found, clock: Cloc
     never: set[int] = set()
     for stage in came.stages:
         try:
-            recheck(system, (*found.certificate, stage), clock, len(found.certificate))
+            recheck(Encoding(system), (*found.certificate, stage), clock, len(found.certificate))
         except GaveUp:
             break
         found.certificate = (*found.certificate, stage)
