@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.engines.capabilities import ENGINES, Feature, can, ignored, require
+from checker.engines.solver import require_solver
 from checker.engines.spark.cluster import Cluster
 from checker.exploration.explored import Cyclic
 from checker.lang import typed
@@ -99,9 +100,11 @@ def _answer(
                 from checker.engines import reference
 
                 answer = reference.explore(system, options.limits, listener=listener)
+            case "symbolic":
+                answer = _by_formulas(system, options, listener)
             case other:
                 message = f"there is no engine {other!r}"
-                hint = "engines: auto, native, spark, reference"
+                hint = "engines: auto, native, spark, reference, symbolic"
                 raise SpecError((Diagnostic("E008", message, hint=hint),))
     except Unsupported as why:
         if plan.used:  # what the engine can't take may be of the plan, and not of the system
@@ -152,6 +155,22 @@ def _here(
         here = over.seconds  # and no more: all states hang on the traceback
     answer = _on_spark(system, plan, remaining(options, started), listener, run)
     return replace(answer, seconds=answer.seconds + here)
+
+
+def _by_formulas(system: TransitionSystem, options: Options, listener: Listener | None) -> Answer:
+    """By z3; raises :class:`SpecError` (E007, E041)."""
+    if options.coverage:
+        require(options.engine, Feature.COVERAGE)
+    require_solver()
+    from checker.engines.symbolic import bounded
+
+    return bounded.explore(
+        system,
+        options.limits,
+        depth=options.limits.max_depth,
+        listener=listener,
+        query_seconds=options.query_timeout,
+    )
 
 
 def _on_spark(
@@ -232,7 +251,9 @@ def _opened(path: str, check: typed.Check, options: Options) -> Kept | None:
     elsewhere = options.engine == "spark" or (options.engine == "auto" and options.cluster)
     if asked:
         require(options.engine, Feature.RUNS)
-    elif options.engine == "reference" or not (elsewhere or options.states_out is not None):
+    elif options.engine in ("reference", "symbolic") or not (
+        elsewhere or options.states_out is not None
+    ):
         return None
     from checker.exploration.identity import Identity
     from checker.exploration.kept import Kept

@@ -9,7 +9,7 @@ from enum import Enum
 
 from checker.diagnostics import Diagnostic, SpecError
 
-ENGINES = ("reference", "native", "spark")
+ENGINES = ("reference", "native", "spark", "symbolic")
 
 
 class Feature(Enum):
@@ -54,8 +54,18 @@ _REGISTERS = Ability(
     Can.PARTLY, "refuses what does not fit its registers, and leaves what it can't decide unknown"
 )
 
+_SAFETY_ONLY = Ability(
+    Can.PARTLY,
+    "leaves it unknown: it answers what must hold in every state, not what must come about",
+)
+
 TABLE: dict[Feature, dict[str, Ability]] = {
-    Feature.SAFETY: dict.fromkeys(ENGINES, _YES),
+    Feature.SAFETY: {
+        **dict.fromkeys(ENGINES, _YES),
+        "symbolic": Ability(
+            Can.PARTLY, "looks at runs of up to `--depth` steps (10 where it is not given)"
+        ),
+    },
     Feature.STEADY: {
         "reference": _YES,
         "native": Ability(Can.PARTLY, "leaves it unknown where the graph of steps has no room"),
@@ -64,6 +74,7 @@ TABLE: dict[Feature, dict[str, Ability]] = {
             "drops on the executors what can't lie on a cycle, and leaves it unknown where the rest"
             " does not fit the driver",
         ),
+        "symbolic": _SAFETY_ONLY,
     },
     Feature.FOLLOWED: {
         "reference": _YES,
@@ -71,40 +82,62 @@ TABLE: dict[Feature, dict[str, Ability]] = {
         "spark": Ability(
             Can.PARTLY, "leaves it unknown where the whole graph of steps does not fit the driver"
         ),
+        "symbolic": _SAFETY_ONLY,
     },
-    Feature.LARGE: {"reference": _YES, "native": _REGISTERS, "spark": _REGISTERS},
+    Feature.LARGE: {
+        "reference": _YES,
+        "native": _REGISTERS,
+        "spark": _REGISTERS,
+        "symbolic": Ability(
+            Can.PARTLY, "refuses sets and bags with too many possible members to give each a bit"
+        ),
+    },
     Feature.FINE_STEPS: dict.fromkeys(ENGINES, _YES),
-    Feature.COVERAGE: dict.fromkeys(ENGINES, _YES),
-    Feature.LIMITS: dict.fromkeys(ENGINES, _YES),
+    Feature.COVERAGE: {
+        **dict.fromkeys(ENGINES, _YES),
+        "symbolic": Ability(Can.NO, "sees single runs, and so does not know what is never reached"),
+    },
+    Feature.LIMITS: {
+        **dict.fromkeys(ENGINES, _YES),
+        "symbolic": Ability(
+            Can.PARTLY, "counts no states: it does not observe `--max-states`, only the others"
+        ),
+    },
     Feature.MEMORY: {
         "reference": Ability(Can.IGNORED, "does not observe a limit of memory"),
         "native": _YES,
         "spark": Ability(Can.PARTLY, "divides it among the shards, and lets the driver have it"),
+        "symbolic": Ability(Can.IGNORED, "does not observe a limit of memory"),
     },
     Feature.THREADS: {
         "reference": Ability(Can.IGNORED, "has one thread"),
         "native": _YES,
         "spark": Ability(Can.IGNORED, "has as many tasks as there are shards (`--shards`)"),
+        "symbolic": Ability(Can.IGNORED, "has one thread"),
     },
     Feature.RUNS: {
         "reference": Ability(Can.NO, "keeps no runs", "E016"),
         "native": _YES,
         "spark": _YES,
+        "symbolic": Ability(Can.NO, "keeps no runs", "E016"),
     },
     Feature.TABLES: {
         "reference": Ability(Can.NO, "keeps no states to make tables of", "E037"),
         "native": _YES,
         "spark": _YES,
+        "symbolic": Ability(Can.NO, "has no states to make tables of", "E037"),
     },
     Feature.REDUCTIONS: {
         "reference": Ability(Can.IGNORED, "explores everything as it is"),
         "native": _YES,
         "spark": _YES,
+        "symbolic": Ability(Can.IGNORED, "looks at everything as it is"),
     },
     Feature.COMPACT: {
         "reference": Ability(Can.NO, "has no compact mode: it keeps states as they are"),
         "native": _YES,
         "spark": Ability(Can.NO, "has no compact mode: it keeps the states that its tasks share"),
+        "symbolic": Ability(Can.NO, "has no compact mode: it keeps no states at all"),
     },
 }
 """What each engine makes of each feature."""

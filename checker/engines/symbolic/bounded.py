@@ -1,0 +1,198 @@
+"""Bounded model checking: is there a run of so many steps to a state that violates a property?
+
+Biere, Cimatti, Clarke and Zhu (TACAS 1999).  Runs are looked at by length, the shortest first, so
+the first one that is found is a shortest one, as breadth first search would find it.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import z3
+
+from checker.engines.symbolic.asking import Clock, GaveUp, ask, plain_solver
+from checker.engines.symbolic.encoding import Encoding, Symbolic
+from checker.system.ir import PropertyKind, TransitionSystem
+from checker.witness.answer import INTERRUPTED, Answer, Limits, Listener, Path, Progress
+from checker.witness.rerun import rerun
+
+DEPTH = 10
+"""Steps where nobody says how many."""
+
+QUERY_SECONDS = 60.0
+"""Seconds for one query where nobody says how many."""
+
+FOR_LONGER = 1.0
+"""Seconds for asking whether there is any longer run."""
+
+SAFETY_ONLY = "bounded checking answers what must hold in every state, not what must come about"
+"""Why a ``LIVENESS`` property is not decided."""
+
+
+@dataclass
+class _Search:
+    encoding: Encoding
+    limits: Limits
+    depth: int
+    listener: Listener | None
+    query_seconds: float
+    clock: Clock
+    solver: z3.Solver = field(default_factory=plain_solver)
+    run: list[Symbolic] = field(default_factory=list)
+    open_: list[int] = field(default_factory=list)
+    violations: dict[str, Path] = field(default_factory=dict)
+    undecided: dict[str, str] = field(default_factory=dict)
+    fault: Path | None = None
+    complete: int | None = None
+    stopped: str | None = None
+    queries: int = 0
+
+    @property
+    def system(self) -> TransitionSystem:
+        return self.encoding.system
+
+    def tell(self, depth: int, phase: str) -> None:
+        if self.listener is not None:
+            self.listener(Progress(0, 0, depth, self.clock.spent, 0, phase))
+
+    def possible(self, question: z3.BoolRef, seconds: float) -> bool:
+        """Whether a run of the length so far satisfies ``question``.
+
+        Leaves the solver with the model; raises :class:`GaveUp`.
+        """
+        left = self.clock.left
+        self.clock.look()
+        self.queries += 1
+        clock = Clock(seconds if left is None else min(left, seconds))
+        return ask(self.solver, clock, question)
+
+    def path(self, then_fault: bool = False) -> Path:
+        model = self.solver.model()
+        states = tuple(self.encoding.value(model, s) for s in self.run)
+        return Path(states, then_fault)
+
+    def longer(self) -> bool:
+        """Adds a step; whether there may be a run that takes it."""
+        number = len(self.run)
+        state = self.encoding.state(str(number))
+        if not number:
+            self.solver.add(self.encoding.initial(state))
+        else:
+            self.solver.add(self.encoding.step(self.run[-1], state, f"step {number}"))
+        self.run.append(state)
+        try:
+            return self.possible(z3.BoolVal(True), FOR_LONGER)
+        except GaveUp:
+            self.clock.look()
+            return True
+
+    def look(self, depth: int) -> None:
+        """Asks every question about runs of ``depth`` steps; raises :class:`GaveUp` where nothing
+        can be said any more."""
+        for index in tuple(self.open_):
+            self.about(depth, index)
+        self.tell(depth, "errors of the run")
+        wrong = self.named(self.encoding.faulty(self.run[-1], f"error {depth}"), f"wrong {depth}")
+        try:
+            if self.possible(wrong, self.query_seconds):
+                self.fault = self.path(then_fault=True)
+                rerun(self.system, self.fault, None)
+                return
+        except GaveUp as why:
+            raise GaveUp(f"whether a run meets an error after {_steps(depth)}: {why}") from None
+        self.solver.add(z3.Not(wrong))
+        self.complete = depth
+
+    def about(self, depth: int, index: int) -> None:
+        prop = self.system.properties[index]
+        self.tell(depth, f"whether {prop.name} fails")
+        bad = self.named(self.encoding.bad(self.run[-1], index), f"bad {index} {depth}")
+        try:
+            if self.possible(bad, self.query_seconds):
+                found = self.path()
+                rerun(self.system, found, prop)
+                self.violations[prop.name] = found
+                self.open_.remove(index)
+            else:
+                self.solver.add(z3.Not(bad))
+        except GaveUp as why:
+            reason = f"whether `{prop.name}` fails after {_steps(depth)}: {why}"
+            if self.clock.left == 0.0:
+                raise GaveUp(reason) from None
+            holds = f"; it holds up to {_steps(depth - 1)}" if depth else ""
+            self.undecided[prop.name] = reason + holds
+            self.open_.remove(index)
+
+    def named(self, formula: z3.BoolRef, name: str) -> z3.BoolRef:
+        """A constant that stands for ``formula``: an assumption has to be one."""
+        constant = z3.Bool(name)
+        self.solver.add(constant == formula)
+        return constant
+
+    def go(self) -> None:
+        self.open_ = [
+            i for i, p in enumerate(self.system.properties) if p.kind is PropertyKind.INVARIANT
+        ]
+        asked = bool(self.open_)
+        for depth in range(self.depth + 1):
+            self.tell(depth, "runs of this length")
+            if not self.longer():
+                self.stopped = "no run is longer"
+                return
+            self.look(depth)
+            if self.fault is not None:
+                return
+            if asked and not self.open_:
+                self.stopped = "nothing else is left to be asked"
+                return
+        self.stopped = f"the depth limit of {self.depth} was reached"
+
+
+def _steps(count: int) -> str:
+    return "1 step" if count == 1 else f"{count} steps"
+
+
+def explore(
+    system: TransitionSystem,
+    limits: Limits,
+    *,
+    depth: int | None = None,
+    listener: Listener | None = None,
+    query_seconds: float | None = None,
+) -> Answer:
+    """Looks at all runs of up to ``depth`` steps (:data:`DEPTH` where ``None``) and answers.
+
+    ``limits.timeout`` is of everything, ``query_seconds`` of each question; ``max_states`` and
+    ``memory`` are not observed.  Raises :class:`Unsupported` where the system can't be encoded and
+    :class:`RunFault` where no initial state can be computed.
+    """
+    started, clock = time.monotonic(), Clock(limits.timeout)
+    search = _Search(
+        Encoding(system),
+        limits,
+        DEPTH if depth is None else depth,
+        listener,
+        QUERY_SECONDS if query_seconds is None else query_seconds,
+        clock,
+    )
+    try:
+        search.go()
+    except KeyboardInterrupt:
+        search.stopped = INTERRUPTED
+    except GaveUp as why:
+        over = clock.left == 0.0
+        search.stopped = limits.no_more_time if over else str(why)
+    liveness = [p.name for p in system.properties if p.kind is PropertyKind.LIVENESS]
+    return Answer(
+        engine="symbolic",
+        distinct_states=0,
+        depth=search.complete or 0,
+        exhaustive=False,
+        seconds=time.monotonic() - started,
+        violations=search.violations,
+        fault=search.fault,
+        stopped=search.stopped,
+        undecided=search.undecided | dict.fromkeys(liveness, SAFETY_ONLY),
+        up_to=search.complete,
+    )
