@@ -8,17 +8,23 @@ that was made step by step without z3 (:mod:`checker.threshold.executing`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
-from functools import cached_property
 from types import MappingProxyType
+from typing import TypeAlias
 
 import z3
 
-from checker.engines.symbolic.thresholds_asking import Answer, Asking, Unanswered
-from checker.engines.symbolic.thresholds_plain import plain
-from checker.engines.symbolic.thresholds_runs import Runs, accelerated, begin, total
+from checker.engines.symbolic.thresholds_asking import Asking, Unanswered
+from checker.engines.symbolic.thresholds_guards import Counted
+from checker.engines.symbolic.thresholds_plain import Plain
+from checker.engines.symbolic.thresholds_refining import Refining
+from checker.engines.symbolic.thresholds_runs import Runs, begin, resting, total
+from checker.threshold.arithmetic import TRUE, linear, times
 from checker.threshold.automaton import (
+    And,
+    AtLeast,
     Automaton,
     Condition,
     Decision,
@@ -32,6 +38,9 @@ from checker.threshold.executing import NotARun, require_run
 NOTHING: Mapping[str, int] = MappingProxyType({})
 SMALL = 7
 """Numbers up to this are tried before any."""
+
+Bound: TypeAlias = tuple[str | None, int]
+"""A parameter, or ``None`` for the number of steps, and how large it may be."""
 
 
 class Counting:
@@ -50,15 +59,26 @@ class Counting:
         fixed: Mapping[str, int] = NOTHING,
         resilience: Condition | None = None,
     ) -> None:
+        known = {*automaton.parameters, *automaton.hidden}
+        known |= {quotient.name for quotient in automaton.quotients}
+        for name in fixed:
+            if name not in known:
+                raise ValueError(f"{name} is no parameter of {automaton.name}")
         self.automaton = automaton
-        self.fixed = dict(fixed)
-        self.resilience = automaton.resilience if resilience is None else resilience
         self.asking = Asking(seconds)
-        self.runs = accelerated(automaton, self.fixed, self.resilience)
+        self.refining = Refining(automaton)
+        self.resting = resting(automaton)
+        self.plain = Plain(automaton)
+        equal = [_equal(name, number) for name, number in fixed.items()]
+        assumed = automaton.resilience if resilience is None else resilience
+        self.assumed: Condition = And((assumed, *equal))
 
-    @cached_property
-    def _solver(self) -> z3.Solver:
-        return self.asking.solver(self.runs.assertions)
+    def assuming(self, condition: Condition) -> Counting:
+        """The same runs where ``condition`` is assumed of parameters instead; what was made and
+        counted so far is shared."""
+        other = copy(self)
+        other.assumed = condition
+        return other
 
     def decide(self, question: Question) -> Decision:
         """Proved, violated (by a run that was executed), vacuous, or unknown and why."""
@@ -72,77 +92,82 @@ class Counting:
 
     def reachable(self, formula: StateFormula, *, at_end: bool = False) -> Run | Unanswered | None:
         """A run to where ``formula`` holds, ``None`` where there is none, or why it is unknown."""
-        return self._run(self._wanted(formula, at_end))
+        return self._find(formula, at_end)[0]
+
+    def possible(self, condition: Condition = TRUE) -> bool | Unanswered:
+        """Whether numbers satisfy ``condition`` too, and runs can begin."""
+        start = begin(self.automaton)
+        solver = self.asking.solver(start.assertions)
+        further = (start.condition(self.assumed), start.condition(condition))
+        answer = self.asking.ask(solver, *further)
+        return answer if isinstance(answer, Unanswered) else answer is not None
 
     def smallest(self, question: Question, run: Run) -> Run:
         """A run that violates ``question`` too, where the first parameter is the least possible,
         then the next ones, hidden ones, and then the number of steps; as far as z3 can say within
         the time limit."""
-        wanted = self._wanted(question.violated, question.at_end)
-        best = run
-        terms = [self.runs.numbers[name] for name in self.automaton.parameters]
-        terms += [self.runs.numbers[name] for name in self.automaton.hidden]
-        terms.append(total([often for taken in self.runs.taken for often in taken.values()]))
-        for term in terms:
-            best, wanted = self._least(question, term, best, wanted)
+        best, bounds = run, list[Bound]()
+        for name in (*self.automaton.parameters, *self.automaton.hidden, None):
+            lowest, highest = 0, _amount(best, name)
+            while lowest < highest:
+                middle = (lowest + highest) // 2
+                found, _ = self._find(question.violated, question.at_end, [*bounds, (name, middle)])
+                if isinstance(found, Run):
+                    best, highest = found, _amount(found, name)
+                elif found is None:
+                    lowest = middle + 1
+                else:
+                    break
+            bounds.append((name, highest))
         return best
 
-    def _least(
-        self, question: Question, term: z3.ArithRef, best: Run, wanted: list[z3.BoolRef]
-    ) -> tuple[Run, list[z3.BoolRef]]:
-        lowest, highest = 0, self._of(best, term)
-        while lowest < highest:
-            middle = (lowest + highest) // 2
-            found = self._run([*wanted, term <= middle])
-            if isinstance(found, Run):
-                best, highest = found, self._of(found, term)
-            elif found is None:
-                lowest = middle + 1
-            else:
-                break
-        return best, [*wanted, term <= highest]
+    def _find(
+        self, formula: StateFormula, at_end: bool, bounds: Sequence[Bound] = ()
+    ) -> tuple[Run | Unanswered | None, frozenset[Counted]]:
+        def wanted(runs: Runs) -> list[z3.BoolRef]:
+            return self._wanted(runs, formula, at_end, bounds)
 
-    def _of(self, run: Run, term: z3.ArithRef) -> int:
-        values = dict(run.values)
-        if str(term) in values:
-            return values[str(term)]
-        return sum(burst.times for segment in run.segments for burst in segment)
+        return self.refining.find(self.asking, wanted)
 
-    def _wanted(self, formula: StateFormula, at_end: bool) -> list[z3.BoolRef]:
-        last = self.runs.moments[-1]
-        wanted = [self.runs.state(formula, last)]
-        return [*wanted, self.runs.end(last)] if at_end else wanted
-
-    def _run(self, wanted: list[z3.BoolRef]) -> Run | Unanswered | None:
-        answer = self.asking.ask(self._solver, *wanted)
-        return self.runs.run(answer) if isinstance(answer, z3.ModelRef) else answer
+    def _wanted(
+        self, runs: Runs, formula: StateFormula, at_end: bool, bounds: Sequence[Bound] = ()
+    ) -> list[z3.BoolRef]:
+        last = runs.moments[-1]
+        wanted = [runs.condition(self.assumed), runs.state(formula, last)]
+        if at_end:
+            wanted.append(runs.end(last, self.resting))
+        for name, most in bounds:
+            steps = [often for taken in runs.taken for often in taken.values()]
+            wanted.append((total(steps) if name is None else runs.numbers[name]) <= most)
+        return wanted
 
     def _decided(self, question: Question) -> Decision:
-        wanted = self._wanted(question.violated, question.at_end)
-        found = self._run(wanted)
+        found, tracked = self._find(question.violated, question.at_end)
         if isinstance(found, Unanswered):
             return Decision(question, Outcome.UNKNOWN, reason=found.reason)
         if isinstance(found, Run):
-            return self._violated(question, wanted, found)
-        return self._proved(question)
+            return self._violated(question, found)
+        return self._proved(question, tracked)
 
-    def _violated(self, question: Question, wanted: list[z3.BoolRef], run: Run) -> Decision:
-        small = [self.runs.numbers[name] <= SMALL for name in self.automaton.parameters]
-        smaller = self._run([*wanted, *small])
+    def _violated(self, question: Question, run: Run) -> Decision:
+        small = [(name, SMALL) for name in self.automaton.parameters]
+        smaller, _ = self._find(question.violated, question.at_end, small)
         if isinstance(smaller, Run):
             run = smaller
         try:
-            require_run(self.automaton, run, question, self.resilience)
+            require_run(self.automaton, run, question, self.assumed)
         except NotARun as failure:
             reason = f"what z3 found is no run of the automaton: {failure}"
             return Decision(question, Outcome.UNKNOWN, reason=reason)
         return Decision(question, Outcome.VIOLATED, run=run)
 
-    def _proved(self, question: Question) -> Decision:
+    def _proved(self, question: Question, tracked: frozenset[Counted]) -> Decision:
         vacuous = self._vacuous(question)
         if vacuous is not None:
             return vacuous
-        second = self._plainly(question.violated, question.at_end)
+        rules = frozenset(rule for rule, guard in self.refining.guards.items() if guard in tracked)
+        runs, solver = self.plain.formula(self.asking, rules)
+        second = self.asking.ask(solver, *self._wanted(runs, question.violated, question.at_end))
         if isinstance(second, Unanswered):
             reason = f"the proof could not be checked a second time: {second.reason}"
             return Decision(question, Outcome.UNKNOWN, reason=reason)
@@ -152,15 +177,15 @@ class Counting:
         return Decision(question, Outcome.PROVED)
 
     def _vacuous(self, question: Question) -> Decision | None:
-        start = self._somehow
+        start = self.possible()
         if isinstance(start, Unanswered):
             return Decision(question, Outcome.UNKNOWN, reason=start.reason)
-        if start is None:
+        if not start:
             reason = "no numbers satisfy what is required of them"
             return Decision(question, Outcome.VACUOUS, reason=reason)
         if question.premise is None:
             return None
-        found = self._run(self._wanted(question.premise, at_end=False))
+        found, _ = self._find(question.premise, at_end=False)
         if isinstance(found, Unanswered):
             reason = f"whether its premise ever holds is open: {found.reason}"
             return Decision(question, Outcome.UNKNOWN, reason=reason)
@@ -169,23 +194,16 @@ class Counting:
             return Decision(question, Outcome.VACUOUS, reason=reason)
         return None
 
-    @cached_property
-    def _somehow(self) -> Answer:
-        start = begin(self.automaton, self.fixed, self.resilience)
-        return self.asking.ask(self.asking.solver(start.assertions))
 
-    @cached_property
-    def _plain(self) -> tuple[Runs, z3.Solver]:
-        runs = plain(self.automaton, self.fixed, self.resilience)
-        return runs, self.asking.solver(runs.assertions, seed=1)
+def _equal(name: str, number: int) -> Condition:
+    term = linear({name: 1}, -number)
+    return And((AtLeast(term), AtLeast(times(term, -1))))
 
-    def _plainly(self, formula: StateFormula, at_end: bool) -> Answer:
-        runs, solver = self._plain
-        last = runs.moments[-1]
-        wanted = [runs.state(formula, last)]
-        if at_end:
-            wanted.append(runs.end(last))
-        return self.asking.ask(solver, *wanted)
+
+def _amount(run: Run, name: str | None) -> int:
+    if name is not None:
+        return dict(run.values)[name]
+    return sum(burst.times for segment in run.segments for burst in segment)
 
 
 def decide(

@@ -12,7 +12,7 @@ Terms count what was sent by two names for each kind: ``everybody(k)`` and ``cor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -97,13 +97,11 @@ def possible(automaton: Automaton, rule: Rule) -> Counted:
     return eliminator.of(pushed(And((guard, *seen))))
 
 
-def stuck(automaton: Automaton, location: Location, rules: Iterator[Rule]) -> Counted:
+def stuck(automaton: Automaton, location: Location, rules: Iterable[Rule]) -> Counted:
     """When a correct process can stay in ``location`` for ever, which ``rules`` leave: it has got
     all that correct processes have sent, and no guard is true."""
     eliminator = Eliminator(automaton, location, owed=True)
     refused = [Not(rule.guard) for rule in rules]
-    if not refused:
-        return All()
     return eliminator.of(pushed(And((*refused, *location.known))))
 
 

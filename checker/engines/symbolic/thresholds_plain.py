@@ -1,38 +1,55 @@
 """The same runs written down a second time, as plainly as can be: to check proofs.
 
 Nothing is worked out here in advance: what a process has received are numbers of their own for each
-rule and segment, all that its location knows is asked for, and segments are cut wherever a whole
-guard becomes true.  What the two forms share is how processes move and how messages are counted.
+rule and segment, and all that its location knows is asked for.  What the two forms share is how
+processes move, how messages are counted, and which rules are tracked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import z3
 
+from checker.engines.symbolic.thresholds_asking import Asking
 from checker.engines.symbolic.thresholds_guards import Choice
 from checker.engines.symbolic.thresholds_runs import Runs, advance, begin, used
 from checker.threshold.arithmetic import TRUE, comparisons, names
 from checker.threshold.automaton import And, Automaton, Condition, Not, Rule
 
 
-def plain(automaton: Automaton, fixed: Mapping[str, int], resilience: Condition) -> Runs:
-    """All runs; ``fixed``: numbers of some parameters; ``resilience``: what is assumed of them."""
-    runs = begin(automaton, fixed, resilience)
+@dataclass
+class Plain:
+    """Formulas and solvers for the runs of ``automaton``, kept from query to query."""
+
+    automaton: Automaton
+    made: dict[frozenset[int], tuple[Runs, z3.Solver]] = field(default_factory=dict)
+
+    def formula(self, asking: Asking, tracked: frozenset[int]) -> tuple[Runs, z3.Solver]:
+        """The formula for all runs, where so many rules are ``tracked``; a solver that knows it."""
+        if tracked not in self.made:
+            runs = plain(self.automaton, tracked)
+            self.made[tracked] = runs, asking.solver(runs.assertions, seed=1)
+        return self.made[tracked]
+
+
+def plain(automaton: Automaton, tracked: frozenset[int]) -> Runs:
+    """All runs, and more where not all rules are ``tracked``: for these a segment begins where one
+    of them becomes possible; the others have to be possible at the end of their segment only."""
+    runs = begin(automaton)
     rules = used(automaton)
-    different = {_waits(automaton, automaton.rules[rule]) for rule in rules} - {None}
-    for segment in range(len(different) + 1):
-        moment = runs.moments[-1]
-        asked: dict[Choice, z3.BoolRef] = {}
-        taken: dict[int, z3.ArithRef] = {}
-        for rule in rules:
-            taken[rule] = runs.natural(f"taken!{segment}!{rule}")
-            choice = _asks(automaton, automaton.rules[rule])
-            if choice not in asked:
-                asked[choice] = runs.choice(choice, moment.sent)
-            runs.assertions.append(z3.Or(taken[rule] == 0, asked[choice]))
+    different = {_waits(automaton, automaton.rules[rule]) for rule in tracked} - {None}
+    for _ in range(len(different) + 1):
+        before = runs.moments[-1]
+        taken = {rule: runs.natural("taken") for rule in rules}
         advance(runs, taken)
+        asked: dict[tuple[Choice, bool], z3.BoolRef] = {}
+        for rule in rules:
+            choice, first = _asks(automaton, automaton.rules[rule]), rule in tracked
+            if (choice, first) not in asked:
+                sent = before.sent if first else runs.moments[-1].sent
+                asked[choice, first] = runs.choice(choice, sent)
+            runs.assertions.append(z3.Or(taken[rule] == 0, asked[choice, first]))
     return runs
 
 

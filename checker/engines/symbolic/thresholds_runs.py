@@ -27,13 +27,11 @@ from checker.engines.symbolic.thresholds_guards import (
     Any,
     Choice,
     Counted,
-    Leaf,
     correct,
     counts,
     everybody,
     leaves,
     liars,
-    possible,
     stuck,
 )
 from checker.threshold.automaton import (
@@ -49,6 +47,7 @@ from checker.threshold.automaton import (
     Not,
     NotState,
     Or,
+    Rule,
     Run,
     Somebody,
     StateFormula,
@@ -181,20 +180,15 @@ class Runs:
             case _:
                 assert_never(formula)
 
-    def end(self, moment: Moment) -> z3.BoolRef:
-        """That a run can stay there for ever: whoever is correct has nothing that it has to do."""
-        automaton = self.automaton
+    def end(self, moment: Moment, resting: Mapping[Counted, list[int]]) -> z3.BoolRef:
+        """That a run can stay there for ever: whoever is correct has nothing that it has to do.
+
+        ``resting``: when a process can stay in which locations, where it has to leave at all.
+        """
         parts = []
-        alike: dict[Counted, list[z3.ArithRef]] = {}
-        for index, location in enumerate(automaton.locations):
-            if location.crashed or automaton.groups[location.group].mode is Mode.CRASHING:
-                continue
-            leaving = (rule for rule in automaton.rules if rule.source == index)
-            alike.setdefault(stuck(automaton, location, leaving), []).append(moment.where[index])
-        for formula, where in alike.items():
-            if formula != All():
-                nobody = z3.And(*(there == 0 for there in where))
-                parts.append(z3.Or(nobody, self.counted(formula, moment.sent)))
+        for formula, locations in resting.items():
+            nobody = z3.And(*(moment.where[location] == 0 for location in locations))
+            parts.append(z3.Or(nobody, self.counted(formula, moment.sent)))
         return z3.And(*parts)
 
     def run(self, model: z3.ModelRef) -> Run:
@@ -218,11 +212,8 @@ class Runs:
         return ranks(self.automaton)
 
 
-def begin(automaton: Automaton, fixed: Mapping[str, int], resilience: Condition) -> Runs:
-    """The parameters and the first configuration.
-
-    Raises ``ValueError`` where ``fixed`` names what is no parameter.
-    """
+def begin(automaton: Automaton) -> Runs:
+    """The parameters and the first configuration."""
     runs = Runs(automaton)
     quotients = {quotient.name for quotient in automaton.quotients}
     for name in (*automaton.parameters, *automaton.hidden, *sorted(quotients)):
@@ -230,15 +221,10 @@ def begin(automaton: Automaton, fixed: Mapping[str, int], resilience: Condition)
             runs.numbers[name] = z3.Int(name)
             if name not in quotients:
                 runs.assertions.append(runs.numbers[name] >= 0)
-    for name, number in fixed.items():
-        if name not in runs.numbers:
-            raise ValueError(f"{name} is no parameter of {automaton.name}")
-        runs.assertions.append(runs.numbers[name] == number)
     for quotient in automaton.quotients:
         rest = runs.number(quotient.numerator) - quotient.divisor * runs.numbers[quotient.name]
         runs.assertions += [rest >= 0, rest < quotient.divisor]
     runs.assertions += [runs.condition(each) for each in automaton.constraints]
-    runs.assertions.append(runs.condition(resilience))
     where: list[z3.ArithRef] = []
     for location in automaton.locations:
         where.append(runs.natural("begin") if location.initial else z3.IntVal(0))
@@ -254,49 +240,69 @@ def begin(automaton: Automaton, fixed: Mapping[str, int], resilience: Condition)
     return runs
 
 
-def accelerated(automaton: Automaton, fixed: Mapping[str, int], resilience: Condition) -> Runs:
-    """All runs, in the form that is decided fast: what was waited for comes in every segment, so
-    that those that are not needed are last and empty.
+def accelerated(
+    automaton: Automaton, guards: Mapping[int, Counted], tracked: frozenset[Counted]
+) -> Runs:
+    """All runs, and more where not all that rules wait for is ``tracked``.
 
-    ``fixed``: numbers of some parameters; ``resilience``: what else is assumed of them.
+    ``guards``: for rules, by number, when they are possible.  A segment begins where something that
+    is tracked becomes true; those that are not needed are last and empty.  What is not tracked has
+    to be true at the end of the segment only: it was true when the rule was taken, so it is then.
     """
-    runs = begin(automaton, fixed, resilience)
-    guards = {index: possible(automaton, automaton.rules[index]) for index in used(automaton)}
-    counters = _sendable(automaton, guards)
-    waited: dict[Leaf, None] = {}
-    for guard in guards.values():
-        waited.update({leaf: None for leaf in leaves(guard) if counts(leaf) & counters})
-    before: dict[Leaf, z3.BoolRef] = {}
-    for segment in range(len(waited) + 1):
+    runs = begin(automaton)
+    order = sorted(tracked, key=repr)
+    before: list[z3.BoolRef] = []
+    for segment in range(len(order) + 1):
         moment = runs.moments[-1]
-        now: dict[Leaf, z3.BoolRef] = {}
-        for at, leaf in enumerate(waited):
-            now[leaf] = z3.Bool(f"open!{segment}!{at}")
-            runs.assertions.append(z3.Implies(now[leaf], runs.counted(leaf, moment.sent)))
-            if leaf in before:
-                runs.assertions.append(z3.Implies(before[leaf], now[leaf]))
+        now = [z3.Bool(f"open!{segment}!{at}") for at in range(len(order))]
+        for opened, formula in zip(now, order, strict=True):
+            runs.assertions.append(z3.Implies(opened, runs.counted(formula, moment.sent)))
+        runs.assertions += [z3.Implies(*pair) for pair in zip(before, now, strict=False)]
         taken = {rule: runs.natural(f"taken!{segment}!{rule}") for rule in guards}
-        for rule, guard in guards.items():
-            runs.assertions.append(z3.Or(taken[rule] == 0, _opened(runs, guard, now)))
         if before:
-            news = [z3.And(now[leaf], z3.Not(before[leaf])) for leaf in waited]
+            news = [z3.And(new, z3.Not(old)) for new, old in zip(now, before, strict=True)]
             nobody = z3.And(*(often == 0 for often in taken.values()))
             runs.assertions.append(z3.Or(nobody, *news))
         advance(runs, taken)
+        opening = dict(zip(order, now, strict=True))
+        for formula, rules in alike(guards).items():
+            nobody = z3.And(*(taken[rule] == 0 for rule in rules))
+            if formula not in opening:
+                opening[formula] = runs.counted(formula, runs.moments[-1].sent)
+            runs.assertions.append(z3.Or(nobody, opening[formula]))
         before = now
     return runs
 
 
-def _opened(runs: Runs, guard: Counted, now: Mapping[Leaf, z3.BoolRef]) -> z3.BoolRef:
-    match guard:
-        case AtLeast() | Choice():
-            return now[guard] if guard in now else runs.counted(guard, runs.moments[0].sent)
-        case All(parts):
-            return z3.And(*(_opened(runs, part, now) for part in parts))
-        case Any(parts):
-            return z3.Or(*(_opened(runs, part, now) for part in parts))
-        case _:
-            assert_never(guard)
+def resting(automaton: Automaton) -> dict[Counted, list[int]]:
+    """When a correct process can stay where it is for ever: for all locations that rules leave."""
+    found: dict[Counted, list[int]] = {}
+    leaving: dict[int, list[Rule]] = {}
+    for rule in automaton.rules:
+        leaving.setdefault(rule.source, []).append(rule)
+    for index, rules in leaving.items():
+        location = automaton.locations[index]
+        if not location.crashed and automaton.groups[location.group].mode is Mode.CORRECT:
+            found.setdefault(stuck(automaton, location, rules), []).append(index)
+    return found
+
+
+def alike(guards: Mapping[int, Counted]) -> dict[Counted, list[int]]:
+    """The rules that wait for the same."""
+    found: dict[Counted, list[int]] = {}
+    for rule, guard in guards.items():
+        found.setdefault(guard, []).append(rule)
+    return found
+
+
+def rising(automaton: Automaton, guards: Mapping[int, Counted]) -> frozenset[Counted]:
+    """What rules wait for that may become true as messages are sent."""
+    kinds = {kind for rule in guards for kind in automaton.rules[rule].sends}
+    counted = {everybody(kind) for kind in kinds} | {correct(kind) for kind in kinds}
+    counted |= {each.name for each in automaton.receipts if kinds & set(each.kinds)}
+    return frozenset(
+        guard for guard in guards.values() if any(counts(leaf) & counted for leaf in leaves(guard))
+    )
 
 
 def advance(runs: Runs, taken: dict[int, z3.ArithRef]) -> None:
@@ -373,14 +379,6 @@ def total(parts: list[z3.ArithRef]) -> z3.ArithRef:
 def _counters(automaton: Automaton) -> list[str]:
     kinds = range(len(automaton.kinds))
     return [name for kind in kinds for name in (everybody(kind), correct(kind))]
-
-
-def _sendable(automaton: Automaton, rules: Mapping[int, object]) -> frozenset[str]:
-    """What is counted and can grow, receipts of it too."""
-    kinds = {kind for index in rules for kind in automaton.rules[index].sends}
-    counted = {everybody(kind) for kind in kinds} | {correct(kind) for kind in kinds}
-    heard = {each.name for each in automaton.receipts if kinds & set(each.kinds)}
-    return frozenset(counted | heard)
 
 
 def _value(model: z3.ModelRef, term: z3.ArithRef) -> int:
