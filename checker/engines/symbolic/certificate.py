@@ -73,13 +73,16 @@ Fact = Typed | Lemma | Safe | Faultless | Never | Written
 class Stage:
     """Facts that are ``k``-inductive together; see the module's docstring.
 
-    ``method``: how they were found, as users say it.
+    ``method``: how they were found, as users say it.  ``following``: of the rules that make values
+    those of their types (:func:`rules`), those that follow from the stage's lemmas and the other
+    rules in any state, by number; that sums stay within a capacity is hard to see from steps.
     """
 
     facts: tuple[Fact, ...]
     k: int
     apart: bool = False
     method: str = ""
+    following: frozenset[int] = frozenset()
 
 
 Certificate = tuple[Stage, ...]
@@ -119,6 +122,13 @@ def formula(encoding: Encoding, fact: Fact, s: Symbolic, name: str) -> z3.BoolRe
             return _read(encoding, text, s)
         case _:
             assert_never(fact)
+
+
+def rules(encoding: Encoding, s: Symbolic) -> list[z3.BoolRef]:
+    """What says that the constants of ``s`` are those of values, in a fixed order."""
+    whole = encoding.well_formed(s)
+    found = whole.children() if z3.is_and(whole) else [whole]
+    return found  # type: ignore[return-value]
 
 
 def _read(encoding: Encoding, text: str, s: Symbolic) -> z3.BoolRef:
@@ -185,8 +195,21 @@ def _step(
         yield Query(f"stage {number}: true after {stage.k} steps in a row", (*run, z3.Not(true)))
         run.append(true)
     if len(others) < len(stage.facts):
-        broken = z3.Not(encoding.well_formed(states[-1]))
-        yield Query(f"stage {number}: steps keep values in their types", (*run, broken))
+        yield from _types(encoding, stage, number, run, others)
+
+
+def _types(
+    encoding: Encoding, stage: Stage, number: int, run: list[z3.BoolRef], others: tuple[Fact, ...]
+) -> Iterator[Query]:
+    """That values stay in their types: by the step, or because they have to by the other facts."""
+    last = encoding.state(f"s{stage.k}")
+    every = rules(encoding, last)
+    by_step = z3.And(*(rule for i, rule in enumerate(every) if i not in stage.following))
+    yield Query(f"stage {number}: steps keep values in their types", (*run, z3.Not(by_step)))
+    if stage.following:
+        beyond = z3.Not(z3.And(*(every[i] for i in sorted(stage.following))))
+        true = _all(encoding, others, last, "g")
+        yield Query(f"stage {number}: capacities are large enough", (*true, by_step, beyond))
 
 
 def _all(encoding: Encoding, facts: tuple[Fact, ...], s: Symbolic, name: str) -> list[z3.BoolRef]:

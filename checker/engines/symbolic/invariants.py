@@ -7,12 +7,13 @@ of the candidates that is inductive is found by dropping whatever a counterexamp
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import z3
 
-from checker.engines.symbolic.asking import Clock, ask, plain_solver
+from checker.engines.symbolic.asking import Clock, GaveUp, ask, plain_solver
 from checker.engines.symbolic.candidates import Candidates, Clause
-from checker.engines.symbolic.certificate import Lemma, Stage, Typed
+from checker.engines.symbolic.certificate import Lemma, Stage, Typed, formula, rules
 from checker.engines.symbolic.encoding import Encoding, Symbolic
 
 METHOD = "lemmas found"
@@ -39,6 +40,44 @@ def stage(found: Candidates, clauses: tuple[Clause, ...], *, first: bool) -> Sta
     """The clauses as facts that are inductive together; ``first``: with what types say."""
     lemmas = (Lemma(found.expression(clause)) for clause in clauses)
     return Stage((*lemmas, Typed()) if first else tuple(lemmas), 1, method=METHOD)
+
+
+def following(encoding: Encoding, lemmas: Stage, clock: Clock) -> Stage:
+    """``lemmas`` with what they say of types (:attr:`Stage.following`), as far as that is easy."""
+    s = encoding.state("s")
+    every, found = rules(encoding, s), set[int]()
+    solver = plain_solver()
+    solver.add(*(formula(encoding, f, s, "f") for f in lemmas.facts if not isinstance(f, Typed)))
+    for i, rule in enumerate(every):
+        if _is_sum(rule):
+            solver.push()
+            solver.add(*(other for other in every if not _is_sum(other)), z3.Not(rule))
+            try:
+                if not ask(solver, clock.share(0.5)):
+                    found.add(i)
+            except GaveUp:
+                pass
+            solver.pop()
+    return replace(lemmas, following=frozenset(found))
+
+
+def _is_sum(rule: z3.ExprRef) -> bool:
+    """Whether something is added up in ``rule``."""
+    todo, seen = [rule], set[int]()
+    while todo:
+        part = todo.pop()
+        if part.decl().kind() == z3.Z3_OP_BADD:
+            return True
+        if part.get_id() not in seen:
+            seen.add(part.get_id())
+            todo.extend(part.children())
+    return False
+
+
+def has_sums(encoding: Encoding, lemmas: Stage) -> bool:
+    """Whether sums have to be seen to stay within a capacity from steps."""
+    every = rules(encoding, encoding.state("s"))
+    return any(_is_sum(rule) for i, rule in enumerate(every) if i not in lemmas.following)
 
 
 class _Atoms:

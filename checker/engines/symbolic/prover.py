@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from checker.engines.symbolic import invariants, reachable
 from checker.engines.symbolic.asking import Clock, GaveUp
-from checker.engines.symbolic.candidates import Clause, candidates
+from checker.engines.symbolic.candidates import Candidates, Clause, candidates
 from checker.engines.symbolic.certificate import (
     Certificate,
     Fact,
@@ -151,27 +151,44 @@ class _Work:
         found = self.found
         guessed = candidates(self.system, list(found.samples.states))
         clock, known = self.clock.share(FINDING), tuple[Clause, ...]()
-        for round_, longer in enumerate(((), guessed.longer)):
+        for longer in ((), guessed.longer):
             wanted = (*(c for c in guessed.clauses if c not in set(known)), *longer)
             try:
-                clauses = invariants.inductive(
-                    encoding,
-                    guessed,
-                    wanted,
-                    known,
-                    clock,
-                    lambda left: self.tell(f"{left:,} candidates for lemmas"),
-                )
+                clauses = self._inductive(encoding, guessed, wanted, known, clock)
             except GaveUp as why:
                 found.tried.append(f"lemmas from {len(wanted):,} candidates ({why})")
                 return
-            if not self._add(invariants.stage(guessed, clauses, first=not round_)):
-                return
             found.tried.append(f"{len(clauses):,} lemmas from {len(wanted):,} candidates")
             known += clauses
+            if found.certificate:
+                stage = invariants.stage(guessed, clauses, first=False)
+            else:
+                stage = invariants.stage(guessed, known, first=True)
+                stage = invariants.following(encoding, stage, clock.share(0.2))
+                if invariants.has_sums(encoding, stage) and not longer:
+                    continue
+            if not self._add(stage):
+                return
             self._induct(encoding, 1, clock)
             if not self._provable():
                 return
+
+    def _inductive(
+        self,
+        encoding: Encoding,
+        guessed: Candidates,
+        wanted: tuple[Clause, ...],
+        known: tuple[Clause, ...],
+        clock: Clock,
+    ) -> tuple[Clause, ...]:
+        return invariants.inductive(
+            encoding,
+            guessed,
+            wanted,
+            known,
+            clock,
+            lambda left: self.tell(f"{left:,} candidates for lemmas"),
+        )
 
     def _add(self, stage: Stage) -> bool:
         """Takes ``stage`` into the certificate, if the second check is done in time."""
