@@ -18,6 +18,7 @@ from checker.system.instantiate.sizes import (
     number_or_text,
     parameters,
     require_settable,
+    require_sizes,
     shown,
 )
 from checker.system.instantiate.walk import nodes
@@ -103,6 +104,7 @@ def _require_known(check: typed.Check, grid: Grid, options: Options) -> None:
     both = sorted(set(grid.names) & set(options.settings))
     if both:
         raise wrong(f"`{both[0]}` is an axis, and --set gives it a value")
+    require_sizes(check, {*grid.names, *options.settings})
     world = WORDS.keys() - parameters(check)
     for name in grid.names:
         for value in grid.values(name):

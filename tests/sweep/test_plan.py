@@ -123,3 +123,14 @@ def test_a_fault_of_ours_costs_one_cell(spec: str, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(pipeline, "run_loaded", broken)
     outcome = run_cell(task)
     assert (outcome.status, outcome.reason) == (Status.FAILED, "RuntimeError: oh")
+
+
+def test_a_check_about_all_sizes_is_swept_over_those_of_the_grid(tmp_path: Path) -> None:
+    path = tmp_path / "counter.bcast"
+    every = "check c of Counter { for all n, f when n > f  expect small violated }"
+    path.write_text(SPEC.partition("check c")[0] + every, encoding="utf-8")
+    made = planned(str(path), "n=1..2,f=0")
+    assert [c.parameters["n"] for c in made.cells] == [1, 2] and len(made.tasks) == 2
+    with pytest.raises(SpecError) as wrong:
+        planned(str(path), "n=1..2")
+    assert [d.code for d in wrong.value.diagnostics] == ["C205"]

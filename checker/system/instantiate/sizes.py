@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from checker.diagnostics import Diagnostic, Span, SpecError
@@ -134,7 +134,7 @@ def compute(check: typed.Check, overrides: Mapping[str, str]) -> Sizes:
         require_settable(check, name, value)
     written: dict[str, typed.Expr | str] = {s.name: s.value for s in check.settings}
     written.update(numbers)
-    _require_sizes(check, numbers)
+    require_sizes(check, numbers)
     values = _numbers(check, written)
     roles, processes = _processes(protocol, values, check)
     _processes_given(protocol, written, values, processes, check)
@@ -142,7 +142,7 @@ def compute(check: typed.Check, overrides: Mapping[str, str]) -> Sizes:
     return Sizes(values, roles, processes)
 
 
-def _require_sizes(check: typed.Check, given: Mapping[str, str]) -> None:
+def require_sizes(check: typed.Check, given: Collection[str]) -> None:
     """Raises :class:`SpecError` (C205) where ``check`` is about all sizes and none are given."""
     missing = [name for name in check.every if name not in given]
     if missing:
