@@ -1,11 +1,12 @@
 """The codes of all diagnostics: S syntax, N names and types, C checks, R errors of a run,
-E settings, engines and files."""
+E settings, engines and files, T what can't be proved for every number of processes."""
 
 from __future__ import annotations
 
 from checker.diagnostics.codes_of_checks import CHECKS
 from checker.diagnostics.codes_of_clusters import CLUSTERS
 from checker.diagnostics.codes_of_folders import FOLDERS
+from checker.diagnostics.codes_of_fragment import FRAGMENT
 from checker.diagnostics.codes_of_specs import NAMES, SYNTAX
 from checker.diagnostics.entry import Entry
 
@@ -121,7 +122,16 @@ SETTINGS = {
     ),
 }
 
-CODES: dict[str, Entry] = {**SYNTAX, **NAMES, **CHECKS, **RUN, **SETTINGS, **FOLDERS, **CLUSTERS}
+CODES: dict[str, Entry] = {
+    **SYNTAX,
+    **NAMES,
+    **CHECKS,
+    **RUN,
+    **SETTINGS,
+    **FOLDERS,
+    **CLUSTERS,
+    **FRAGMENT,
+}
 """Every code that a diagnostic can have."""
 
 

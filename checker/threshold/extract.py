@@ -12,6 +12,7 @@ taken to hold whenever some receipts up to now make them true.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 
 from checker.lang import typed
 from checker.lang.check_history import history_name
@@ -20,7 +21,6 @@ from checker.system.ir import Place
 from checker.threshold.arithmetic import FALSE
 from checker.threshold.automaton import (
     Automaton,
-    Condition,
     Kind,
     Linear,
     Location,
@@ -28,17 +28,17 @@ from checker.threshold.automaton import (
     Rule,
 )
 from checker.threshold.extract_merge import Chart, merged
-from checker.threshold.extract_numbers import without
+from checker.threshold.extract_numbers import receipts_in, without
 from checker.threshold.extract_start import check_states
 from checker.threshold.extract_steps import History, Spot, Step, Steps
 from checker.threshold.extract_values import OTHERS, Count, Made, Who, fits, shown
 from checker.threshold.extract_world import Settings, for_every, settings_of
 from checker.threshold.fragment import Found, Leaves, survey
 
-LARGEST = 5_000
+LARGEST = 3_000
 """Locations at most."""
 
-SPOTS = 20_000
+SPOTS = 6_000
 """Places at most, before those that are alike are put together."""
 
 
@@ -55,6 +55,9 @@ def extract(check: typed.Check) -> Automaton:
     check_states(check.protocol.roles[0], settings.scale, found)
     found.done()
     steps = Steps(settings, histories_of(check), _sees_crashes(check), found)
+    if sum(1 for _ in islice(steps.initial(), LARGEST + 1)) > LARGEST:
+        _too_many(steps, LARGEST, found)
+        found.done()
     chart = _explored(steps, found)
     found.done()
     drawn = _Drawn(settings, steps, _possible(chart, settings, steps))
@@ -80,10 +83,13 @@ def _sees_crashes(check: typed.Check) -> bool:
 
 def _explored(steps: Steps, found: Found) -> Chart:
     """All places with their steps, whatever is received."""
-    chart = Chart(tuple(dict.fromkeys(steps.starts())))
+    chart = Chart(tuple(dict.fromkeys(islice(steps.starts(), SPOTS + 1))))
     todo = list(chart.starts)
     seen = set(todo)
-    while todo:
+    while todo and not found.diagnostics:
+        if len(seen) > SPOTS:
+            _too_many(steps, SPOTS, found)
+            break
         spot = todo.pop()
         out = steps.steps(spot)
         chart.steps[spot] = out
@@ -91,17 +97,12 @@ def _explored(steps: Steps, found: Found) -> Chart:
             if step.target not in seen:
                 seen.add(step.target)
                 todo.append(step.target)
-        if len(seen) > SPOTS:
-            _too_many(steps, len(seen), found)
-            found.done()
-        if found.diagnostics:
-            break
     return chart
 
 
 def _too_many(steps: Steps, number: int, found: Found) -> None:
     role = steps.role
-    message = f"a process has {number:,} places and more to be in; at most {LARGEST:,} can be asked"
+    message = f"a process has {number:,} places or more to be in; at most {LARGEST:,} can be asked"
     hint = "fewer variables, payloads or guards in one process"
     found.add(Leaves("T012", message, role.span, hint))
 
@@ -206,7 +207,7 @@ class _Drawn:
         }
         forged = _forged(self.settings, self.steps)
         guards = [step.guard for out in self.chart.steps.values() for step in out]
-        asked = {name for guard in guards for name in receipts_of(guard)}
+        asked = {name for guard in guards for name in receipts_in(guard)}
         possible = sorted(sent | forged, key=repr)
         for name, count in self.settings.scale.counts.items():
             if name not in asked:
@@ -328,12 +329,6 @@ class _Drawn:
 
     def _place_of(self, step: Step) -> typed.Handler | None:
         return self.steps.role.handlers[step.handler] if step.handler >= 0 else None
-
-
-def receipts_of(guard: Condition) -> frozenset[str]:
-    from checker.threshold.extract_numbers import receipts_in
-
-    return receipts_in(guard)
 
 
 def _name(made: Made) -> str:

@@ -140,7 +140,8 @@ def _cycle(
     handlers = [h for h in map(handler_of, (*steps, last)) if h is not None]
     if not handlers:
         return
-    labels = list(dict.fromkeys(f"`{handler.label}`" for handler in handlers))
+    labels = sorted({f"`{handler.label}`" for handler in handlers})
     message = f"a process can come back to where it was, by {', '.join(labels)}"
     hint = "a variable that is set once and for all, or one round at a time"
-    found.add(Leaves("T011", message, handlers[-1].span, hint))
+    last_one = max(handlers, key=lambda handler: (handler.span.line, handler.span.column))
+    found.add(Leaves("T011", message, last_one.span, hint))

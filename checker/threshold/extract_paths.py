@@ -117,9 +117,9 @@ class Walker:
             case typed.Either(alternatives, _):
                 found: list[Path] = []
                 for guard, body in alternatives:
-                    holds = True if guard is None else evaluate(guard, scene)
-                    if holds is not False:
-                        found += self._inner(body, replace(path.where(holds), chosen=True))
+                    open_ = True if guard is None else evaluate(guard, scene)
+                    if open_ is not False:
+                        found += self._inner(body, replace(path.where(open_), chosen=True))
                 return found
             case typed.Require(asked, _):
                 return [replace(path.where(evaluate(asked, scene)), chosen=True)]

@@ -112,6 +112,8 @@ class Steps:
         self.interrupted = settings.check.crash_points == "inside"
         self._messages: dict[str, tuple[Made, ...]] = {}
         self._wanted: set[Wanted] | None = None
+        self._at: dict[tuple[int, tuple[object, ...]], list[_Reception]] = {}
+        self._open: dict[tuple[int, tuple[object, ...]], list[tuple[int, Path]]] = {}
 
     # ---- scenes -------------------------------------------------------------------------------
 
@@ -128,6 +130,15 @@ class Steps:
         return Scene(self.settings.scale, who, values)
 
     # ---- the start ----------------------------------------------------------------------------
+
+    def initial(self) -> Iterator[dict[str, object]]:
+        """What the variables of some process may start as."""
+        try:
+            yield from initial_values(
+                self.role, Scene(self.settings.scale, self.settings.who(self.settings.groups[0]))
+            )
+        except Leaves as leaves:
+            self.found.add(leaves)
 
     def starts(self) -> Iterator[Spot]:
         """Where processes of each group begin."""
@@ -188,22 +199,31 @@ class Steps:
     def _conditions(self, spot: Spot, receptions: list[_Reception]) -> list[Step]:
         moving: list[Step] = []
         idle: list[Condition] = []
-        for number, handler in enumerate(self.role.handlers):
-            if not isinstance(handler.event, typed.OnCondition):
-                continue
-            try:
-                for path in self._paths_of_condition(spot, handler, handler.event):
-                    steps = self._moved(spot, path, handler.label, number, None, receptions)
-                    moving += steps
-                    if not steps:
-                        idle.append(path.guard)
-            except Leaves as leaves:
-                self.found.add(leaves)
+        for number, path in self._open_paths(spot):
+            label = self.role.handlers[number].label
+            steps = self._moved(spot, path, label, number, None, receptions)
+            moving += steps
+            if not steps:
+                idle.append(path.guard)
         if moving:
             for guard in idle:
                 rest = replace(spot, resting=True, known=spot.known | lasting(guard))
                 moving.append(Step(rest, guard, (), frozenset(), "goes on doing nothing"))
         return moving
+
+    def _open_paths(self, spot: Spot) -> list[tuple[int, Path]]:
+        """What conditions may do, with the numbers of their handlers."""
+        key = (spot.group, spot.values)
+        if key not in self._open:
+            found = self._open[key] = []
+            for number, handler in enumerate(self.role.handlers):
+                if isinstance(handler.event, typed.OnCondition):
+                    try:
+                        paths = self._paths_of_condition(spot, handler, handler.event)
+                        found += [(number, path) for path in paths]
+                    except Leaves as leaves:
+                        self.found.add(leaves)
+        return self._open[key]
 
     def _paths_of_condition(
         self, spot: Spot, handler: typed.Handler, event: typed.OnCondition
@@ -242,14 +262,16 @@ class Steps:
     # ---- messages -----------------------------------------------------------------------------
 
     def _receptions(self, spot: Spot) -> list[_Reception]:
-        found: list[_Reception] = []
-        for number, handler in enumerate(self.role.handlers):
-            if isinstance(handler.event, typed.OnReceive):
-                try:
-                    found += self._of_handler(spot, number, handler, handler.event)
-                except Leaves as leaves:
-                    self.found.add(leaves)
-        return found
+        key = (spot.group, spot.values)
+        if key not in self._at:
+            found = self._at[key] = []
+            for number, handler in enumerate(self.role.handlers):
+                if isinstance(handler.event, typed.OnReceive):
+                    try:
+                        found += self._of_handler(spot, number, handler, handler.event)
+                    except Leaves as leaves:
+                        self.found.add(leaves)
+        return self._at[key]
 
     def _of_handler(
         self, spot: Spot, number: int, handler: typed.Handler, event: typed.OnReceive

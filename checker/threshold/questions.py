@@ -2,8 +2,8 @@
 
 ``always F`` is violated where a configuration without F can be reached.  ``A ~> B`` is decided on
 what is so in the end (rules make no cycle, so that every fair run comes to an end): it is violated
-where A and not B can hold for ever.  That is exact where A and B stay true of those of whom they are
-true, which is looked up in the rules.
+where A and not B can hold for ever.  That is exact where A and B stay true of whom they are true:
+that is looked up in the rules.
 """
 
 from __future__ import annotations

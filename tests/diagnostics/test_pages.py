@@ -27,11 +27,15 @@ def found_in(spec: str) -> tuple[Diagnostic, ...]:
     warned of."""
     from checker.properties import ask
     from checker.system.instantiate.assemble import instantiate
+    from checker.threshold.extract import extract
+    from checker.threshold.questions import questions
 
     try:
         module = load_text(spec, "example.bcast")
         if module.checks and module.checks[0].warnings:
             return module.checks[0].warnings
+        if module.checks[0].every:
+            questions(module.checks[0], extract(module.checks[0]))
         instantiate(module.checks[0], {}, ask)
     except SpecError as error:
         return error.diagnostics
@@ -61,7 +65,7 @@ def test_the_example_gives_this_message_and_no_other(code: str) -> None:
 
 
 def test_what_a_spec_can_do_wrong_has_an_example() -> None:
-    reachable = {c for c in CODES if c[0] in "SNC"} - {"N210"}
+    reachable = {c for c in CODES if c[0] in "SNCT"} - {"N210"}
     assert reachable <= {c for c in CODES if "text" in blocks(c)}
 
 
@@ -73,7 +77,7 @@ def test_errors_of_a_run_have_a_spec_that_can_be_run(code: str) -> None:
 def test_codes_used_in_the_tool_are_registered() -> None:
     used: set[str] = set()
     for path in (ROOT / "checker").rglob("*.py"):
-        used.update(re.findall(r'"([SNCRE]\d{3})"', path.read_text(encoding="utf-8")))
+        used.update(re.findall(r'"([SNCRET]\d{3})"', path.read_text(encoding="utf-8")))
     assert used <= set(CODES)
 
 
