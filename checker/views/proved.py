@@ -25,11 +25,19 @@ def proved(report: Report) -> Iterator[tuple[str, str]]:
         )
         yield "automaton", ", ".join(parts)
     yield "scope", _scope(report, proof)
-    for verdict in report.verdicts:
-        if verdict.certificate and verdict.certificate not in verdict.reason:
-            yield "proof", f"{verdict.property}: {verdict.certificate}"
+    yield from (("proof", said) for said in _certificates(report))
     yield from (("sizes", said) for said in _sizes(proof))
     yield from (("proposed", said) for said in proof.proposals)
+
+
+def _certificates(report: Report) -> Iterator[str]:
+    """What shows that properties hold, those with the same together; none that was said before."""
+    names: dict[str, list[str]] = {}
+    for verdict in report.verdicts:
+        if verdict.certificate and verdict.certificate not in verdict.reason:
+            names.setdefault(verdict.certificate, []).append(verdict.property)
+    for certificate, of in names.items():
+        yield f"{', '.join(of)}: {certificate}"
 
 
 def _asked(proof: Proof) -> str:

@@ -14,6 +14,7 @@ from checker.views.paper import pairs, stack
 from checker.views.proved import proved
 from checker.views.spared import spared
 from checker.witness.phrases import count, unless_omitted
+from checker.witness.proof import Proof
 from checker.witness.verdict import Expected, PropertyVerdict, Report, Word, meets
 
 STYLES = {
@@ -68,7 +69,7 @@ def _table(report: Report) -> RenderableType:
             Text(verdict.property, style="bold"),
             Text(verdict.label().upper(), style=STYLES[verdict.word]),
             _expected(verdict, report.wanted(verdict)),
-            Text(_why(verdict)),
+            Text(_why(verdict, report.proof)),
             *(() if not counted else (str(verdict.queries), f"{verdict.seconds:.2f}")),
         )
     return table
@@ -78,9 +79,12 @@ def _expected(verdict: PropertyVerdict, wanted: str | None) -> Text:
     return Text(wanted or "none", style="dim" if meets(verdict.word, wanted) else "red")
 
 
-def _why(verdict: PropertyVerdict) -> str:
+def _why(verdict: PropertyVerdict, proof: Proof | None) -> str:
     prefix = f"{verdict.property} is violated "
-    return verdict.reason.removeprefix(prefix)
+    reason = verdict.reason.removeprefix(prefix)
+    if proof is not None and proof.scope and reason == f"for {proof.scope}":
+        return "for all these sizes"
+    return reason
 
 
 def _facts(report: Report) -> RenderableType:
