@@ -163,7 +163,7 @@ def number(term: z3.BitVecRef, lo: int, hi: int) -> Number:
 def clipped(a: Number, lo: int, hi: int) -> Number:
     """``a``, of which it is known by now that it is in ``lo..hi``."""
     if not isinstance(a, Num):
-        return a
+        return min(max(a, lo), hi)
     low, high = max(a.lo, lo), min(a.hi, hi)
     if low > high:  # what can't be: nobody will look
         return lo
