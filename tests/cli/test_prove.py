@@ -13,6 +13,7 @@ from checker.cli.main import main
 from checker.resources import specs
 from checker.witness.proof import Proof
 from checker.witness.verdict import PropertyVerdict, Report, Word
+from tests.views.test_proof_view import validate_document
 
 Out = pytest.CaptureFixture[str]
 
@@ -59,6 +60,7 @@ def test_a_finite_system_is_proved_at_every_depth(spec: str, tmp_path: Path, cap
     }
     assert all(v["certificate"] for v in document["verdicts"])
     assert document["proof"]["scope"] == ""
+    validate_document(document)
 
 
 def test_what_is_violated_has_a_run(spec: str, tmp_path: Path, capsys: Out) -> None:
@@ -71,6 +73,17 @@ def test_what_is_violated_has_a_run(spec: str, tmp_path: Path, capsys: Out) -> N
 def test_whole_runs_are_left_unknown_and_not_left_out(spec: str, capsys: Out) -> None:
     assert main(["prove", f"{spec}::live", "-q"]) == 3
     assert "UNKNOWN" in capsys.readouterr().out
+
+
+def test_runs_of_so_many_steps(spec: str, capsys: Out) -> None:
+    """Six steps are the fewest after which a process has told three: it has seen three before."""
+    words = ["check", f"{spec}::wrong", "--engine", "symbolic", "-q", "--depth"]
+    assert main([*words, "5"]) == 3
+    said = capsys.readouterr().out
+    assert "HOLDS UP TO 5" in said and "all runs of up to 5 steps" in said
+    assert main([*words, "6"]) == 3  # what is expected to hold is not known to
+    said = capsys.readouterr().out
+    assert "VIOLATED" in said and "HOLDS UP TO 6" in said
 
 
 # ---- what makes no sense ----------------------------------------------------------------------
@@ -189,6 +202,7 @@ def test_echo_is_proved_for_every_n(tmp_path: Path, capsys: Out) -> None:
         "relay": "proved",
     }
     assert document["proof"]["scope"] == "every n, T, f with n > 3 * T and f <= T"
+    validate_document(document)
     capsys.readouterr()
 
 
