@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from checker.engines.symbolic.certificate import Fact, Faultless, said
 from checker.engines.symbolic.induction import NotExcluded
 from checker.system import interpreter
-from checker.system.evaluate import RunFault
 from checker.system.interpreter import State, Transition
 from checker.system.ir import TransitionSystem, Variable
 from checker.system.types import AtomT, MapT, default, universe
@@ -37,12 +37,12 @@ def error_of(system: TransitionSystem, state: State) -> Transition | None:
     """A transition of ``state`` that meets an error, one about a guessed capacity if there is."""
     failing = [t for t in interpreter.successors(system, state) if t.fault is not None]
     grown = [t for t in failing if t.fault is not None and t.fault.grows is not None]
-    return (grown or failing or [None])[0]
+    return next(iter((*grown, *failing)), None)
 
 
 def _run(system: TransitionSystem, states: tuple[State, ...]) -> Run:
     moments = [Moment(states[0], None, ())]
-    for before, after in zip(states, states[1:], strict=False):
+    for before, after in pairwise(states):
         ways = [t for t in interpreter.successors(system, before) if t.successor == after]
         assert ways, "a step of the encoding is none of the interpreter"
         moments.append(Moment(after, ways[0], ways[0].events))

@@ -88,6 +88,8 @@ def candidates(system: TransitionSystem, states: Sequence[State]) -> Candidates:
 
     What the ``INVARIANT`` properties say is among it.
     """
+    if not states:
+        return Candidates((), ())
     safe = [negated(p.bad) for p in system.properties if p.kind is PropertyKind.INVARIANT]
     atoms = tuple(dict.fromkeys((*safe, *_atoms(system, states))))
     masks = _masks(system, atoms, states)

@@ -128,7 +128,7 @@ def rules(encoding: Encoding, s: Symbolic) -> list[z3.BoolRef]:
     """What says that the constants of ``s`` are those of values, in a fixed order."""
     whole = encoding.well_formed(s)
     found = whole.children() if z3.is_and(whole) else [whole]
-    return found  # type: ignore[return-value]
+    return list(found)
 
 
 def _read(encoding: Encoding, text: str, s: Symbolic) -> z3.BoolRef:

@@ -17,6 +17,7 @@ from checker.engines.symbolic.certificate import Fact, Stage, formula
 from checker.engines.symbolic.encoding import Encoding, Symbolic
 from checker.system.interpreter import State
 from checker.witness.answer import INTERRUPTED
+from checker.witness.phrases import count
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ def induct(
             told(k)
             work.deepen(k, clock)
         else:
-            work.found.stopped = f"induction over {deepest} steps does not prove it"
+            work.found.stopped = f"induction over {count(deepest, 'step')} does not prove it"
     except GaveUp as why:
         work.found.stopped = str(why)
     except KeyboardInterrupt:
@@ -197,4 +198,4 @@ class _Work:
 
 
 def _false(model: z3.ModelRef, name: z3.BoolRef) -> bool:
-    return z3.is_false(model.eval(name, model_completion=True))
+    return bool(z3.is_false(model.eval(name, model_completion=True)))

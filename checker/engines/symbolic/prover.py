@@ -29,6 +29,7 @@ from checker.engines.symbolic.induction import NotExcluded, induct
 from checker.engines.symbolic.sampling import Samples, sample
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import INTERRUPTED, Listener, Path, Progress
+from checker.witness.phrases import count
 from checker.witness.trace import ERRORS
 
 METHODS = ("invariants", "induction", "pdr")
@@ -169,7 +170,7 @@ class _Work:
                     continue
             if not self._add(stage):
                 return
-            self._induct(encoding, 1, clock)
+            self._induct(encoding, 1, clock, last=False)
             if not self._provable():
                 return
 
@@ -210,7 +211,8 @@ class _Work:
                 del found.open[fact]
         return True
 
-    def _induct(self, encoding: Encoding, deepest: int, clock: Clock) -> None:
+    def _induct(self, encoding: Encoding, deepest: int, clock: Clock, *, last: bool = True) -> None:
+        """``last``: what it does not prove is told."""
         found = self.found
         came = induct(
             encoding,
@@ -218,7 +220,7 @@ class _Work:
             tuple(found.open),
             deepest,
             clock,
-            lambda k: self.tell(f"induction over {k} steps"),
+            lambda k: self.tell(f"induction over {count(k, 'step')}"),
         )
         found.depth = came.depth
         for fact, states in came.refuted.items():
@@ -232,7 +234,7 @@ class _Work:
         for stage in came.stages:
             if not self._add(stage):
                 break
-        if self._provable():
+        if last and self._provable():
             found.tried.append(came.stopped or "induction")
 
     def _spacer(self, encoding: Encoding) -> None:

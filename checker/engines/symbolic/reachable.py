@@ -41,7 +41,7 @@ def invariant(
     reached = z3.Function("reached", *[z3.BoolSort()] * len(here.bits), z3.BoolSort())
     failed = z3.Function("failed", z3.BoolSort())
     engine.register_relation(reached, failed)
-    rules = (
+    rules: tuple[tuple[list[z3.BoolRef], list[z3.BoolRef], z3.BoolRef], ...] = (
         ([encoding.initial(s), *context], [], reached(*here.bits)),
         ([encoding.step(s, t, "w"), *context, *after], [reached(*here.bits)], reached(*there.bits)),
         ([false, *context], [reached(*here.bits)], failed()),
