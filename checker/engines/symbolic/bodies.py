@@ -46,7 +46,7 @@ class Inputs:
 
     def truth(self) -> z3.BoolRef:
         """Another truth value."""
-        return self._next(1) == 1  # type: ignore[return-value]
+        return self._next(1) == 1
 
     def one_of(self, count: int) -> list[Truth]:
         """Conditions of which one at most holds, for each of ``count`` things."""

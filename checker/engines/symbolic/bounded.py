@@ -169,7 +169,7 @@ def explore(
     """
     started, clock = time.monotonic(), Clock(limits.timeout)
     search = _Search(
-        Encoding(system),
+        Encoding(system, reachable=True),
         limits,
         DEPTH if depth is None else depth,
         listener,

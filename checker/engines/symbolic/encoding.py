@@ -17,7 +17,7 @@ import z3
 
 from checker.engines.symbolic.bodies import Body, Inputs
 from checker.engines.symbolic.evaluation import Evaluation
-from checker.engines.symbolic.shapes import Fresh, equal_terms, flat, plain, size
+from checker.engines.symbolic.shapes import Fresh, Shape, equal_terms, flat, plain, shape
 from checker.engines.symbolic.terms import (
     Truth,
     both,
@@ -60,33 +60,48 @@ class _Instance:
 class Encoding:
     """A transition system as formulas of z3.
 
-    Raises :class:`Unsupported` where it can't be one.
+    ``reachable``: sets and bags have room only for what some step from such a state may put there,
+    which is all that reachable states need; otherwise for every value of their type.  Raises
+    :class:`Unsupported` where it can't be one.
     """
 
-    def __init__(self, system: TransitionSystem) -> None:
+    def __init__(self, system: TransitionSystem, *, reachable: bool = False) -> None:
         self.system = system
-        self._sizes = [self._size(v) for v in system.variables]
-        fresh = Fresh()
-        self._before = [fresh.value(v.type, f"{v.name}@s") for v in system.variables]
-        self._s = Symbolic("s", tuple(fresh.made))
-        self._well_formed = term_of(conjunction(fresh.rules))
-        self._t = self.state("t")
+        self._shapes = [self._shape(v, not reachable) for v in system.variables]
         self._quick = z3.SolverFor("QF_BV")
         self._quick.set("timeout", QUICKLY)
+        self._known: dict[int, tuple[ir.Expr, z3.BoolRef, z3.BoolRef]] = {}
+        while True:
+            self._write()
+            if not any([each.grow() for each in self._shapes]):
+                break
+        self._step = z3.simplify(term_of(self._steps()))
+        self._faulty = z3.simplify(term_of(disjunction(self._faults)))
+
+    def _shape(self, variable: ir.Variable, every: bool) -> Shape:
+        try:
+            return shape(variable.type, every)
+        except Unsupported as why:
+            raise Unsupported(f"`{variable.title or variable.name}`: {why}") from None
+
+    def _write(self) -> None:
+        """Writes the start and every instance, over what collections may hold as far as is known.
+
+        Whatever else is put into one of them is noted there: what has no place after the last time
+        is in no reachable state.
+        """
+        fresh = Fresh()
+        variables = zip(self.system.variables, self._shapes, strict=True)
+        self._before = [fresh.value(shape, f"{v.name}@s") for v, shape in variables]
+        self._s = Symbolic("s", tuple(fresh.made))
+        self._t = self.state("t")
+        self._well_formed = term_of(conjunction(fresh.rules))
+        self._quick.reset()
         self._quick.add(self._well_formed)
         self._inputs: dict[str, z3.ExprRef] = {}
         self._faults: list[Truth] = []
-        self.instances = [i for a in system.actions for i in self._instances(a)]
-        self._step = z3.simplify(term_of(self._steps()))
-        self._faulty = z3.simplify(term_of(disjunction(self._faults)))
         self._start, self._start_inputs = self._initial()
-        self._known: dict[int, tuple[ir.Expr, z3.BoolRef, z3.BoolRef]] = {}
-
-    def _size(self, variable: ir.Variable) -> int:
-        try:
-            return size(variable.type)
-        except Unsupported as why:
-            raise Unsupported(f"`{variable.title or variable.name}`: {why}") from None
+        self.instances = [i for a in self.system.actions for i in self._instances(a)]
 
     # -- states ---------------------------------------------------------------------------------
 
@@ -109,21 +124,23 @@ class Encoding:
         return list(s.terms)
 
     def constant(self, state: State) -> Symbolic:
-        """A state that is known."""
+        """A state that is known; raises ``ValueError`` where it is one that has no place here."""
         terms: list[z3.ExprRef] = []
-        for variable, value in zip(self.system.variables, state, strict=True):
-            terms += flat(variable.type, lifted(variable.type, value))
+        for each, value in zip(self._shapes, state, strict=True):
+            terms += flat(each, lifted(each.type, value))
+        if any([each.lacks() for each in self._shapes]):
+            raise ValueError("this state holds what no reachable one does")
         return Symbolic("known", tuple(terms))
 
     def value(self, model: z3.ModelRef, s: Symbolic) -> State:
         """The state that ``s`` is in ``model``."""
 
-        def meaning(term: z3.ExprRef) -> bool | int:
+        def meaning(term: z3.ExprRef) -> int:
             found = model.eval(term, model_completion=True)
-            return z3.is_true(found) if z3.is_bool(found) else found.as_long()
+            return int(found.as_long() if z3.is_bv(found) else z3.is_true(found))
 
         terms = iter(s.terms)
-        return tuple(plain(v.type, terms, meaning) for v in self.system.variables)
+        return tuple(plain(shape, terms, meaning) for shape in self._shapes)
 
     def equal(self, s: Symbolic, t: Symbolic) -> z3.BoolRef:
         """Whether ``s`` and ``t`` are the same state."""
@@ -172,13 +189,13 @@ class Encoding:
         pairs = list(zip(self._s.terms, s.terms, strict=True))
         if t is not None:
             pairs += zip(self._t.terms, t.terms, strict=True)
-        return z3.substitute(formula, *pairs) if pairs else formula  # type: ignore[return-value]
+        return z3.substitute(formula, *pairs) if pairs else formula
 
     def _with_inputs(
         self, formula: z3.BoolRef, inputs: dict[str, z3.ExprRef], name: str
     ) -> z3.BoolRef:
         pairs = [(term, z3.Const(f"{name}.{n}", term.sort())) for n, term in inputs.items()]
-        return z3.substitute(formula, *pairs) if pairs else formula  # type: ignore[return-value]
+        return z3.substitute(formula, *pairs) if pairs else formula
 
     # -- the system -----------------------------------------------------------------------------
 
@@ -243,16 +260,15 @@ class Encoding:
     def _changes(self, state: dict[str, Any]) -> dict[int, z3.ExprRef]:
         found: dict[int, z3.ExprRef] = {}
         start = 0
-        for variable, old, length in zip(
-            self.system.variables, self._before, self._sizes, strict=True
-        ):
+        variables = self.system.variables
+        for variable, each, old in zip(variables, self._shapes, self._before, strict=True):
             new = state[variable.name]
             if new is not old:
-                terms = list(self._s.terms[start : start + length])
-                for index, term in enumerate(flat(variable.type, new, old, terms)):
+                terms = list(self._s.terms[start : start + each.size])
+                for index, term in enumerate(flat(each, new, old, terms)):
                     if not term.eq(terms[index]):
                         found[start + index] = term
-            start += length
+            start += each.size
         return found
 
     def _steps(self) -> Truth:
@@ -281,8 +297,8 @@ class Encoding:
         if self._possible(body.failed()):
             interpreter.initial_states(self.system)  # raises what there is to raise
         terms: list[z3.ExprRef] = []
-        for variable in self.system.variables:
-            terms += flat(variable.type, body.state[variable.name])
+        for variable, each in zip(self.system.variables, self._shapes, strict=True):
+            terms += flat(each, body.state[variable.name])
         pairs = zip(self._s.terms, terms, strict=True)
         start = conjunction(
             (body.alive, negation(body.failed()), *(equal_terms(a, b) for a, b in pairs))

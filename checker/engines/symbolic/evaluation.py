@@ -145,8 +145,9 @@ class Evaluation:
         it stands for any."""
         size = len(base.slots) if isinstance(base, Row) else len(base)
         ways: dict[int, list[Truth]] = {}
+        value: Any
         for value, when in candidates(key):
-            rank = key_rank(key_type, value) if key_type is not None else int(value)  # type: ignore[call-overload]
+            rank = key_rank(key_type, value) if key_type is not None else int(value)
             if 0 <= rank < size:
                 ways.setdefault(rank, []).append(when)
         entries = [(rank, disjunction(ways[rank])) for rank in sorted(ways)]

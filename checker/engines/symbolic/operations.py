@@ -7,7 +7,6 @@ from typing import Any, Protocol
 
 from checker.engines.symbolic.fitting import narrowed
 from checker.engines.symbolic.terms import (
-    Num,
     Number,
     Truth,
     added,
@@ -171,7 +170,8 @@ def _cardinality(of: Members) -> Number:
 
 
 def _extreme(expr: ir.Apply, of: Members) -> tuple[Any, Truth]:
-    keys = sorted((k for k, w in of.when.items() if w is not False), reverse=expr.op is Op.MIN)  # type: ignore[type-var]
+    there: list[Any] = [k for k, w in of.when.items() if w is not False]
+    keys = sorted(there, reverse=expr.op is Op.MIN)
     if not keys:
         return anything(expr.type), True
     found: Any = keys[0]

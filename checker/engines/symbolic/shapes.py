@@ -6,7 +6,7 @@ the length, the fields of other cases) is that of the default value.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, assert_never
 
@@ -21,6 +21,7 @@ from checker.engines.symbolic.terms import (
     either,
     equal_numbers,
     inside,
+    less,
     negation,
     number,
     same,
@@ -28,7 +29,7 @@ from checker.engines.symbolic.terms import (
     total,
     width,
 )
-from checker.engines.symbolic.values import Cases, Copies, Maybe, Members, Row, lifted
+from checker.engines.symbolic.values import Cases, Copies, Maybe, Members, Row, lifted, merged
 from checker.system.types import (
     AtomT,
     BagT,
@@ -53,34 +54,95 @@ LARGEST = 30_000
 """Constants for one variable, at most."""
 
 
-def size(type_: Type) -> int:
-    """How many constants a value of ``type_`` has; raises :class:`Unsupported` for far too many."""
+@dataclass(slots=True)
+class Shape:
+    """The constants of a value of ``type``.
+
+    ``keys``: of a set or bag, what may be in it; ``parts``: the shapes inside, for each component,
+    entry, or field of a case; ``missing``: what was put into it and is none of ``keys``.
+    """
+
+    type: Type
+    keys: dict[Value, None] = field(default_factory=dict)
+    parts: tuple[Shape, ...] = ()
+    size: int = 0
+    missing: dict[Value, None] = field(default_factory=dict)
+
+    def grow(self) -> bool:
+        """Takes in what is missing here and inside; whether there was anything."""
+        grown = bool(self.missing)
+        if grown:
+            found = sorted((*self.keys, *self.missing), key=sort_key)
+            self.keys = dict.fromkeys(found)
+            self.missing = {}
+        for part in {id(p): p for p in self.parts}.values():
+            grown = part.grow() or grown
+        self._measure()
+        return grown
+
+    def lacks(self) -> bool:
+        """Whether anything was missing since it was last asked, here or inside."""
+        lacking, self.missing = bool(self.missing), {}
+        return any([part.lacks() for part in self.parts]) or lacking
+
+    def _measure(self) -> None:
+        inner = sum(part.size for part in self.parts)
+        match self.type:
+            case BoolT():
+                self.size = 1
+            case IntT() | AtomT():
+                lo, hi = _range(self.type)
+                self.size = int(lo != hi)
+            case TupleT() | MapT():
+                self.size = inner
+            case OptionT():
+                self.size = 1 + inner
+            case SetT():
+                self.size = len(self.keys)
+            case BagT(_, cap):
+                self.size = len(self.keys) + 1 if cap else 0
+            case SeqT(_, cap):
+                self.size = int(cap > 0) + inner
+            case VariantT(cases=cases):
+                self.size = int(len(cases) > 1) + inner
+            case _:
+                assert_never(self.type)
+
+
+def shape(type_: Type, every: bool) -> Shape:
+    """The shape of ``type_``: with every key that there is, or without any so far.
+
+    Raises :class:`Unsupported` where there are far too many.
+    """
+    parts: tuple[Shape, ...] = ()
+    keys: dict[Value, None] = {}
     match type_:
-        case BoolT():
-            return 1
-        case IntT() | AtomT():
-            lo, hi = _range(type_)
-            return int(lo != hi)
+        case BoolT() | IntT() | AtomT():
+            pass
         case TupleT(items):
-            return sum(size(item) for item in items)
+            parts = tuple(shape(item, every) for item in items)
         case OptionT(item):
-            return 1 + size(item)
-        case SetT(item):
-            return _members(item)
+            parts = (shape(item, every),)
         case MapT(key, value):
-            return _members(key) * size(value)
-        case BagT(item, cap):
-            return _members(item) + 1 if cap else 0
+            parts = tuple(shape(value, every) for _ in range(_count(key)))
         case SeqT(item, cap):
-            return (1 if cap else 0) + cap * size(item)
+            parts = tuple(shape(item, every) for _ in range(cap))
+        case SetT(item) | BagT(item):
+            if every:
+                _count(item)
+                keys = dict.fromkeys(universe(item))
         case VariantT(cases=cases):
-            fields = (size(t) for case in cases for _, t in case.fields)
-            return int(len(cases) > 1) + sum(fields)
+            parts = tuple(shape(t, every) for case in cases for _, t in case.fields)
         case _:
             assert_never(type_)
+    made = Shape(type_, keys, parts)
+    made.grow()
+    if made.size > LARGEST:
+        raise Unsupported(f"it has {made.size:,} parts")
+    return made
 
 
-def _members(item: Type) -> int:
+def _count(item: Type) -> int:
     if isinstance(item, BagT):
         raise Unsupported("it holds a bag, of which there are too many to give each a bit")
     count = cardinality(item)
@@ -107,51 +169,49 @@ class Fresh:
     made: list[z3.ExprRef] = field(default_factory=list)
     rules: list[Truth] = field(default_factory=list)
 
-    def value(self, type_: Type, name: str) -> Any:
-        """A value of ``type_`` that can be any: its constants begin with ``name``."""
-        match type_:
+    def value(self, of: Shape, name: str) -> Any:
+        """A value that can be any of its shape: its constants begin with ``name``."""
+        match of.type:
             case BoolT():
-                self.made.append(z3.Bool(name))
-                return self.made[-1]
+                return self._bit(name)
             case IntT() | AtomT():
-                return self._integer(*_range(type_), name)
-            case TupleT(items):
-                return tuple(self.value(t, f"{name}.{i}") for i, t in enumerate(items))
-            case MapT(key, item):
-                return tuple(self.value(item, f"{name}[{i}]") for i in range(cardinality(key)))
-            case OptionT(item):
-                present = z3.Bool(f"{name}.there")
-                self.made.append(present)
-                return Maybe(present, self._or_default(item, f"{name}.value", present))
-            case SetT(item):
-                return Members({k: self._bit(f"{name}{{{i}}}") for i, k in _universe(item)})
-            case BagT(item, cap):
+                return self._integer(*_range(of.type), name)
+            case TupleT():
+                return tuple(self.value(p, f"{name}.{i}") for i, p in enumerate(of.parts))
+            case MapT():
+                return tuple(self.value(p, f"{name}[{i}]") for i, p in enumerate(of.parts))
+            case OptionT():
+                present = self._bit(f"{name}.there")
+                return Maybe(present, self._or_default(of.parts[0], f"{name}.value", present))
+            case SetT():
+                return Members({k: self._bit(f"{name}{{{i}}}") for i, k in enumerate(of.keys)})
+            case BagT(_, cap):
                 counts = {
-                    k: self._integer(0, cap, f"{name}{{{i}}}") for i, k in _universe(item) if cap
+                    k: self._integer(0, cap, f"{name}{{{i}}}") for i, k in enumerate(of.keys) if cap
                 }
                 length = self._integer(0, cap, f"{name}.length")
                 self.rules.append(equal_numbers(length, total(tuple(counts.values()))))
                 return Copies(counts, length)
-            case SeqT(item, cap):
+            case SeqT(_, cap):
                 length = self._integer(0, cap, f"{name}.length")
                 slots = (
-                    self._or_default(item, f"{name}({i})", negation(at_most(length, i)))
-                    for i in range(cap)
+                    self._or_default(part, f"{name}({i})", negation(at_most(length, i)))
+                    for i, part in enumerate(of.parts)
                 )
                 return Row(length, tuple(slots))
             case VariantT(cases=cases):
                 number = self._integer(0, len(cases) - 1, f"{name}.case")
                 found_cases = {}
-                for index, case in enumerate(cases):
+                for index, parts in enumerate(_fields(of)):
                     when = equal_numbers(number, index)
                     fields = tuple(
-                        self._or_default(t, f"{name}.{index}.{i}", when)
-                        for i, (_, t) in enumerate(case.fields)
+                        self._or_default(part, f"{name}.{index}.{i}", when)
+                        for i, part in enumerate(parts)
                     )
                     found_cases[index] = when, fields
                 return Cases(found_cases)
             case _:
-                assert_never(type_)
+                assert_never(of.type)
 
     def _bit(self, name: str) -> z3.BoolRef:
         bit = z3.Bool(name)
@@ -173,92 +233,105 @@ class Fresh:
         assert isinstance(found, Num)
         return found
 
-    def _or_default(self, type_: Type, name: str, when: Truth) -> Any:
+    def _or_default(self, of: Shape, name: str, when: Truth) -> Any:
         start = len(self.made)
         inner = Fresh(self.made, [])
-        value = inner.value(type_, name)
-        standard = flat(type_, lifted(type_, default(type_)))
+        value = inner.value(of, name)
         made = self.made[start:]
-        rest = conjunction(equal_terms(a, b) for a, b in zip(made, standard, strict=True))
+        rest = conjunction(equal_terms(a, b) for a, b in zip(made, _standard(of), strict=True))
         self.rules += inner.rules
         self.rules.append(either(when, rest))
         return value
+
+
+def _fields(of: Shape) -> list[tuple[Shape, ...]]:
+    """The shapes of the fields of each case."""
+    assert isinstance(of.type, VariantT)
+    left = iter(of.parts)
+    return [tuple(next(left) for _ in case.fields) for case in of.type.cases]
+
+
+def _standard(of: Shape) -> list[z3.ExprRef]:
+    """The terms of what stands where a value does not matter."""
+    return flat(of, lifted(of.type, default(of.type)))
 
 
 def equal_terms(a: z3.ExprRef, b: z3.ExprRef) -> Truth:
     """Whether two terms of the same sort are equal."""
     if a.eq(b):
         return True
-    if z3.is_bool(a):
-        left: Any = z3.is_true(a) if z3.is_true(a) or z3.is_false(a) else a
-        right: Any = z3.is_true(b) if z3.is_true(b) or z3.is_false(b) else b
-        return alike(left, right)
-    return a == b  # type: ignore[no-any-return]
+    if isinstance(a, z3.BoolRef) and isinstance(b, z3.BoolRef):
+        return alike(_known(a), _known(b))
+    found: z3.BoolRef = a == b
+    return found
 
 
-def _universe(item: Type) -> list[tuple[int, Value]]:
-    return list(enumerate(universe(item)))
+def _known(a: z3.BoolRef) -> Truth:
+    return z3.is_true(a) if z3.is_true(a) or z3.is_false(a) else a
 
 
-def flat(type_: Type, value: Any, old: Any = None, terms: list[z3.ExprRef] | None = None) -> Any:
-    """The terms of ``value``, in the order of the constants of ``type_``.
+def flat(
+    of: Shape, value: Any, old: Any = None, terms: list[z3.ExprRef] | None = None
+) -> list[z3.ExprRef]:
+    """The terms of ``value``, in the order of the constants of its shape.
 
     ``old``, ``terms``: a value whose terms are known: what is the same has the same terms.
     """
     if terms is not None and value is old:
         return list(terms)
-    return list(_flat(type_, value, old, terms))
+    return list(_flat(of, value, old, terms))
 
 
-def _flat(
-    type_: Type, value: Any, old: Any, terms: list[z3.ExprRef] | None
-) -> Iterator[z3.ExprRef]:
-    match type_:
+def _flat(of: Shape, value: Any, old: Any, terms: list[z3.ExprRef] | None) -> Iterator[z3.ExprRef]:
+    match of.type:
         case BoolT():
             yield term_of(value)
         case IntT() | AtomT():
-            yield from _integer_terms(_range(type_), value, old, terms)
-        case TupleT(items):
-            yield from _parts(items, value, old, terms)
-        case MapT(_, item):
-            yield from _parts((item,) * len(value), value, old, terms)
-        case OptionT(item):
+            yield from _integer_terms(_range(of.type), value, old, terms)
+        case TupleT() | MapT():
+            start = 0
+            for index, (part, inner) in enumerate(zip(of.parts, value, strict=True)):
+                if terms is None:
+                    yield from _flat(part, inner, None, None)
+                else:
+                    end = start + part.size
+                    yield from flat(part, inner, old[index], terms[start:end])
+                    start = end
+        case OptionT():
             yield term_of(value.present)
-            yield from _masked(item, value.value, value.present)
-        case SetT(item):
-            for _, key in _universe(item):
-                yield term_of(value.when.get(key, False))
-        case BagT(item, cap):
-            for _, key in _universe(item):
+            yield from _masked(of.parts[0], value.value, value.present)
+        case SetT():
+            _miss(of, value.when)
+            yield from (term_of(value.when.get(key, False)) for key in of.keys)
+        case BagT(_, cap):
+            _miss(of, {k: less(0, n) for k, n in value.of.items() if k not in of.keys})
+            for key in of.keys:
                 yield from _integer_terms((0, cap), value.of.get(key, 0))
             yield from _integer_terms((0, cap), value.length)
-        case SeqT(item, cap):
+        case SeqT(_, cap):
             yield from _integer_terms((0, cap), value.length)
-            for index in range(cap):
+            for index, part in enumerate(of.parts):
                 slot = value.slots[index] if index < len(value.slots) else None
-                yield from _masked(item, slot, negation(at_most(value.length, index)))
+                yield from _masked(part, slot, negation(at_most(value.length, index)))
         case VariantT(cases=cases):
             yield from _integer_terms((0, len(cases) - 1), _case_number(value))
-            for index, case in enumerate(cases):
-                when, fields = value.of.get(index, (False, None))
-                for position, (_, inner) in enumerate(case.fields):
-                    part = None if fields is None else fields[position]
-                    yield from _masked(inner, part, when)
+            for index, parts in enumerate(_fields(of)):
+                when, fields = value.of.get(index, (False, (None,) * len(parts)))
+                for part, inner in zip(parts, fields, strict=True):
+                    yield from _masked(part, inner, when)
         case _:
-            assert_never(type_)
+            assert_never(of.type)
 
 
-def _parts(
-    types: tuple[Type, ...], values: Any, old: Any, terms: list[z3.ExprRef] | None
-) -> Iterator[z3.ExprRef]:
-    start = 0
-    for index, (type_, value) in enumerate(zip(types, values, strict=True)):
-        if terms is None:
-            yield from _flat(type_, value, None, None)
-            continue
-        end = start + size(type_)
-        yield from flat(type_, value, old[index], terms[start:end])
-        start = end
+def _miss(of: Shape, when: Mapping[Value, Truth]) -> None:
+    """Notes what may be in the collection and has no place there."""
+    for key, there in when.items():
+        if (
+            key not in of.keys
+            and there is not False
+            and not z3.is_false(z3.simplify(term_of(there)))
+        ):
+            of.missing[key] = None
 
 
 def _integer_terms(
@@ -284,8 +357,6 @@ def _integer_terms(
 
 
 def _case_number(value: Cases) -> Any:
-    from checker.engines.symbolic.values import merged
-
     possible = [(case, when) for case, (when, _) in value.of.items() if when is not False]
     found: Any = possible[-1][0]
     for case, when in reversed(possible[:-1]):
@@ -293,12 +364,12 @@ def _case_number(value: Cases) -> Any:
     return found
 
 
-def _masked(type_: Type, value: Any, when: Truth) -> Iterator[z3.ExprRef]:
-    standard = flat(type_, lifted(type_, default(type_)))
+def _masked(of: Shape, value: Any, when: Truth) -> Iterator[z3.ExprRef]:
+    standard = _standard(of)
     if value is None or when is False:
         yield from standard
         return
-    there = flat(type_, value)
+    there = flat(of, value)
     if when is True:
         yield from there
         return
@@ -306,46 +377,44 @@ def _masked(type_: Type, value: Any, when: Truth) -> Iterator[z3.ExprRef]:
         yield a if a.eq(b) else z3.If(when, a, b)
 
 
-def plain(type_: Type, terms: Iterator[z3.ExprRef], meaning: Callable[[z3.ExprRef], Any]) -> Any:
-    """The plain value of ``type_`` whose constants are the next of ``terms``; ``meaning``: the
-    truth value or the vector's unsigned value of one."""
-    match type_:
+def plain(of: Shape, terms: Iterator[z3.ExprRef], meaning: Callable[[z3.ExprRef], int]) -> Any:
+    """The plain value of a shape whose constants are the next of ``terms``; ``meaning``: the truth
+    value (0 or 1) or the vector's unsigned value of one."""
+    match of.type:
         case BoolT():
             return bool(meaning(next(terms)))
         case IntT() | AtomT():
-            return _plain_integer(_range(type_), terms, meaning)
-        case TupleT(items):
-            return tuple(plain(t, terms, meaning) for t in items)
-        case MapT(key, item):
-            return tuple(plain(item, terms, meaning) for _ in range(cardinality(key)))
-        case OptionT(item):
+            return _plain_integer(_range(of.type), terms, meaning)
+        case TupleT() | MapT():
+            return tuple(plain(part, terms, meaning) for part in of.parts)
+        case OptionT():
             present = bool(meaning(next(terms)))
-            value = plain(item, terms, meaning)
+            value = plain(of.parts[0], terms, meaning)
             return (value,) if present else None
-        case SetT(item):
-            return frozenset(k for _, k in _universe(item) if meaning(next(terms)))
-        case BagT(item, cap):
+        case SetT():
+            return frozenset(key for key in of.keys if meaning(next(terms)))
+        case BagT(_, cap):
             found: list[Value] = []
-            for _, key in _universe(item):
+            for key in of.keys:
                 found += [key] * _plain_integer((0, cap), terms, meaning)
             _plain_integer((0, cap), terms, meaning)
             return tuple(sorted(found, key=sort_key))
-        case SeqT(item, cap):
+        case SeqT(_, cap):
             length = _plain_integer((0, cap), terms, meaning)
-            return tuple([plain(item, terms, meaning) for _ in range(cap)][:length])
+            return tuple([plain(part, terms, meaning) for part in of.parts][:length])
         case VariantT(cases=cases):
             number = _plain_integer((0, len(cases) - 1), terms, meaning)
-            fields = [[plain(t, terms, meaning) for _, t in case.fields] for case in cases]
+            fields = [[plain(p, terms, meaning) for p in parts] for parts in _fields(of)]
             return (number, *fields[number])
         case _:
-            assert_never(type_)
+            assert_never(of.type)
 
 
 def _plain_integer(
-    reach: tuple[int, int], terms: Iterator[z3.ExprRef], meaning: Callable[[z3.ExprRef], Any]
+    reach: tuple[int, int], terms: Iterator[z3.ExprRef], meaning: Callable[[z3.ExprRef], int]
 ) -> int:
     lo, hi = reach
     if lo == hi:
         return lo
-    bits, found = _bits(lo, hi), int(meaning(next(terms)))
+    bits, found = _bits(lo, hi), meaning(next(terms))
     return found - (1 << bits) if lo < 0 and found >> (bits - 1) else found

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import z3
 
-Truth = bool | z3.BoolRef
+Truth: TypeAlias = bool | z3.BoolRef
 """A truth value, known or not."""
 
 
@@ -24,7 +25,7 @@ class Num:
     hi: int
 
 
-Number = int | Num
+Number: TypeAlias = int | Num
 """An integer, known or not."""
 
 
@@ -53,6 +54,11 @@ def term_of(truth: Truth) -> z3.BoolRef:
     return z3.BoolVal(truth) if isinstance(truth, bool) else truth
 
 
+def _truth(term: z3.BoolRef) -> z3.BoolRef:
+    """``term``, whose type the stubs of operators don't say."""
+    return term
+
+
 # ---- truth ------------------------------------------------------------------------------------
 
 
@@ -60,7 +66,7 @@ def negation(a: Truth) -> Truth:
     """Not ``a``."""
     if isinstance(a, bool):
         return not a
-    return a.arg(0) if z3.is_not(a) else z3.Not(a)  # type: ignore[no-any-return]
+    return a.arg(0) if z3.is_not(a) else z3.Not(a)
 
 
 def conjunction(parts: Iterable[Truth]) -> Truth:
@@ -180,7 +186,7 @@ def equal_numbers(a: Number, b: Number) -> Truth:
     if same(a, b):
         return True
     bits = max(width(a_lo, a_hi), width(b_lo, b_hi))
-    return vector(a, bits) == vector(b, bits)
+    return _truth(vector(a, bits) == vector(b, bits))
 
 
 def less(a: Number, b: Number) -> Truth:
@@ -191,7 +197,7 @@ def less(a: Number, b: Number) -> Truth:
     if a_lo >= b_hi:
         return False
     bits = max(width(a_lo, a_hi), width(b_lo, b_hi))
-    return vector(a, bits) < vector(b, bits)
+    return _truth(vector(a, bits) < vector(b, bits))
 
 
 def at_most(a: Number, b: Number) -> Truth:
