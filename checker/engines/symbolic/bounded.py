@@ -6,7 +6,6 @@ the first one that is found is a shortest one, as breadth first search would fin
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 
 import z3
@@ -33,7 +32,6 @@ SAFETY_ONLY = "bounded checking answers what must hold in every state, not what 
 @dataclass
 class _Search:
     encoding: Encoding
-    limits: Limits
     depth: int
     listener: Listener | None
     query_seconds: float
@@ -167,32 +165,44 @@ def explore(
     ``memory`` are not observed.  Raises :class:`Unsupported` where the system can't be encoded and
     :class:`RunFault` where no initial state can be computed.
     """
-    started, clock = time.monotonic(), Clock(limits.timeout)
-    search = _Search(
-        Encoding(system, reachable=True),
-        limits,
-        DEPTH if depth is None else depth,
-        listener,
-        QUERY_SECONDS if query_seconds is None else query_seconds,
-        clock,
-    )
+    clock = Clock(limits.timeout)
+    search: _Search | None = None
+    stopped: str | None
     try:
+        encoding = Encoding(system, reachable=True, look=clock.look)
+        search = _Search(
+            encoding,
+            DEPTH if depth is None else depth,
+            listener,
+            QUERY_SECONDS if query_seconds is None else query_seconds,
+            clock,
+        )
         search.go()
+        stopped = search.stopped
     except KeyboardInterrupt:
-        search.stopped = INTERRUPTED
+        stopped = INTERRUPTED
     except GaveUp as why:
-        over = clock.left == 0.0
-        search.stopped = limits.no_more_time if over else str(why)
+        stopped = limits.no_more_time if clock.left == 0.0 else str(why)
+    return _answer(system, search, stopped, clock.spent)
+
+
+def _answer(
+    system: TransitionSystem, search: _Search | None, stopped: str | None, seconds: float
+) -> Answer:
+    """What was found until then; nothing where not even the formulas were written."""
     liveness = [p.name for p in system.properties if p.kind is PropertyKind.LIVENESS]
+    undecided = dict.fromkeys(liveness, SAFETY_ONLY)
+    if search is None:
+        return Answer("symbolic", 0, 0, False, seconds, stopped=stopped, undecided=undecided)
     return Answer(
         engine="symbolic",
         distinct_states=0,
         depth=search.complete or 0,
         exhaustive=False,
-        seconds=time.monotonic() - started,
+        seconds=seconds,
         violations=search.violations,
         fault=search.fault,
-        stopped=search.stopped,
-        undecided=search.undecided | dict.fromkeys(liveness, SAFETY_ONLY),
+        stopped=stopped,
+        undecided=search.undecided | undecided,
         up_to=search.complete,
     )

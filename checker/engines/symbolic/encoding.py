@@ -9,7 +9,7 @@ frame axioms of planning as satisfiability: Kautz, McAllester and Selman, KR 199
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,12 +61,21 @@ class Encoding:
     """A transition system as formulas of z3.
 
     ``reachable``: sets and bags have room only for what some step from such a state may put there,
-    which is all that reachable states need; otherwise for every value of their type.  Raises
-    :class:`Unsupported` where it can't be one.
+    which is all that reachable states need; otherwise for every value of their type.  ``look`` is
+    called now and then while the formulas are written, and may raise.
+
+    Raises :class:`Unsupported` where it can't be one.
     """
 
-    def __init__(self, system: TransitionSystem, *, reachable: bool = False) -> None:
+    def __init__(
+        self,
+        system: TransitionSystem,
+        *,
+        reachable: bool = False,
+        look: Callable[[], None] = lambda: None,
+    ) -> None:
         self.system = system
+        self._look = look
         self._shapes = [self._shape(v, not reachable) for v in system.variables]
         self._quick = z3.SolverFor("QF_BV")
         self._quick.set("timeout", QUICKLY)
@@ -213,6 +222,7 @@ class Encoding:
 
     def _instances(self, action: ir.Action) -> Iterator[_Instance]:
         for body in self._bindings(action, 0, self._body(self._inputs), 1):
+            self._look()
             guard = body.value(action.guard, body.names)
             self._settle(body, guard)
             if body.alive is False:
