@@ -170,7 +170,8 @@ class _Drawn:
     def automaton(self, found: Found) -> Automaton:
         """The automaton; what leaves the fragment goes to ``found``, and is raised."""
         self._count(found)
-        chart = merged(self.chart, self.receipts, self._kinds_of, self._place_of, found)
+        faulty = self.settings.faulty
+        chart = merged(self.chart, self.receipts, self._kinds_of, self._place_of, faulty, found)
         found.done()
         if len(chart.steps) > LARGEST:
             _too_many(self.steps, len(chart.steps), found)
@@ -273,8 +274,9 @@ class _Drawn:
         return tuple(found)
 
     def _values(self, spot: Spot) -> tuple[tuple[str, object], ...]:
+        types = self.steps.types
         states = [
-            (name, _plain(value))
+            (name, labelled(types[name], _plain(value)))
             for name, value in zip(self.steps.states, spot.values, strict=True)
         ]
         for (_, op), told in zip(self.steps.histories, spot.told, strict=True):
@@ -305,9 +307,9 @@ class _Drawn:
         type_ = self.steps.types[name]
         if isinstance(value, bool):
             return [name] if value else []
-        if isinstance(type_, typed.Enum) and isinstance(value, int):
-            return [type_.labels[value]]
-        return [] if value is None else [f"{name} = {shown(value)}"]
+        if isinstance(type_, typed.Enum):
+            return [str(labelled(type_, value))]
+        return [] if value is None else [f"{name} = {shown(labelled(type_, _plain(value)))}"]
 
     def _rule(self, spot: Spot, step: Step, numbers: dict[Spot, int]) -> Rule:
         sends = {kind for made in step.sends for kind in self._kinds_of(made, spot.group)}
@@ -329,6 +331,21 @@ class _Drawn:
 
     def _place_of(self, step: Step) -> typed.Handler | None:
         return self.steps.role.handlers[step.handler] if step.handler >= 0 else None
+
+
+def labelled(type_: typed.Type, value: object) -> object:
+    """``value``, of ``type_``, with labels of enums for their numbers."""
+    match type_:
+        case typed.Enum(_, labels) if isinstance(value, int):
+            return labels[value]
+        case typed.Option(item) if isinstance(value, tuple):
+            return (labelled(item, value[0]),)
+        case typed.Tuple(items) if isinstance(value, tuple):
+            return tuple(labelled(t, v) for t, v in zip(items, value, strict=True))
+        case typed.Set(item) if isinstance(value, frozenset):
+            return frozenset(labelled(item, v) for v in value)
+        case _:
+            return value
 
 
 def _name(made: Made) -> str:

@@ -10,7 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from checker.lang import typed
-from checker.threshold.extract_numbers import receipts_in
+from checker.threshold.arithmetic import TRUE
+from checker.threshold.automaton import AtLeast, Condition, Linear
+from checker.threshold.extract_numbers import ONE, at_least, atoms, implies, minus, receipts_in
 from checker.threshold.extract_steps import Spot, Step, Wanted
 from checker.threshold.extract_values import Made
 from checker.threshold.fragment import Found, Leaves
@@ -26,16 +28,18 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class _Ahead:
-    """What the steps that can follow depend on: kinds that are counted, messages that are sent,
-    messages that are waited for."""
+    """What the steps that can follow depend on: kinds that are counted, how they are compared,
+    messages that are sent, messages that are waited for."""
 
     kinds: frozenset[int] = frozenset()
+    compared: frozenset[Linear] = frozenset()
     attempts: frozenset[Made] = frozenset()
     wanted: frozenset[Wanted] = frozenset()
 
     def joined(self, other: _Ahead) -> _Ahead:
         return _Ahead(
             self.kinds | other.kinds,
+            self.compared | other.compared,
             self.attempts | other.attempts,
             self.wanted | other.wanted,
         )
@@ -46,11 +50,12 @@ def merged(
     receipts: Mapping[str, tuple[int, ...]],
     kinds_of: Callable[[Made, int], frozenset[int]],
     handler_of: Callable[[Step], typed.Handler | None],
+    faulty: Linear,
     found: Found,
 ) -> Chart:
     """``chart`` with places that are alike as one, in an order in which steps lead on.
 
-    A cycle leaves the fragment (T011), which is added to ``found``.
+    ``faulty``: how many processes may be faulty.  A cycle leaves the fragment (T011), which is added to ``found``.
     """
     order = _ordered(chart, handler_of, found)
     if found.diagnostics:
@@ -64,9 +69,9 @@ def merged(
             kinds = frozenset(kind for numbers in counted for kind in numbers)
             wanted = frozenset({step.wanted}) if step.wanted is not None else frozenset()
             whole = whole.joined(ahead[step.target])
-            whole = whole.joined(_Ahead(kinds, step.attempts, wanted))
+            whole = whole.joined(_Ahead(kinds, atoms(step.guard), step.attempts, wanted))
         ahead[spot] = whole
-        small[spot] = _forgetting(spot, whole, receipts, kinds_of)
+        small[spot] = _forgetting(spot, whole, receipts, kinds_of, faulty)
     result = Chart(tuple(dict.fromkeys(small[spot] for spot in chart.starts)))
     for spot in order:
         out = result.steps.setdefault(small[spot], [])
@@ -75,7 +80,32 @@ def merged(
             new = replace(step, target=target, attempts=frozenset(), wanted=None)
             if new not in out:
                 out.append(new)
-    return result
+    return _reached(Chart(result.starts, {s: _needed(out) for s, out in result.steps.items()}))
+
+
+def _needed(out: list[Step]) -> list[Step]:
+    """``out`` without steps beside which another one does the same and asks and remembers less."""
+    kept: list[Step] = []
+    for step in sorted(out, key=lambda s: len(s.target.known)):
+        if not any(_covers(other, step) for other in kept):
+            kept.append(step)
+    return sorted(kept, key=out.index)
+
+
+def _covers(less: Step, more: Step) -> bool:
+    same = replace(more.target, known=less.target.known) == less.target
+    alike = (less.sends, less.indications) == (more.sends, more.indications)
+    known = all(any(implies(c, k) for c in more.target.known) for k in less.target.known)
+    return same and alike and known and implies(more.guard, less.guard)
+
+
+def _reached(chart: Chart) -> Chart:
+    """``chart`` with those places that its steps lead to, in its order."""
+    seen = set(chart.starts)
+    for spot, out in chart.steps.items():
+        if spot in seen:
+            seen.update(step.target for step in out)
+    return Chart(chart.starts, {spot: out for spot, out in chart.steps.items() if spot in seen})
 
 
 def _forgetting(
@@ -83,18 +113,54 @@ def _forgetting(
     ahead: _Ahead,
     receipts: Mapping[str, tuple[int, ...]],
     kinds_of: Callable[[Made, int], frozenset[int]],
+    faulty: Linear,
 ) -> Spot:
     def matters(name: str) -> bool:
         return not ahead.kinds.isdisjoint(receipts.get(name, ()))
+
+    def told(condition: Condition) -> bool:
+        mine = receipts_in(condition)
+        kinds = {kind for name in mine for kind in receipts.get(name, ())}
+        return any(map(matters, mine)) and not _lower(condition, kinds, ahead, receipts, faulty)
 
     return replace(
         spot,
         sent=spot.sent & ahead.attempts,
         own=frozenset(m for m in spot.own if not ahead.kinds.isdisjoint(kinds_of(m, spot.group))),
-        known=frozenset(c for c in spot.known if any(map(matters, receipts_in(c)))),
+        known=frozenset(filter(told, spot.known)),
         soiled=spot.soiled & ahead.wanted,
         missed=frozenset(),
     )
+
+
+def _lower(
+    condition: Condition,
+    kinds: set[int],
+    ahead: _Ahead,
+    receipts: Mapping[str, tuple[int, ...]],
+    faulty: Linear,
+) -> bool:
+    """Whether ``condition`` is a bound of one count below all others that follow.
+
+    Then it need not be known: what has come by now is enough for it, and where that is not enough
+    for what follows, there is a number of receipts between the two.  (Where the two bounds meet
+    nobody is faulty, and what has come was sent by correct processes.)
+    """
+    if not isinstance(condition, AtLeast):
+        return False
+    (name,) = mine if len(mine := receipts_in(condition)) == 1 else ("",)
+    if (name, 1) not in condition.linear.terms:
+        return False
+    for other in ahead.compared:
+        counted = [(n, c) for n, c in other.terms if not kinds.isdisjoint(receipts.get(n, ()))]
+        if not counted:
+            continue
+        if len(receipts_in(AtLeast(other))) > 1 or counted != [(name, 1)]:
+            return False
+        between = minus(condition.linear, other)
+        if TRUE not in (at_least(minus(between, faulty)), at_least(minus(between, ONE))):
+            return False
+    return True
 
 
 def _ordered(

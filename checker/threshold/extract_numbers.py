@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from checker.threshold.arithmetic import FALSE, TRUE, conjunction, disjunction, names, plus, times
+from checker.threshold.arithmetic import (
+    FALSE,
+    TRUE,
+    comparisons,
+    conjunction,
+    disjunction,
+    names,
+    plus,
+    times,
+)
 from checker.threshold.automaton import And, AtLeast, Condition, Linear, Not, Or
 
 RECEIVED = "#"
@@ -121,3 +130,38 @@ def without(condition: Condition, gone: frozenset[str]) -> Condition:
             return either(*(without(part, gone) for part in parts))
         case _:
             assert_never(condition)
+
+
+def implies(one: Condition, other: Condition) -> bool:
+    """Whether ``other`` can be told to be true wherever ``one`` is."""
+    match one, other:
+        case _, And(parts):
+            return all(implies(one, part) for part in parts)
+        case Or(parts), _:
+            return all(implies(part, other) for part in parts)
+        case And(parts), _:
+            return any(implies(part, other) for part in parts)
+        case _, Or(parts):
+            return any(implies(one, part) for part in parts)
+        case AtLeast(less), AtLeast(more):
+            return at_least(minus(more, less)) == TRUE
+        case _:
+            return one == other
+
+
+def given(condition: Condition, known: frozenset[Condition]) -> Condition:
+    """What is left of ``condition`` where ``known`` holds."""
+    if any(implies(part, condition) for part in known):
+        return TRUE
+    match condition:
+        case And(parts):
+            return both(*(given(part, known) for part in parts))
+        case Or(parts):
+            return either(*(given(part, known) for part in parts))
+        case _:
+            return condition
+
+
+def atoms(condition: Condition) -> frozenset[Linear]:
+    """The terms that ``condition`` compares with 0."""
+    return frozenset(comparisons(condition))

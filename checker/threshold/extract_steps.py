@@ -22,9 +22,11 @@ from checker.threshold.automaton import Condition, Group, Linear, Mode
 from checker.threshold.extract_numbers import (
     both,
     compared,
+    given,
     lasting,
     receipts_in,
     rises,
+    without,
 )
 from checker.threshold.extract_paths import Effect, Path, Sending, Telling, Walker, started, tested
 from checker.threshold.extract_start import initial_values, senders
@@ -36,6 +38,7 @@ from checker.threshold.extract_values import (
     Scene,
     Who,
     condition,
+    fits,
     matched,
     matched_all,
     members,
@@ -367,6 +370,7 @@ class Steps:
     ) -> list[Step]:
         """The steps that ``path`` is, none where it changes nothing."""
         request = any(isinstance(e, Telling) and e.kind == "request" for e in path.effects)
+        path = replace(path, guard=self._left(spot, path.guard))
         if path.guard == FALSE or (not request and self._stays(spot, path)):
             return []
         soiled = set(spot.soiled)
@@ -377,6 +381,22 @@ class Steps:
         soiled |= self._all_wanted() - here
         spot = replace(spot, soiled=frozenset() if self.again else frozenset(soiled))
         return self._taken(spot, path, label, number, wanted)
+
+    def _left(self, spot: Spot, guard: Condition) -> Condition:
+        """What is left of ``guard`` by what is known: what has been received, and that a process
+        with a name has not received from itself what it has not sent."""
+        process = self.group(spot).process
+        if process is not None:
+            counts = self.settings.scale.counts
+            mine = {name for name, count in counts.items() if count.sender == process}
+            heard = {
+                name
+                for name in mine
+                for made in spot.sent - spot.own
+                if counts[name].message == made.message and fits(counts[name].patterns, made.fields)
+            }
+            guard = without(guard, frozenset(mine - heard))
+        return given(guard, spot.known)
 
     def _all_wanted(self) -> set[Wanted]:
         """All messages with their handlers."""

@@ -52,7 +52,8 @@ class Settings:
 
     ``requests``: what clients ask of each process with a name, in order, and of every other one;
     ``liars``: how many Byzantine processes there are, by sender as in
-    :class:`~checker.threshold.extract_values.Count`; ``byzantine``: whether there may be any.
+    :class:`~checker.threshold.extract_values.Count`; ``byzantine``: whether there may be any;
+    ``faulty``: how many processes may be faulty in any way.
     """
 
     check: typed.Check
@@ -64,6 +65,7 @@ class Settings:
     groups: tuple[Group, ...] = ()
     requests: dict[str, tuple[Asked, ...]] = field(default_factory=dict)
     liars: dict[str | None, Linear] = field(default_factory=dict)
+    faulty: Linear = field(default_factory=Linear)
 
     @property
     def byzantine(self) -> bool:
@@ -220,6 +222,7 @@ def _groups(made: Settings, scene: Scene) -> None:
         faulty[word] = [f"{word}{suffix}" for _, _, suffix in classes]
         constraints.append(at_least(minus(most, _sum(faulty[word]))))
         constraints.append(compared("<=", most, size))
+        made.faulty = plus(made.faulty, most)
     groups: list[Group] = []
     for number, (name, all_, _) in enumerate(classes):
         own = [found[number] for found in faulty.values()]

@@ -348,6 +348,8 @@ def _with_names(type_: typed.Type, value: object) -> object:
     match type_:
         case typed.Proc():
             return Who(value) if isinstance(value, str) else value
+        case typed.Enum(_, labels):
+            return labels.index(value) if isinstance(value, str) else value
         case typed.Option(item):
             return None if not isinstance(value, tuple) else (_with_names(item, value[0]),)
         case typed.Tuple(items) if isinstance(value, tuple):
