@@ -18,6 +18,7 @@ from checker.loading import general, load_check
 from checker.notes import not_promised
 from checker.options import Options, version
 from checker.proving.replayed import Finite, Refuted, refuted
+from checker.system.instantiate.sizes import require_settable
 from checker.threshold.arithmetic import comparisons, pushed
 from checker.threshold.automaton import (
     And,
@@ -96,13 +97,21 @@ def extracted(check: typed.Check) -> tuple[Automaton, tuple[Question, ...]]:
 
 
 def about_every_size(check: typed.Check, settings: Mapping[str, str]) -> typed.Check:
-    """``check`` about all sizes, with what ``settings`` say of the others."""
+    """``check`` about all sizes, with what ``settings`` say of the others.
+
+    Raises :class:`SpecError` (E003) for what can't be set.
+    """
     check = general(check)
+    processes = {p.name for p in check.protocol.parameters if isinstance(p.type, typed.Proc)}
     known = {s.name: s for s in check.settings}
     for name, value in settings.items():
-        if value.isdecimal() and name not in check.every and name not in dict(check.overridden):
-            number = typed.Literal(typed.Int(), int(value), check.span)
-            known[name] = typed.Setting(name, number, check.span)
+        if name in check.every or name in dict(check.overridden):
+            continue
+        require_settable(check, name, value)
+        given: typed.Expr = typed.Named(typed.Proc(), value, check.span)
+        if name not in processes:
+            given = typed.Literal(typed.Int(), int(value), check.span)
+        known[name] = typed.Setting(name, given, check.span)
     return replace(check, settings=tuple(known.values()))
 
 

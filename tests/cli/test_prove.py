@@ -103,6 +103,8 @@ def test_runs_of_so_many_steps(spec: str, capsys: Out) -> None:
         (["::every", "--depth", "3"], "finite systems"),
         (["", "--certificate", "c"], "one check"),
         (["::none"], "no check `none`"),
+        (["::every", "--set", "limits=3"], "no parameter `limits`"),
+        (["::every", "--set", "limit=many"], "needs a number"),
     ],
 )
 def test_what_makes_no_sense_is_refused(
