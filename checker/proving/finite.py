@@ -41,6 +41,8 @@ OF_RUNS = (
     "it is about whole runs, and proofs here are about states: `bivalence check` explores them"
 )
 
+EVERYWHERE = "in every state that a run of any length can reach"
+
 
 def prove_check(
     path: str,
@@ -174,6 +176,8 @@ def _report(
     )
     say = _Saying(check, made, found, answer)
     verdicts = tuple(say.verdict(verdict) for verdict in judged)
+    if all(verdict.property != ERRORS for verdict in verdicts):
+        verdicts += say.errors()
     asked = [(e.what, e.value) for e in check.expect if isinstance(e.value, str)]
     return Report(
         file=path,
@@ -241,6 +245,19 @@ class _Saying:
             return replace(judged, reason=OF_RUNS)
         return replace(judged, reason=self._open(fact))
 
+    def errors(self) -> tuple[PropertyVerdict, ...]:
+        """The verdict that no run meets an error, where none is known that does."""
+        from checker.engines.symbolic.certificate import Faultless
+
+        found, fact = self.found, Faultless()
+        if fact in found.refuted:
+            return ()  # it is told with the properties
+        shown = self._certificate(fact) if fact in found.proved else ""
+        word = Word.PROVED if shown else Word.UNKNOWN
+        reason = f"{EVERYWHERE}: {shown}" if shown else self._open(fact)
+        said = "no run meets an error"
+        return (PropertyVerdict(ERRORS, said, word, "holds", reason, certificate=shown),)
+
     def _proved(self, judged: PropertyVerdict, fact: Safe) -> PropertyVerdict:
         from checker.engines.symbolic.certificate import Faultless
         from checker.witness.vacuity import vacuous
@@ -259,13 +276,13 @@ class _Saying:
             return replace(judged, word=Word.VACUOUS, reason=why, certificate=shown)
         if why and (found.samples.exhaustive or never):
             return replace(judged, word=Word.VACUOUS, reason=why, certificate=shown)
-        reason = f"in every state that a run of any length can reach: {shown}"
+        reason = f"{EVERYWHERE}: {shown}"
         if why:
             number = f"{len(found.samples.states):,}"
             reason += f"; in the {number} states looked at beside it: {why}"
         return replace(judged, word=Word.PROVED, reason=reason, certificate=shown)
 
-    def _certificate(self, fact: Safe) -> str:
+    def _certificate(self, fact: Safe | Faultless) -> str:
         """What the proof rests on."""
         from checker.engines.symbolic.certificate import Faultless, Lemma, Written
 

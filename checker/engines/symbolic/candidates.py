@@ -1,8 +1,9 @@
 """Candidates for lemmas: facts about parts of the state that no sampled state contradicts.
 
 Atoms are small facts (a member of a set, a bound of a number, what an option holds); a candidate
-is a clause of up to three literals over them, of three only where they are about one process.  All that is said here is a guess: whoever uses a
-candidate proves it.  Learning invariants from what is seen is Ernst's (Daikon, ICSE 1999).
+is a clause of up to three literals over them, of three only where they are about one process.  All
+that is said here is a guess: whoever uses a candidate proves it.  Learning invariants from what is
+seen is Ernst's (Daikon, ICSE 1999).
 """
 
 from __future__ import annotations

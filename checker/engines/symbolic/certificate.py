@@ -3,13 +3,13 @@
 A certificate is a list of stages.  The facts of a stage are together *k*-inductive, relative to
 those of the stages before it (Sheeran, Singh and Stålmarck, FMCAD 2000): they hold in the first
 ``k`` states of every run, and wherever they hold in ``k`` states that follow one another they hold
-in the next one.  With ``k = 1`` that is an inductive invariant.  With ``apart`` the ``k + 1`` states
-are different ones, which a shortest run to a violation may always be taken to have.
+in the next one.  With ``k = 1`` that is an inductive invariant.  With ``apart`` the ``k + 1``
+states are different ones, which a shortest run to a violation may always be taken to have.
 
 The second check (:func:`recheck`) encodes the system again and asks each query in a solver of its
 own.  It takes nothing for granted, not even that the values which ``init`` or a step computes are
-of their types (:class:`Typed`): that is a fact of the first stage, and everything later rests on it.
-Were it not so, a later query could be true of nothing.
+of their types (:class:`Typed`): that is a fact of the first stage, and everything later rests on
+it.  Were it not so, a later query could be true of nothing.
 """
 
 from __future__ import annotations
@@ -220,7 +220,8 @@ def recheck(encoding: Encoding, certificate: Certificate, clock: Clock, first: i
     """Asks every query of ``certificate`` in a solver of its own; the result is their number.
 
     ``encoding`` is one that no proof has been looked for with; ``first``: so many stages have been
-    asked about before.  Raises :class:`WrongCertificate` where one is satisfiable, and :class:`asking.GaveUp`.
+    asked about before.  Raises :class:`WrongCertificate` where one is satisfiable, and
+    :class:`asking.GaveUp`.
     """
     count = 0
     for query in queries(encoding, certificate, first):

@@ -36,7 +36,7 @@ METHODS = ("invariants", "induction", "pdr")
 """What can be tried, in this order."""
 
 SAMPLING, FINDING, INDUCING = 0.1, 0.4, 0.5
-"""Parts of the time that is left for samples, for lemmas, and for induction where Spacer follows."""
+"""Parts of the time that is left: for samples, for lemmas, for induction where Spacer follows."""
 
 
 @dataclass

@@ -69,7 +69,7 @@ def sample(
     for state, events in interpreter.initial_events(system):
         found.marks.update(event.mark for event in events)
         _note(system, found, state, None)
-    level = _search(system, found, breadth, clock)
+    level = _search(system, found, breadth, clock.share(0.4))
     found.exhaustive = not level
     found.shortest.update(found.violated, () if found.fault is None else (ERRORS,))
     draw = random.Random(0)
