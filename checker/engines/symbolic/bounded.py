@@ -12,6 +12,7 @@ import z3
 
 from checker.engines.symbolic.asking import Clock, GaveUp, ask, plain_solver
 from checker.engines.symbolic.encoding import Encoding, Symbolic
+from checker.engines.symbolic.interrupting import interruptible
 from checker.system.ir import PropertyKind, TransitionSystem
 from checker.witness.answer import INTERRUPTED, Answer, Limits, Listener, Path, Progress
 from checker.witness.rerun import rerun
@@ -166,24 +167,23 @@ def explore(
     :class:`RunFault` where no initial state can be computed.
     """
     clock = Clock(limits.timeout)
-    search: _Search | None = None
-    stopped: str | None
-    try:
+    searches: list[_Search] = []
+
+    def work() -> None:
         encoding = Encoding(system, reachable=True, look=clock.look)
-        search = _Search(
-            encoding,
-            DEPTH if depth is None else depth,
-            listener,
-            QUERY_SECONDS if query_seconds is None else query_seconds,
-            clock,
-        )
-        search.go()
-        stopped = search.stopped
+        steps = DEPTH if depth is None else depth
+        seconds = QUERY_SECONDS if query_seconds is None else query_seconds
+        searches.append(_Search(encoding, steps, listener, seconds, clock))
+        searches[0].go()
+
+    stopped: str | None = None
+    try:
+        interruptible(work)
     except KeyboardInterrupt:
         stopped = INTERRUPTED
     except GaveUp as why:
         stopped = limits.no_more_time if clock.left == 0.0 else str(why)
-    return _answer(system, search, stopped, clock.spent)
+    return _answer(system, searches[0] if searches else None, stopped, clock.spent)
 
 
 def _answer(
@@ -202,7 +202,7 @@ def _answer(
         seconds=seconds,
         violations=search.violations,
         fault=search.fault,
-        stopped=stopped,
+        stopped=stopped or search.stopped,
         undecided=search.undecided | undecided,
         up_to=search.complete,
     )
