@@ -1,4 +1,4 @@
-"""What a polite request to end means: the same as Ctrl-C."""
+"""What a polite request to end means: the same as Ctrl-C, and neither is lost."""
 
 from __future__ import annotations
 
@@ -8,19 +8,38 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+AGAIN = 0.02
+"""Seconds after which a signal comes again where it could not be answered."""
+
 
 @contextmanager
 def ended_politely() -> Iterator[None]:
-    """SIGTERM raises ``KeyboardInterrupt`` meanwhile, so that what was found is told and kept."""
+    """SIGTERM raises ``KeyboardInterrupt`` meanwhile, so that what was found is told and kept.
+
+    So does SIGINT, as ever; and both also where they come while an object is being given up, in
+    which an exception would be ignored.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, _interrupt)
+    numbers = [signal.SIGTERM]
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        numbers.append(signal.SIGINT)
+    before = {number: signal.signal(number, _interrupt) for number in numbers}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
+    while frame is not None:
+        if frame.f_code.co_name == "__del__":
+            main = threading.main_thread().ident
+            later = threading.Timer(AGAIN, signal.pthread_kill, (main, number))
+            later.daemon = True
+            later.start()
+            return
+        frame = frame.f_back
     raise KeyboardInterrupt
