@@ -26,6 +26,9 @@ QUERY_SECONDS = 60.0
 FOR_LONGER = 1.0
 """Seconds for asking whether there is any longer run."""
 
+NO_LONGER, NOTHING_LEFT = "no run is longer", "nothing else is left to be asked"
+"""Why the search ends before the depth is reached."""
+
 SAFETY_ONLY = "bounded checking answers what must hold in every state, not what must come about"
 """Why a ``LIVENESS`` property is not decided."""
 
@@ -137,13 +140,13 @@ class _Search:
         for depth in range(self.depth + 1):
             self.tell(depth, "runs of this length")
             if not self.longer():
-                self.stopped = "no run is longer"
+                self.stopped = NO_LONGER
                 return
             self.look(depth)
             if self.fault is not None:
                 return
             if asked and not self.open_:
-                self.stopped = "nothing else is left to be asked"
+                self.stopped = NOTHING_LEFT
                 return
         self.stopped = f"the depth limit of {self.depth} was reached"
 
