@@ -133,9 +133,12 @@ THEORY: list[tuple[str, str, str, Mapping[str, int]]] = [
     (BEN_OR, "one_liar_more", "one_proposal", {"n": 3, "T": 0, "f": 1}),
     (BEN_OR, "crashes_for_every_n", "uniform_agreement", HOLDS),
     (BEN_OR, "crashes_for_every_n", "locked", HOLDS),
-    (BEN_OR, "crashes_for_every_n", "unanimity", HOLDS),
+    (BEN_OR, "crashes_for_every_n", "unanimity_of_all", HOLDS),
+    # Two zeros of correct processes, and a one of a process that crashes: who hears it proposes
+    # nothing, and then nobody has the two proposals that decide.
+    (BEN_OR, "crashes_for_every_n", "unanimity", {"n": 3, "T": 1, "f": 1}),
     # n = 2, T = 1: one report is no majority of two.
-    (BEN_OR, "crashes_one_process_short", "unanimity", {"n": 2, "T": 1, "f": 0}),
+    (BEN_OR, "crashes_one_process_short", "unanimity_of_all", {"n": 2, "T": 1, "f": 0}),
     # Crash and Byzantine faults counted apart.
     (HYBRID, "for_every_n", "unforgeability", HOLDS),
     (HYBRID, "for_every_n", "correctness", HOLDS),
