@@ -93,7 +93,10 @@ def extracted(check: typed.Check) -> tuple[Automaton, tuple[Question, ...]]:
     from checker.threshold.questions import questions
 
     automaton = extract(check)
-    return automaton, questions(check, automaton)
+    asked = questions(check, automaton)
+    if sorted(q.property for q in asked) != sorted(p.name for p in check.prove):
+        raise AssertionError("there has to be one question for each property")
+    return automaton, asked
 
 
 def about_every_size(check: typed.Check, settings: Mapping[str, str]) -> typed.Check:
@@ -193,6 +196,7 @@ class _Proving:
                         counting = self._counting(resilience)
                         continue
                     self._refuted(question, run, found)
+                    self.stopped = INTERRUPTED if found.interrupted else None
             return
         said = "; ".join(excluded)
         why = f"the automaton has runs that the protocol has not: {said}, and so on"

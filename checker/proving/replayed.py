@@ -11,17 +11,21 @@ from checker.lang import typed
 from checker.loading import load_check
 from checker.options import Options
 from checker.provenance import header_of
+from checker.scout import larger, largest
 from checker.system.instantiate.assemble import Instantiated, instantiate
 from checker.threshold.arithmetic import holds
 from checker.threshold.automaton import Automaton, Question, Run
 from checker.threshold.following import Lost, follow
-from checker.witness.answer import Answer, Limits, Listener
+from checker.witness.answer import Answer, Limits, Listener, Path
 from checker.witness.judge import judge
 from checker.witness.trace import Trace
 from checker.witness.verdict import Word
 
 EXPLORED = 300_000
 """States at most of a system that is explored since a run could not be followed."""
+
+SECONDS = 20.0
+"""Seconds at most for exploring it."""
 
 SMALL = 5
 """A small system has no larger numbers, where that is enough."""
@@ -48,16 +52,38 @@ class Finite:
                     settings[word] = str(numbers["f"])
         return settings
 
-    def at(self, numbers: Mapping[str, int]) -> tuple[typed.Check, Instantiated]:
-        """The system of ``numbers``, with its check; raises :class:`SpecError`."""
+    def at(
+        self, numbers: Mapping[str, int], grows: str | None = None
+    ) -> tuple[typed.Check, Instantiated]:
+        """The system of ``numbers``, with its check; raises :class:`SpecError`.
+
+        ``grows``: a capacity that has to be larger than it was.
+        """
         from checker.properties import ask
 
         settings = self.settings(numbers)
         check = load_check(self.path, self.written.name, settings)
         key = tuple(sorted(numbers.items()))
-        if key not in self.made:
-            self.made[key] = instantiate(check, settings, ask)
+        if key not in self.made or grows is not None:
+            capacities = dict(self.made[key].capacities) if key in self.made else {}
+            if grows is not None:
+                capacities[grows] = larger(capacities[grows])
+            self.made[key] = instantiate(check, settings, ask, capacities=capacities)
         return check, self.made[key]
+
+    def followed(
+        self, automaton: Automaton, question: Question, run: Run, numbers: Mapping[str, int]
+    ) -> tuple[typed.Check, Instantiated, Path]:
+        """``run`` in the system of ``numbers``, with capacities that are large enough; raises
+        :class:`Lost` and :class:`SpecError`."""
+        check, made = self.at(numbers)
+        while True:
+            try:
+                return check, made, follow(automaton, question, run, made.system)
+            except Lost as lost:
+                if lost.grows is None or made.capacities[lost.grows] >= largest(lost.grows):
+                    raise
+                check, made = self.at(numbers, lost.grows)
 
     def small(self, automaton: Automaton) -> Instantiated | None:
         """The smallest system that is spoken of, where a small one is."""
@@ -84,12 +110,14 @@ def _spoken_of(automaton: Automaton, values: dict[str, int]) -> bool:
 class Refuted:
     """What became of a run: its ``trace``, or, without one, why there is none.
 
-    ``holds``: the property holds at the run's numbers, for their system was explored.
+    ``holds``: the property holds at the run's numbers, for their system was explored;
+    ``interrupted``: somebody wanted it to end meanwhile.
     """
 
     trace: Trace | None
     reason: str
     holds: bool = False
+    interrupted: bool = False
 
 
 def refuted(
@@ -103,12 +131,10 @@ def refuted(
     """``run``, which violates ``question``, as a trace of the finite system at its numbers."""
     numbers = {name: value for name, value in run.values if name in automaton.parameters}
     try:
-        check, made = finite.at(numbers)
+        check, made, path = finite.followed(automaton, question, run, numbers)
     except SpecError as error:
         said = error.diagnostics[0].message
         return Refuted(None, f"there is no finite system of these sizes: {said}")
-    try:
-        path = follow(automaton, question, run, made.system)
     except Lost as lost:
         return _explored(finite, question, numbers, options, listener, str(lost))
     settings = finite.settings(numbers)
@@ -123,6 +149,7 @@ def refuted(
 
         clock = Clock(options.explain, options.threads, options.limits.memory, listener)
         trace = explain(made.system, trace, clock)
+        return Refuted(trace, reason, interrupted=clock.stopped)
     return Refuted(trace, reason)
 
 
@@ -137,11 +164,14 @@ def _explored(
     """What exploring the system of ``numbers`` says, where a run could not be followed in it."""
     from checker.pipeline import run_check
 
-    limits = Limits(EXPLORED, None, options.limits.timeout, options.limits.memory)
+    seconds = min(options.limits.timeout or SECONDS, SECONDS)
+    limits = Limits(EXPLORED, None, seconds, options.limits.memory)
     plain = replace(
         options, settings=finite.settings(numbers), engine="native", limits=limits, kinds=1
     )
     report = run_check(finite.path, finite.written.name, plain, listener)
+    if report.interrupted:
+        raise KeyboardInterrupt
     found = next((v for v in report.verdicts if v.property == question.property), None)
     if found is None:
         return Refuted(None, f"{why}; the finite system does not ask it")

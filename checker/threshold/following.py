@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import random
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.instantiate.world import BYZANTINE, CRASHED
 from checker.system.interpreter import State, Transition
-from checker.system.ir import ActionKind, MarkKind, PropertyKind, TransitionSystem
+from checker.system.ir import ActionKind, MarkKind, Property, PropertyKind, TransitionSystem
 from checker.threshold.arithmetic import names
 from checker.threshold.automaton import Automaton, Mode, Question, Rule, Run
 from checker.threshold.matching import Fitting, aimed, steered, text_of
@@ -30,6 +31,12 @@ from checker.witness.lasso import Unfair, satisfies
 PATIENCE = 20_000
 """Transitions that are computed at most for one step of one process."""
 
+ATTEMPTS = 16
+"""Ways to follow one run; only the first one takes what is cheapest everywhere."""
+
+EFFORT = 40_000
+"""No further attempt is made where those before have computed so many transitions."""
+
 Cost = tuple[int, int, int]
 """Forged messages, messages from processes that will crash, steps."""
 
@@ -38,37 +45,63 @@ Got = frozenset[tuple[int, str]]
 
 
 class Lost(Exception):
-    """The system can't follow the run; the message says how far it came."""
+    """The system can't follow the run; the message says how far it came.
+
+    ``grows``: the name of a capacity that was guessed too small for some step, if one was.
+    """
+
+    def __init__(self, message: str, grows: str | None = None) -> None:
+        super().__init__(message)
+        self.grows = grows
 
 
 def follow(automaton: Automaton, question: Question, run: Run, system: TransitionSystem) -> Path:
     """``run``, which violates ``question``, as a run of ``system``.
 
     ``system`` is the one of the check at the run's numbers, in which the question's property is
-    asked.  Raises :class:`Lost` where the system has no such run.
+    asked.  Where the cheapest ways lead to no end, others are tried: another handler that leads to
+    the same place, other messages that are forged.  Raises :class:`Lost` where none is found.
     """
     found = [p for p in system.properties if p.name == question.property]
     if not found:
         raise Lost(f"the finite system does not ask {question.property}")
-    prop = found[0]
-    try:
+    spent, first = 0, None
+    for attempt in range(ATTEMPTS):
         walk = _Walk.begun(automaton, run, system)
-        for segment in run.segments:
-            for burst in segment:
-                for _ in range(burst.times):
-                    walk.one(automaton.rules[burst.rule])
-        if prop.kind is PropertyKind.INVARIANT:
-            for number, state in enumerate(walk.states):
-                if interpreter.holds(system, prop.bad, state):
-                    return Path(tuple(walk.states[: number + 1]))
-            raise Lost(f"no state of the run violates {prop.name}")
-        walk.rest()
-        last = len(walk.states) - 1
+        walk.chance = random.Random(attempt) if attempt else None
+        try:
+            return _followed(walk, found[0], run)
+        except Lost as lost:
+            lost.grows = lost.grows or walk.grows
+            if lost.grows is not None:
+                raise
+            first = first or lost
+        except RunFault as fault:
+            raise Lost(f"the run meets an error: {fault.message}", fault.grows) from fault
+        spent += walk.spent
+        if spent > EFFORT:
+            break
+    assert first is not None
+    raise first
+
+
+def _followed(walk: _Walk, prop: Property, run: Run) -> Path:
+    system = walk.system
+    for segment in run.segments:
+        for burst in segment:
+            for _ in range(burst.times):
+                walk.one(walk.automaton.rules[burst.rule])
+    if prop.kind is PropertyKind.INVARIANT:
+        for number, state in enumerate(walk.states):
+            if interpreter.holds(system, prop.bad, state):
+                return Path(tuple(walk.states[: number + 1]))
+        raise Lost(f"no state of the run violates {prop.name}")
+    walk.rest()
+    last = len(walk.states) - 1
+    try:
         for values in interpreter.assignments(prop.params):
             if not satisfies(system, prop, values, walk.states, last):
                 return Path(tuple(walk.states), loop=last, values=values)
-    except RunFault as fault:
-        raise Lost(f"the run meets an error: {fault.message}") from fault
     except Unfair as why:
         raise Lost(str(why)) from why
     raise Lost(f"the run does not violate {prop.name}")
@@ -77,7 +110,11 @@ def follow(automaton: Automaton, question: Question, run: Run, system: Transitio
 @dataclass
 class _Walk:
     """How far the run is followed: where each process is (``None``: Byzantine), and what it has
-    received."""
+    received.
+
+    ``chance``: decides for what is not the cheapest; ``spent``: transitions computed; ``grows``: a
+    capacity that was too small.
+    """
 
     automaton: Automaton
     system: TransitionSystem
@@ -86,6 +123,9 @@ class _Walk:
     got: list[Got]
     fitting: Fitting
     actions: dict[int, TransitionSystem] = field(default_factory=dict)
+    grows: str | None = None
+    chance: random.Random | None = None
+    spent: int = 0
 
     @classmethod
     def begun(cls, automaton: Automaton, run: Run, system: TransitionSystem) -> _Walk:
@@ -149,17 +189,20 @@ class _Walk:
         receipts = {r.name: r for r in self.automaton.receipts}
         asked = {receipts[name] for name in names(rule.guard) if name in receipts}
         about = {self.automaton.kinds[k].message for receipt in asked for k in receipt.kinds}
+        if self.chance is not None and self.chance.random() < 0.5:
+            return self._search(process, rule, None, strict=False)
         return self._search(process, rule, about) or self._search(process, rule, None)
 
     def _search(
-        self, process: int, rule: Rule, about: set[str] | None
+        self, process: int, rule: Rule, about: set[str] | None, strict: bool = True
     ) -> tuple[list[State], Got] | None:
-        """The same; with messages ``about`` only (``None``: with any)."""
+        """The same; with messages ``about`` only (``None``: with any), and any handler that leads
+        there unless ``strict``."""
         source, target = (self.automaton.locations[i] for i in (rule.source, rule.target))
         number = itertools.count()
         ways: list[tuple[Cost, int, State, tuple[State, ...], Got]]
         ways = [((0, 0, 0), next(number), self.states[-1], (), self.got[process])]
-        seen, patience = set[object](), PATIENCE
+        seen, patience, dear = set[object](), PATIENCE, dict[str, int]()
         otherwise: tuple[list[State], Got] | None = None
         while ways and patience > 0:
             (forged, doomed, steps), _, state, before, got = heapq.heappop(ways)
@@ -176,7 +219,7 @@ class _Walk:
                 has = got if come is None else got | {come}
                 way = (*before, after)
                 if self._moves(step) and self.fitting.fits(after, process, target):
-                    if self._is(step, rule):
+                    if not strict or self._is(step, rule):
                         return list(way), has
                     otherwise = otherwise or (list(way), has)
                 elif come is None or not _about(come[1], about):
@@ -184,18 +227,27 @@ class _Walk:
                 elif self.fitting.fits(after, process, source):
                     place = self.at[come[0]]
                     cost = (
-                        forged + (place is None),
+                        forged + (place is None) * self._dear(come[1], dear),
                         doomed + (place is not None and self._crashes(place)),
                         steps + 1,
                     )
                     heapq.heappush(ways, (cost, next(number), after, way, has))
         return otherwise
 
+    def _dear(self, message: str, dear: dict[str, int]) -> int:
+        """What it costs to forge ``message``."""
+        if self.chance is None:
+            return 1
+        return dear.setdefault(message, self.chance.choice((1, 3)))
+
     def _steps(self, process: int, state: State) -> Iterator[Transition]:
         """What ``process`` may do next."""
         if process not in self.actions:
             self.actions[process] = aimed(self.system, process)
         for step in interpreter.successors(self.actions[process], state):
+            self.spent += 1
+            if step.fault is not None:
+                self.grows = self.grows or step.fault.grows
             if _whose(self.system, step) == process:
                 yield step
 
@@ -253,6 +305,8 @@ class _Walk:
                 continue
             for step in interpreter.action_transitions(self.system, action, state):
                 after = step.successor
+                if step.fault is not None:
+                    self.grows = self.grows or step.fault.grows
                 if after is None or after == state:
                     continue
                 process = _whose(self.system, step)
