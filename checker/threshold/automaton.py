@@ -254,7 +254,8 @@ class Outcome(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Decision:
     """What is known of one question: ``run`` where it is violated; ``reason``: where it is unknown
-    or vacuous; ``queries``, ``seconds``: what it took."""
+    or vacuous; ``certificate``: where it is proved, how that was checked a second time;
+    ``queries``, ``seconds``: what it took."""
 
     question: Question
     outcome: Outcome
@@ -262,3 +263,4 @@ class Decision:
     reason: str = ""
     queries: int = 0
     seconds: float = 0.0
+    certificate: str = ""

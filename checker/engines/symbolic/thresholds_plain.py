@@ -38,18 +38,34 @@ def plain(automaton: Automaton, tracked: frozenset[int]) -> Runs:
     of them becomes possible; the others have to be possible at the end of their segment only."""
     runs = begin(automaton)
     rules = used(automaton)
-    different = {_waits(automaton, automaton.rules[rule]) for rule in tracked} - {None}
-    for _ in range(len(different) + 1):
+    waits = {rule: _waits(automaton, automaton.rules[rule]) for rule in rules}
+    different = list(dict.fromkeys(waits[rule] for rule in sorted(tracked)))
+    different = [each for each in different if each is not None]
+    opened: dict[object, z3.BoolRef] = {}
+    for segment in range(len(different) + 1):
         before = runs.moments[-1]
         taken = {rule: runs.natural("taken") for rule in rules}
         advance(runs, taken)
+        news = []
+        for at, each in enumerate(different):
+            now = z3.Bool(f"news!{segment}!{at}")
+            if segment:
+                news.append(z3.And(now, z3.Not(opened[each])))
+                runs.assertions.append(z3.Implies(opened[each], now))
+            opened[each] = now
+        if segment:
+            nobody = z3.And(*(often == 0 for often in taken.values()))
+            runs.assertions.append(z3.Or(nobody, *news))
         asked: dict[tuple[Choice, bool], z3.BoolRef] = {}
         for rule in rules:
             choice, first = _asks(automaton, automaton.rules[rule]), rule in tracked
             if (choice, first) not in asked:
                 sent = before.sent if first else runs.moments[-1].sent
                 asked[choice, first] = runs.choice(choice, sent)
-            runs.assertions.append(z3.Or(taken[rule] == 0, asked[choice, first]))
+            able = [asked[choice, first]]
+            if first and waits[rule] is not None:
+                able.append(opened[waits[rule]])
+            runs.assertions.append(z3.Or(taken[rule] == 0, z3.And(*able)))
     return runs
 
 

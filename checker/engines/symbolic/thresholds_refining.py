@@ -99,12 +99,19 @@ class Ordering:
             while left:
                 bursts = self._bursts(left)
                 if not bursts:
-                    guards = self.refining.guards
-                    return self.run, frozenset(
-                        guards[rule] for rule in left if not self._true(guards[rule])
-                    )
+                    return self.run, self._late(left)
                 segments.append(tuple(bursts))
         return Run(self.run.values, self.run.begin, tuple(segments)), frozenset()
+
+    def _late(self, left: Mapping[int, int]) -> frozenset[Counted]:
+        """What those wait for who could go on, and of that first what sends messages: others may
+        as well go on later."""
+        rules, guards = self.refining.automaton.rules, self.refining.guards
+        waiting = [
+            rule for rule in left if self.where[rules[rule].source] and not self._true(guards[rule])
+        ]
+        senders = [rule for rule in waiting if rules[rule].sends]
+        return frozenset(guards[rule] for rule in senders or waiting)
 
     def _bursts(self, left: dict[int, int]) -> list[Burst]:
         """What can be taken with guards that are true now, in order; it is taken from ``left``."""
