@@ -200,12 +200,13 @@ def test_an_interrupt_keeps_what_is_known(twos: str) -> None:
 ENDLESS = """
 import sys, z3
 from checker.engines.symbolic.asking import Clock, ask, plain_solver
+from checker.engines.symbolic.interrupting import interruptible
 solver, a, b = plain_solver(), z3.BitVec("a", 128), z3.BitVec("b", 128)
-solver.add(a * b == z3.BitVecVal((1 << 61) - 1, 128) * z3.BitVecVal((1 << 89) - 1, 128) >> 1)
-solver.add(z3.UGT(a, 1), z3.UGT(b, 1), z3.ULT(a, 1 << 66), z3.ULT(b, 1 << 66))
+solver.add(a * b == ((1 << 61) - 1) * ((1 << 61) - 31))  # to find two large primes
+solver.add(z3.UGT(a, 1), z3.UGT(b, 1), z3.ULT(a, 1 << 62), z3.ULT(b, 1 << 62))
 print("begun", flush=True)
 try:
-    ask(solver, Clock(600.0))
+    interruptible(lambda: ask(solver, Clock(600.0)))
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """

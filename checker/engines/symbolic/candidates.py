@@ -8,7 +8,7 @@ seen is Ernst's (Daikon, ICSE 1999).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from itertools import combinations, islice
 from typing import Any, cast
@@ -84,21 +84,24 @@ class Candidates:
         return any_of([self.atoms[i] if true else negated(self.atoms[i]) for i, true in clause])
 
 
-def candidates(system: TransitionSystem, states: Sequence[State]) -> Candidates:
+def candidates(
+    system: TransitionSystem, states: Sequence[State], look: Callable[[], None] = lambda: None
+) -> Candidates:
     """What might always hold, as far as ``states`` tell (all values must be of their types).
 
-    What the ``INVARIANT`` properties say is among it.
+    What the ``INVARIANT`` properties say is among it.  ``look`` is called now and then, and may
+    raise.
     """
     if not states:
         return Candidates((), ())
     safe = [negated(p.bad) for p in system.properties if p.kind is PropertyKind.INVARIANT]
     atoms = tuple(dict.fromkeys((*safe, *_atoms(system, states))))
-    masks = _masks(system, atoms, states)
+    masks = _masks(system, atoms, states, look)
     known = [i for i, mask in enumerate(masks) if mask is not None]
     guess = _Guess({i: cast(int, masks[i]) for i in known}, len(states))
     about = [about_processes(system, atom) for atom in atoms]
     short = tuple(islice(guess.short(), MOST))
-    return Candidates(atoms, short, tuple(islice(guess.long(about), MOST)))
+    return Candidates(atoms, short, tuple(islice(guess.long(about, look), MOST)))
 
 
 # ---- clauses ----------------------------------------------------------------------------------
@@ -143,7 +146,7 @@ class _Guess:
             yield mask, i, True
             yield self.whole ^ mask, i, False
 
-    def long(self, about: Sequence[frozenset[int]]) -> Iterator[Clause]:
+    def long(self, about: Sequence[frozenset[int]], look: Callable[[], None]) -> Iterator[Clause]:
         """Those of three literals about one process; call it after :meth:`short` has ended."""
         literals = list(self._literals())
         for a, b in combinations(literals, 2):
@@ -152,6 +155,7 @@ class _Guess:
             missing, shared = self.whole ^ (a[0] | b[0]), _shared(about[a[1]], about[b[1]])
             if not shared:
                 continue
+            look()
             for c in literals:
                 if c[1] <= b[1] or missing & ~c[0] or not _shared(shared, about[c[1]]):
                     continue
@@ -201,13 +205,17 @@ def _mentioned(system: TransitionSystem, type_: Type, value: Any, found: set[int
 
 
 def _masks(
-    system: TransitionSystem, atoms: Sequence[Expr], states: Sequence[State]
+    system: TransitionSystem,
+    atoms: Sequence[Expr],
+    states: Sequence[State],
+    look: Callable[[], None],
 ) -> list[int | None]:
     """For each atom the states in which it holds, a bit for each; ``None``: some can't say."""
     names = [v.name for v in system.variables]
     scopes = [Scope(dict(zip(names, state, strict=True)), {}) for state in states]
     found: list[int | None] = []
     for atom in atoms:
+        look()
         try:
             bits = ("1" if evaluate(atom, scope) else "0" for scope in scopes)
             found.append(int("".join(bits) or "0", 2))

@@ -23,6 +23,7 @@ import z3
 
 from checker.engines.symbolic.asking import Clock, GaveUp, ask, plain_solver
 from checker.engines.symbolic.encoding import Encoding, Symbolic
+from checker.engines.symbolic.sampling import Samples
 from checker.system import ir
 from checker.system.ir import Expr, TransitionSystem
 
@@ -237,10 +238,31 @@ def recheck(encoding: Encoding, certificate: Certificate, clock: Clock, first: i
     return count
 
 
+STEPS = 40
+"""Sampled steps that are looked for in the formulas."""
+
+
+def audit(encoding: Encoding, samples: Samples, clock: Clock) -> None:
+    """Looks for sampled steps of the interpreter in the formulas that a proof is checked with.
+
+    Raises :class:`WrongCertificate` where one is none of theirs, and :class:`asking.GaveUp`.
+    """
+    steps = [(before, after) for after, before in samples.states.items() if before is not None]
+    for before, after in steps[:: max(len(steps) // STEPS, 1)]:
+        solver = plain_solver()
+        try:
+            s, t = encoding.constant(before), encoding.constant(after)
+        except ValueError as problem:
+            raise WrongCertificate(f"a state that is reached has no place: {problem}") from None
+        solver.add(encoding.well_formed(s), encoding.well_formed(t), encoding.step(s, t, "w"))
+        if not ask(solver, clock):
+            raise WrongCertificate("a step of the interpreter is none of the formulas")
+
+
 def smt2(system: TransitionSystem, certificate: Certificate) -> str:
     """The queries of ``certificate`` in SMT-LIB 2: every answer has to be ``unsat``."""
     parts = [f"; {system.name}: every answer has to be unsat"]
-    for query in queries(Encoding(system), certificate):
+    for query in queries(Encoding(system, reachable=True), certificate):
         solver = plain_solver()
         solver.add(*query.assertions)
         lines = [line for line in solver.to_smt2().splitlines() if not _idle(line)]

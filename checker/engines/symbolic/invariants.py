@@ -84,10 +84,17 @@ class _Atoms:
     """Constants for the truth of each atom in one state."""
 
     def __init__(
-        self, encoding: Encoding, found: Candidates, s: Symbolic, solver: z3.Solver, name: str
+        self,
+        encoding: Encoding,
+        found: Candidates,
+        s: Symbolic,
+        solver: z3.Solver,
+        name: str,
+        clock: Clock,
     ) -> None:
         self.names = [z3.Bool(f"{name}{i}") for i in range(len(found.atoms))]
         for atom, constant in zip(found.atoms, self.names, strict=True):
+            clock.look()
             solver.add(constant == encoding.holds(s, atom))
 
     def clause(self, clause: Clause) -> z3.BoolRef:
@@ -108,7 +115,7 @@ def _initially(
     solver = plain_solver()
     s = encoding.state("s")
     solver.add(encoding.initial(s))
-    atoms = _Atoms(encoding, found, s, solver, "a")
+    atoms = _Atoms(encoding, found, s, solver, "a", clock)
     while clauses:
         asked = z3.FreshConst(z3.BoolSort(), "some_false")
         solver.add(z3.Implies(asked, z3.Or(*(z3.Not(atoms.clause(c)) for c in clauses))))
@@ -130,8 +137,8 @@ def _kept_by_steps(
     solver = plain_solver()
     s, t = encoding.state("s"), encoding.state("t")
     solver.add(encoding.well_formed(s), encoding.step(s, t, "w"))
-    before = _Atoms(encoding, found, s, solver, "a")
-    after = _Atoms(encoding, found, t, solver, "b")
+    before = _Atoms(encoding, found, s, solver, "a", clock)
+    after = _Atoms(encoding, found, t, solver, "b", clock)
     solver.add(*(before.clause(clause) for clause in known))
     kept = [z3.Bool(f"kept{number}") for number in range(len(clauses))]
     broken = [z3.Bool(f"broken{number}") for number in range(len(clauses))]

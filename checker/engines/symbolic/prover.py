@@ -21,11 +21,15 @@ from checker.engines.symbolic.certificate import (
     Safe,
     Stage,
     Typed,
+    WrongCertificate,
+    audit,
     goals,
     recheck,
+    said,
 )
 from checker.engines.symbolic.encoding import Encoding
 from checker.engines.symbolic.induction import NotExcluded, induct
+from checker.engines.symbolic.interrupting import interruptible
 from checker.engines.symbolic.sampling import Samples, sample
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import INTERRUPTED, Listener, Path, Progress
@@ -37,6 +41,13 @@ METHODS = ("invariants", "induction", "pdr")
 
 SAMPLING, FINDING, INDUCING = 0.1, 0.4, 0.5
 """Parts of the time that is left: for samples, for lemmas, for induction where Spacer follows."""
+
+
+DEEPER = 1000
+"""Steps at most of a run that Spacer says there is."""
+
+PREMISES = 6
+"""Induction over so many steps for premises that were not seen to hold."""
 
 
 @dataclass
@@ -85,11 +96,11 @@ def prove(
     """
     work = _Work(system, clock, listener)
     try:
-        work.run(methods, deepest)
+        interruptible(lambda: work.run(methods, deepest))
     except KeyboardInterrupt:
         work.found.stopped = INTERRUPTED
     except GaveUp as why:
-        work.found.tried.append(str(why))
+        work.found.tried.append(f"{work.phase} ({why})")
     work.found.seconds = clock.spent
     return work.found
 
@@ -98,6 +109,7 @@ class _Work:
     def __init__(self, system: TransitionSystem, clock: Clock, listener: Listener | None) -> None:
         self.system, self.clock, self.listener = system, clock, listener
         self.started = time.monotonic()
+        self.phase = ""
         self.second: Encoding | None = None
         self.found = Found(open=dict.fromkeys(goals(system)))
 
@@ -108,8 +120,8 @@ class _Work:
         self._seen()
         if not found.open:
             return
-        self.tell("encoding")
-        encoding = Encoding(self.system)
+        self.tell("writing formulas")
+        encoding = self._encoded()
         if "invariants" in methods:
             self._find_lemmas(encoding)
         if not found.certificate and not self._add(Stage((Typed(),), 1)):
@@ -120,11 +132,16 @@ class _Work:
         if "pdr" in methods and self._provable():
             self._spacer(encoding)
 
+    def _encoded(self) -> Encoding:
+        """Formulas of the system, with room for what steps can lead to from where runs start."""
+        return Encoding(self.system, reachable=True, look=self.clock.look)
+
     def _provable(self) -> list[Fact]:
         """What is open and was not seen to be false."""
         return [fact for fact in self.found.open if fact not in self.found.lengthy]
 
     def tell(self, phase: str) -> None:
+        self.phase = phase
         if self.listener is not None:
             samples, seconds = self.found.samples, time.monotonic() - self.started
             self.listener(Progress(len(samples.states), 0, self.found.depth, seconds, 0, phase))
@@ -150,7 +167,7 @@ class _Work:
     def _find_lemmas(self, encoding: Encoding) -> None:
         """Short clauses first; longer ones where those do not do."""
         found = self.found
-        guessed = candidates(self.system, list(found.samples.states))
+        guessed = candidates(self.system, list(found.samples.states), self.clock.look)
         clock, known = self.clock.share(FINDING), tuple[Clause, ...]()
         for longer in ((), guessed.longer):
             wanted = (*(c for c in guessed.clauses if c not in set(known)), *longer)
@@ -198,7 +215,8 @@ class _Work:
         certificate = (*found.certificate, stage)
         try:
             if self.second is None:
-                self.second = Encoding(self.system)
+                self.second = self._encoded()
+                audit(self.second, found.samples, self.clock)
             found.queries += recheck(self.second, certificate, self.clock, len(found.certificate))
         except GaveUp as why:
             found.tried.append(str(why))
@@ -206,6 +224,8 @@ class _Work:
         number = len(found.certificate)
         found.certificate = certificate
         for fact in stage.facts:
+            if fact in found.refuted:
+                raise WrongCertificate(f"a run contradicts the proof of: {said(self.system, fact)}")
             if fact in found.open:
                 found.proved[fact] = number
                 del found.open[fact]
@@ -246,8 +266,8 @@ class _Work:
             found.tried.append(f"{reachable.METHOD} ({why})")
             return
         if written is None:
-            said = f"{reachable.METHOD} says that one of them fails, but no run is known"
-            found.tried.append(said)
+            found.tried.append(f"{reachable.METHOD} says that a run refutes it")
+            self._induct(encoding, DEEPER, self.clock)
             return
         self._add(Stage((written, *wanted), 1, method=reachable.METHOD))
 
@@ -265,16 +285,27 @@ def premises_that_never_hold(system: TransitionSystem, found: Found, clock: Cloc
     )
     if not asked or found.stopped is not None:
         return set()
-    came = induct(Encoding(system), found.known, asked, 4, clock)
     never: set[int] = set()
-    for stage in came.stages:
-        try:
-            recheck(Encoding(system), (*found.certificate, stage), clock, len(found.certificate))
-        except GaveUp:
-            break
-        found.certificate = (*found.certificate, stage)
-        never |= {fact.index for fact in stage.facts if isinstance(fact, Never)}
+    try:
+        interruptible(lambda: _ask_premises(system, found, clock, asked, never))
+    except (GaveUp, KeyboardInterrupt):
+        pass
+    return never
+
+
+def _ask_premises(
+    system: TransitionSystem,
+    found: Found,
+    clock: Clock,
+    asked: tuple[Never, ...],
+    never: set[int],
+) -> None:
+    one, other = (Encoding(system, reachable=True, look=clock.look) for _ in range(2))
+    came = induct(one, found.known, asked, PREMISES, clock)
     for fact in came.refuted:
         if isinstance(fact, Never):
             found.samples.premises.add(system.properties[fact.index].name)
-    return never
+    for stage in came.stages:
+        found.queries += recheck(other, (*found.certificate, stage), clock, len(found.certificate))
+        found.certificate = (*found.certificate, stage)
+        never |= {fact.index for fact in stage.facts if isinstance(fact, Never)}
