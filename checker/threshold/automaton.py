@@ -60,7 +60,7 @@ Condition = AtLeast | Not | And | Or
 
 @dataclass(frozen=True, slots=True)
 class Quotient:
-    """``name`` is the parameter that is ``numerator div divisor``, rounded down; ``divisor`` > 0."""
+    """``name`` is the parameter that is ``numerator div divisor``, rounded down; it is above 0."""
 
     name: str
     numerator: Linear
@@ -118,7 +118,7 @@ class Group:
 class Location:
     """Where a process is in its control.
 
-    ``values``: of what the spec knows of it: ``(name, value)`` of state variables, then of histories
+    ``values``: what the spec knows of it: ``(name, value)`` of state variables, then of histories
     (``delivered``: a tuple of what was indicated, in order) and of requests made; ``crashed``: it
     has stopped; ``known``: conditions over receipts that hold for ever, for it has seen them;
     ``own``: kinds that it has sent to all others and not to itself.
@@ -211,8 +211,8 @@ StateFormula = Somebody | NotState | AllOf | AnyOf
 class Question:
     """Whether a run violates ``property``.
 
-    ``violated``: it does where a configuration that can be reached satisfies this.  ``at_end``: only
-    where the run can stay there for ever: no correct process has to move.  (Rules make no cycle, so
+    ``violated``: it does where a configuration that can be reached satisfies this.  ``at_end``: if
+    the run can stay there for ever: no correct process has to move.  (Rules make no cycle, so
     every fair run gets to such a configuration.)  ``premise``: so that the property says something;
     vacuous where no configuration that can be reached satisfies it.
     """

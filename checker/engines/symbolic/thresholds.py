@@ -16,11 +16,12 @@ from typing import TypeAlias
 
 import z3
 
-from checker.engines.symbolic.thresholds_asking import Asking, Unanswered
+from checker.engines.symbolic.interrupting import interruptible
+from checker.engines.symbolic.thresholds_asking import Answer, Asking, Unanswered
 from checker.engines.symbolic.thresholds_guards import Counted
 from checker.engines.symbolic.thresholds_plain import Plain
 from checker.engines.symbolic.thresholds_refining import Refining
-from checker.engines.symbolic.thresholds_runs import Runs, begin, resting, total
+from checker.engines.symbolic.thresholds_runs import Runs, accelerated, begin, resting, total
 from checker.threshold.arithmetic import TRUE, linear, times
 from checker.threshold.automaton import (
     And,
@@ -38,6 +39,9 @@ from checker.threshold.executing import NotARun, require_run
 NOTHING: Mapping[str, int] = MappingProxyType({})
 SMALL = 7
 """Numbers up to this are tried before any."""
+
+PLAIN = 20.0
+"""Seconds that the plain form of a question may take at most."""
 
 Bound: TypeAlias = tuple[str | None, int]
 """A parameter, or ``None`` for the number of steps, and how large it may be."""
@@ -83,7 +87,7 @@ class Counting:
     def decide(self, question: Question) -> Decision:
         """Proved, violated (by a run that was executed), vacuous, or unknown and why."""
         queries, spent = self.asking.queries, self.asking.spent
-        decision = self._decided(question)
+        decision = interruptible(lambda: self._decided(question))
         return replace(
             decision,
             queries=self.asking.queries - queries,
@@ -92,7 +96,7 @@ class Counting:
 
     def reachable(self, formula: StateFormula, *, at_end: bool = False) -> Run | Unanswered | None:
         """A run to where ``formula`` holds, ``None`` where there is none, or why it is unknown."""
-        return self._find(formula, at_end)[0]
+        return interruptible(lambda: self._find(formula, at_end)[0])
 
     def possible(self, condition: Condition = TRUE) -> bool | Unanswered:
         """Whether numbers satisfy ``condition`` too, and runs can begin."""
@@ -102,12 +106,16 @@ class Counting:
         answer = self.asking.ask(solver, *further)
         return answer if isinstance(answer, Unanswered) else answer is not None
 
-    def smallest(self, question: Question, run: Run) -> Run:
+    def smallest(self, question: Question, run: Run, *, steps: bool = True) -> Run:
         """A run that violates ``question`` too, where the first parameter is the least possible,
-        then the next ones, hidden ones, and then the number of steps; as far as z3 can say within
-        the time limit."""
+        then the next ones, and then (if ``steps``) hidden ones and the number of steps; as far as
+        z3 can say within the time limit."""
+        return interruptible(lambda: self._smallest(question, run, steps))
+
+    def _smallest(self, question: Question, run: Run, steps: bool) -> Run:
         best, bounds = run, list[Bound]()
-        for name in (*self.automaton.parameters, *self.automaton.hidden, None):
+        further = (*self.automaton.hidden, None) if steps else ()
+        for name in (*self.automaton.parameters, *further):
             lowest, highest = 0, _amount(best, name)
             while lowest < highest:
                 middle = (lowest + highest) // 2
@@ -165,16 +173,29 @@ class Counting:
         vacuous = self._vacuous(question)
         if vacuous is not None:
             return vacuous
-        rules = frozenset(rule for rule, guard in self.refining.guards.items() if guard in tracked)
-        runs, solver = self.plain.formula(self.asking, rules)
-        second = self.asking.ask(solver, *self._wanted(runs, question.violated, question.at_end))
+        second, how = self._again(question, tracked)
         if isinstance(second, Unanswered):
             reason = f"the proof could not be checked a second time: {second.reason}"
             return Decision(question, Outcome.UNKNOWN, reason=reason)
         if second is not None:
             reason = "two forms of the same question disagree"
             return Decision(question, Outcome.UNKNOWN, reason=reason)
-        return Decision(question, Outcome.PROVED)
+        return Decision(question, Outcome.PROVED, certificate=how)
+
+    def _again(self, question: Question, tracked: frozenset[Counted]) -> tuple[Answer, str]:
+        """What a second form of the question says, and which form it is: the plain one, or where
+        that takes long the first one, made anew and searched in another order."""
+        guards = self.refining.guards
+        rules = frozenset(rule for rule, guard in guards.items() if guard in tracked)
+        runs, solver = self.plain.formula(self.asking, rules)
+        wanted = self._wanted(runs, question.violated, question.at_end)
+        second = self.asking.ask(solver, *wanted, limit=PLAIN)
+        if not isinstance(second, Unanswered):
+            return second, "asked again in a plain form"
+        runs = accelerated(self.automaton, guards, tracked)
+        wanted = self._wanted(runs, question.violated, question.at_end)
+        solver = self.asking.solver([*runs.assertions, *wanted], seed=7)
+        return self.asking.ask(solver), "asked again of a solver that knew nothing"
 
     def _vacuous(self, question: Question) -> Decision | None:
         start = self.possible()

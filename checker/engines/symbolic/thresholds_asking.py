@@ -39,13 +39,14 @@ class Asking:
         solver.add(*assertions)
         return solver
 
-    def ask(self, solver: z3.Solver, *further: z3.BoolRef) -> Answer:
-        """What the solver says if ``further`` holds too.
+    def ask(self, solver: z3.Solver, *further: z3.BoolRef, limit: float | None = None) -> Answer:
+        """What the solver says if ``further`` holds too; ``limit``: a time limit, if it is less.
 
         Raises ``KeyboardInterrupt`` where the user has interrupted it, as z3 itself does not.
         """
-        limit = FOREVER if self.seconds is None else max(1, int(self.seconds * 1000))
-        solver.set("timeout", limit)
+        limits = [each for each in (self.seconds, limit) if each is not None]
+        shortest = min(limits, default=None)
+        solver.set("timeout", FOREVER if shortest is None else max(1, int(shortest * 1000)))
         started = perf_counter()
         self.queries += 1
         solver.push()
@@ -56,16 +57,17 @@ class Asking:
                 return solver.model()
             if found == z3.unsat:
                 return None
-            return Unanswered(self._reason(solver.reason_unknown()))
+            return Unanswered(_reason(solver.reason_unknown(), shortest))
         except z3.Z3Exception as failure:
             return Unanswered(f"z3 failed: {failure}")
         finally:
             solver.pop()
             self.spent += perf_counter() - started
 
-    def _reason(self, said: str) -> str:
-        if "interrupted" in said:
-            raise KeyboardInterrupt
-        if said in ("timeout", "canceled") and self.seconds is not None:
-            return f"z3 had no answer within {self.seconds:g} s"
-        return f"z3 gave up: {said}"
+
+def _reason(said: str, seconds: float | None) -> str:
+    if "interrupted" in said:
+        raise KeyboardInterrupt
+    if said in ("timeout", "canceled") and seconds is not None:
+        return f"z3 had no answer within {seconds:g} s"
+    return f"z3 gave up: {said}"
