@@ -54,10 +54,8 @@ def test_a_finite_system_is_proved_at_every_depth(spec: str, tmp_path: Path, cap
     assert "PROVED for n=1" in said and "distinct states" not in said
     assert certificate.read_text().count("(check-sat)") >= 1
     document = json.loads(report.read_text())
-    assert {v["property"]: v["verdict"] for v in document["verdicts"]} == {
-        "known": "proved",
-        "within": "proved",
-    }
+    found = {v["property"]: v["verdict"] for v in document["verdicts"]}
+    assert found["known"] == found["within"] == "proved"
     assert all(v["certificate"] for v in document["verdicts"])
     assert document["proof"]["scope"] == ""
     validate_document(document)
