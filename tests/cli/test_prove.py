@@ -118,12 +118,20 @@ def test_formulas_are_not_unrolled_for_ever(spec: str, capsys: Out) -> None:
     assert "too deep" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("words", [["prove", "::one"], ["prove", "::every"], ["check", "::every"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["prove", "::one"],
+        ["prove", "::every"],
+        ["check", "::every"],
+        ["check", "::one", "--engine", "symbolic"],
+    ],
+)
 def test_without_z3_it_is_said_how_to_get_it(
     spec: str, words: list[str], capsys: Out, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "z3", None)
-    assert main([words[0], spec + words[1]]) == 2
+    assert main([words[0], spec + words[1], *words[2:]]) == 2
     said = capsys.readouterr().err
     assert "E041" in said and "pip install z3-solver" in said
 
