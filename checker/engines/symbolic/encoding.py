@@ -215,6 +215,7 @@ class Encoding:
     def _possible(self, condition: Truth) -> bool:
         if isinstance(condition, bool):
             return condition
+        self._look()
         return bool(self._quick.check(condition) != z3.unsat)
 
     def _body(self, inputs: dict[str, z3.ExprRef]) -> Body:
