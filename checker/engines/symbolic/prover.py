@@ -169,7 +169,7 @@ class _Work:
         found = self.found
         guessed = candidates(self.system, list(found.samples.states), self.clock.look)
         clock, known = self.clock.share(FINDING), tuple[Clause, ...]()
-        for longer in ((), guessed.longer):
+        for last, longer in ((False, ()), (True, guessed.longer)):
             wanted = (*(c for c in guessed.clauses if c not in set(known)), *longer)
             try:
                 clauses = self._inductive(encoding, guessed, wanted, known, clock)
@@ -183,7 +183,7 @@ class _Work:
             else:
                 stage = invariants.stage(guessed, known, first=True)
                 stage = invariants.following(encoding, stage, clock.share(0.2))
-                if invariants.has_sums(encoding, stage) and not longer:
+                if invariants.has_sums(encoding, stage) and not last:
                     continue
             if not self._add(stage):
                 return
