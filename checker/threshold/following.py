@@ -41,7 +41,7 @@ Cost = tuple[int, int, int]
 """Forged messages, messages from processes that will crash, steps."""
 
 Got = frozenset[tuple[int, str]]
-"""From whom a process has received what (names of messages)."""
+"""From whom a process has received what (messages as text)."""
 
 
 class Lost(Exception):
@@ -109,8 +109,8 @@ def _followed(walk: _Walk, prop: Property, run: Run) -> Path:
 
 @dataclass
 class _Walk:
-    """How far the run is followed: where each process is (``None``: Byzantine), and what it has
-    received.
+    """How far the run is followed: where each process is (``None``: Byzantine), what it has
+    received, and what of that which is counted (``texts``: of each kind) it has sent.
 
     ``chance``: decides for what is not the cheapest; ``spent``: transitions computed; ``grows``: a
     capacity that was too small.
@@ -122,6 +122,8 @@ class _Walk:
     states: list[State]
     got: list[Got]
     fitting: Fitting
+    texts: tuple[str, ...]
+    sent: list[set[str]]
     actions: dict[int, TransitionSystem] = field(default_factory=dict)
     grows: str | None = None
     chance: random.Random | None = None
@@ -141,7 +143,9 @@ class _Walk:
                 continue
             if all(fitting.fits(state, p, place) for p, place in places.items()):
                 nothing: list[Got] = [frozenset()] * len(at)
-                return cls(automaton, system, at, [state], nothing, fitting)
+                texts = tuple(kind.name.partition(" from ")[0] for kind in automaton.kinds)
+                sent = [set[str]() for _ in at]
+                return cls(automaton, system, at, [state], nothing, fitting, texts, sent)
         raise Lost("no initial state of the finite system is the one with which the run begins")
 
     # ---- one step of one process ----------------------------------------------------------
@@ -156,6 +160,7 @@ class _Walk:
                 continue
             tried.add(alike)
             if self._told_already(rule):
+                self.sent[process] |= {self.texts[kind] for kind in rule.sends}
                 self.at[process] = rule.target
                 return
             found = self._taken(process, rule)
@@ -163,6 +168,7 @@ class _Walk:
                 states, got = found
                 self.states.extend(states)
                 self.got[process] = got
+                self.sent[process] |= {self.texts[kind] for kind in rule.sends}
                 self.at[process] = rule.target
                 return
         name = self.automaton.locations[rule.source].name
@@ -188,7 +194,7 @@ class _Walk:
         else with whatever there is to receive."""
         receipts = {r.name: r for r in self.automaton.receipts}
         asked = {receipts[name] for name in names(rule.guard) if name in receipts}
-        about = {self.automaton.kinds[k].message for receipt in asked for k in receipt.kinds}
+        about = {self.texts[k] for receipt in asked for k in receipt.kinds}
         if self.chance is not None and self.chance.random() < 0.5:
             return self._search(process, rule, None, strict=False)
         return self._search(process, rule, about) or self._search(process, rule, None)
@@ -219,10 +225,10 @@ class _Walk:
                 has = got if come is None else got | {come}
                 way = (*before, after)
                 if self._moves(step) and self.fitting.fits(after, process, target):
-                    if not strict or self._is(step, rule):
+                    if self._sends(process, step, rule) and (not strict or self._is(step, rule)):
                         return list(way), has
                     otherwise = otherwise or (list(way), has)
-                elif come is None or not _about(come[1], about):
+                elif come is None or not (about is None or come[1] in about):
                     continue
                 elif self.fitting.fits(after, process, source):
                     place = self.at[come[0]]
@@ -266,6 +272,17 @@ class _Walk:
             return True
         marks = [self.system.marks[e.mark] for e in step.events]
         return any(m.kind is MarkKind.HANDLER and m.place == rule.place for m in marks)
+
+    def _sends(self, process: int, step: Transition, rule: Rule) -> bool:
+        """Whether what is counted of what ``process`` sends is what it sends by ``rule``."""
+        marks = self.system.marks
+        sent = {
+            text_of(marks[e.mark].types[2], e.args[2])
+            for e in step.events
+            if marks[e.mark].kind is MarkKind.SEND
+        }
+        wanted = {self.texts[kind] for kind in rule.sends}
+        return (sent & set(self.texts)) - self.sent[process] == wanted - self.sent[process]
 
     # ---- the end --------------------------------------------------------------------------
 
@@ -317,10 +334,6 @@ class _Walk:
                     self.got[process] |= {come}
                     return after
         return None
-
-
-def _about(message: str, about: set[str] | None) -> bool:
-    return about is None or message.partition("(")[0] in about
 
 
 def _assigned(automaton: Automaton, run: Run, system: TransitionSystem) -> list[int | None]:

@@ -17,6 +17,7 @@ from checker.system.interpreter import State
 from checker.system.ir import Block, Expr, TransitionSystem, domain_item
 from checker.system.types import (
     AtomT,
+    BoolT,
     MapT,
     OptionT,
     SeqT,
@@ -93,6 +94,8 @@ def text_of(type_: Type, value: Value) -> str:
             return f"({', '.join(inside)})"
         case OptionT(inner_type):
             return "none" if value is None else f"some({text_of(inner_type, _listed(value)[0])})"
+        case BoolT():
+            return "true" if value else "false"
         case _:
             return str(value)
 
