@@ -29,9 +29,25 @@ from checker.threshold.automaton import (
 )
 from checker.threshold.extract_merge import Chart, merged
 from checker.threshold.extract_numbers import receipts_in, without
+from checker.threshold.extract_operations import (
+    fits,
+)
+from checker.threshold.extract_spots import (
+    History,
+    Spot,
+    Step,
+)
 from checker.threshold.extract_start import check_states
-from checker.threshold.extract_steps import History, Spot, Step, Steps
-from checker.threshold.extract_values import OTHERS, Count, Made, Who, fits, shown
+from checker.threshold.extract_steps import (
+    Steps,
+)
+from checker.threshold.extract_values import (
+    OTHERS,
+    Count,
+    Made,
+    Who,
+    shown,
+)
 from checker.threshold.extract_world import Settings, for_every, settings_of
 from checker.threshold.fragment import Found, Leaves, survey
 
@@ -144,7 +160,9 @@ def _forged(settings: Settings, steps: Steps) -> set[tuple[Made, str]]:
         return set()
     names = (OTHERS, *settings.scale.named)
     decls = settings.check.protocol.messages
-    return {(made, who) for d in decls for made in steps.messages(d.name) for who in names}
+    return {
+        (made, who) for d in decls for made in steps.receptions.messages(d.name) for who in names
+    }
 
 
 def _counts(count: Count, made: Made, sender: str) -> bool:

@@ -13,8 +13,14 @@ from checker.lang import typed
 from checker.threshold.arithmetic import TRUE
 from checker.threshold.automaton import AtLeast, Condition, Linear
 from checker.threshold.extract_numbers import ONE, at_least, atoms, implies, minus, receipts_in
-from checker.threshold.extract_steps import Spot, Step, Wanted
-from checker.threshold.extract_values import Made
+from checker.threshold.extract_spots import (
+    Spot,
+    Step,
+    Wanted,
+)
+from checker.threshold.extract_values import (
+    Made,
+)
 from checker.threshold.fragment import Found, Leaves
 
 
@@ -55,13 +61,16 @@ def merged(
 ) -> Chart:
     """``chart`` with places that are alike as one, in an order in which steps lead on.
 
-    ``faulty``: how many processes may be faulty.  A cycle leaves the fragment (T011), which is added to ``found``.
+    ``faulty``: how many processes may be faulty.  A cycle leaves the fragment (T011),
+    which is added to ``found``.
     """
     order = _ordered(chart, handler_of, found)
     if found.diagnostics:
         return chart
     ahead: dict[Spot, _Ahead] = {}
     small: dict[Spot, Spot] = {}
+    steps: dict[Spot, list[Step]] = {}
+    known: dict[tuple[Spot, frozenset[Step]], Spot] = {}
     for spot in reversed(order):
         whole = _Ahead()
         for step in chart.steps[spot]:
@@ -71,16 +80,19 @@ def merged(
             whole = whole.joined(ahead[step.target])
             whole = whole.joined(_Ahead(kinds, atoms(step.guard), step.attempts, wanted))
         ahead[spot] = whole
-        small[spot] = _forgetting(spot, whole, receipts, kinds_of, faulty)
-    result = Chart(tuple(dict.fromkeys(small[spot] for spot in chart.starts)))
-    for spot in order:
-        out = result.steps.setdefault(small[spot], [])
-        for step in chart.steps[spot]:
-            target = small[step.target]
-            new = replace(step, target=target, attempts=frozenset(), wanted=None)
-            if new not in out:
-                out.append(new)
-    return _reached(Chart(result.starts, {s: _needed(out) for s, out in result.steps.items()}))
+        out = [
+            replace(step, target=small[step.target], attempts=frozenset(), wanted=None)
+            for step in chart.steps[spot]
+        ]
+        needed = _needed(list(dict.fromkeys(out)))
+        alike = _forgetting(spot, whole, receipts, kinds_of, faulty)
+        number = sum(1 for other, _ in known if other == alike)
+        new = replace(alike, variant=number)
+        small[spot] = known.setdefault((alike, frozenset(needed)), new)
+        steps.setdefault(small[spot], needed)
+    starts = tuple(dict.fromkeys(small[spot] for spot in chart.starts))
+    forward = dict.fromkeys(small[spot] for spot in order)
+    return _reached(Chart(starts, {spot: steps[spot] for spot in forward}))
 
 
 def _needed(out: list[Step]) -> list[Step]:
@@ -102,9 +114,12 @@ def _covers(less: Step, more: Step) -> bool:
 def _reached(chart: Chart) -> Chart:
     """``chart`` with those places that its steps lead to, in its order."""
     seen = set(chart.starts)
-    for spot, out in chart.steps.items():
-        if spot in seen:
-            seen.update(step.target for step in out)
+    todo = list(chart.starts)
+    while todo:
+        for step in chart.steps[todo.pop()]:
+            if step.target not in seen:
+                seen.add(step.target)
+                todo.append(step.target)
     return Chart(chart.starts, {spot: out for spot, out in chart.steps.items() if spot in seen})
 
 

@@ -10,7 +10,13 @@ from checker.diagnostics import Span
 from checker.lang import typed
 from checker.threshold.arithmetic import FALSE
 from checker.threshold.automaton import Condition, Linear
+from checker.threshold.extract_binders import (
+    bindings,
+)
 from checker.threshold.extract_numbers import both, inverse
+from checker.threshold.extract_operations import (
+    alike,
+)
 from checker.threshold.extract_values import (
     EVERYTHING,
     ME,
@@ -20,8 +26,6 @@ from checker.threshold.extract_values import (
     Scale,
     Scene,
     Who,
-    alike,
-    bindings,
     condition,
     evaluate,
     is_condition,

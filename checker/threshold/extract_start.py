@@ -7,7 +7,16 @@ from collections.abc import Iterator
 from checker.lang import typed
 from checker.system.instantiate.walk import nodes
 from checker.threshold.arithmetic import TRUE
-from checker.threshold.extract_values import OTHERS, Scale, Scene, bindings, evaluate, members
+from checker.threshold.extract_binders import (
+    bindings,
+)
+from checker.threshold.extract_values import (
+    OTHERS,
+    Scale,
+    Scene,
+    evaluate,
+    members,
+)
 from checker.threshold.fragment import Found, Leaves
 
 

@@ -1,20 +1,14 @@
 """What a process can do where it is: its handlers as steps from one spot to another.
 
-A spot is a place in the control of a process with everything that its future can depend on.
-
-Messages with a handler of their own (``upon receive``) are taken when they arrive, and are gone
-where no handler takes them.  So what has been received may have been missed: where that is
-possible the way forks, and one branch never takes that message (``missed``).  That says no less
-than what can happen, and just that where a handler takes its message wherever it comes.  A
-condition whose handler changes nothing can be taken for ever: then the process need not do anything
-else (``resting``).
+A condition whose handler changes nothing can be taken for ever: then the process need not take any
+other condition (``resting``).
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from checker.lang import typed
 from checker.threshold.arithmetic import FALSE, TRUE
@@ -24,113 +18,39 @@ from checker.threshold.extract_numbers import (
     compared,
     given,
     lasting,
-    receipts_in,
-    rises,
     without,
 )
-from checker.threshold.extract_paths import Effect, Path, Sending, Telling, Walker, started, tested
-from checker.threshold.extract_start import initial_values, senders
+from checker.threshold.extract_operations import (
+    fits,
+)
+from checker.threshold.extract_paths import Effect, Path, Sending, Telling, started, tested
+from checker.threshold.extract_receptions import Reception, Receptions
+from checker.threshold.extract_spots import Ground, History, Spot, Step, Wanted, sent_behind
+from checker.threshold.extract_start import initial_values
 from checker.threshold.extract_values import (
     OTHERS,
-    PEER,
-    Count,
-    Made,
     Scene,
-    Who,
-    condition,
-    fits,
-    matched,
-    matched_all,
     members,
     shown,
 )
 from checker.threshold.extract_world import Settings, taking
 from checker.threshold.fragment import Found, Leaves
 
-Wanted = tuple[int, str]
-"""A handler, by its number, and the name of the count that it waits for."""
 
-History = tuple[str, str]
-"""``request`` or ``indication``, and the operator."""
+class Steps(Ground):
+    """The steps of all processes of a check; what leaves the fragment goes to ``found``.
 
-
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """``values``: of the variables, ``told``: of the histories, in order; ``turn``: requests that
-    were made; ``sent``: messages, ``own``: those of them never sent to itself; ``known``:
-    conditions that hold for ever; ``soiled``: what may have been received without being taken;
-    ``pending``: what is still sent at the start."""
-
-    group: int
-    values: tuple[object, ...]
-    told: tuple[tuple[object, ...], ...]
-    turn: int = 0
-    sent: frozenset[Made] = frozenset()
-    own: frozenset[Made] = frozenset()
-    known: frozenset[Condition] = frozenset()
-    soiled: frozenset[Wanted] = frozenset()
-    missed: frozenset[Wanted] = frozenset()
-    resting: bool = False
-    crashed: bool = False
-    pending: tuple[Sending, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """``sends``: for the first time; ``attempts``: all that the handler sends; ``wanted``: the
-    message that it takes; ``handler``: its number, or -1."""
-
-    target: Spot
-    guard: Condition
-    sends: tuple[Made, ...]
-    attempts: frozenset[Made]
-    label: str
-    handler: int = -1
-    wanted: Wanted | None = None
-    indications: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Reception:
-    """What one handler does with one message at a spot: it takes it where ``guard`` holds."""
-
-    wanted: Wanted
-    message: Made
-    paths: tuple[Path, ...]
-    guard: Condition
-
-
-class Steps:
-    """The steps of all processes of a check; what leaves the fragment goes to ``found``."""
+    ``sees_crashes``: a property asks who has crashed by now.
+    """
 
     def __init__(
         self, settings: Settings, histories: tuple[History, ...], sees_crashes: bool, found: Found
     ) -> None:
-        self.settings, self.histories, self.found = settings, histories, found
+        super().__init__(settings, histories, found)
         self.sees_crashes = sees_crashes
-        self.role = settings.check.protocol.roles[0]
-        self.states = tuple(decl.name for decl in self.role.states)
-        self.types = {decl.name: decl.type for decl in self.role.states}
-        self.again = "stubborn" in settings.check.links
+        self.receptions = Receptions(self)
         self.interrupted = settings.check.crash_points == "inside"
-        self._messages: dict[str, tuple[Made, ...]] = {}
-        self._wanted: set[Wanted] | None = None
-        self._at: dict[tuple[int, tuple[object, ...]], list[_Reception]] = {}
         self._open: dict[tuple[int, tuple[object, ...]], list[tuple[int, Path]]] = {}
-
-    # ---- scenes -------------------------------------------------------------------------------
-
-    def group(self, spot: Spot) -> Group:
-        return self.settings.groups[spot.group]
-
-    def walker(self, group: Group) -> Walker:
-        keeps = frozenset(op for kind, op in self.histories if kind == "indication")
-        return Walker(self.settings.scale, self.settings.who(group), self.types, keeps)
-
-    def scene(self, spot: Spot) -> Scene:
-        who = self.settings.who(self.group(spot))
-        values = dict(zip(self.states, spot.values, strict=True))
-        return Scene(self.settings.scale, who, values)
 
     # ---- the start ----------------------------------------------------------------------------
 
@@ -161,11 +81,11 @@ class Steps:
                     open_ = [found for path in open_ for found in self._begun(handler, path, group)]
             for path in open_:
                 for cut, effects in self._cuts(group, path.effects, True):
-                    told = self._heard(spot.told, effects)
+                    told = self.heard(spot.told, effects)
                     after = tuple(path.values[name] for name in self.states)
                     sends = tuple(e for e in effects if isinstance(e, Sending))
                     begun = replace(spot, values=after, told=told, pending=sends, crashed=cut)
-                    yield from self._forked(begun)
+                    yield from self.receptions.forked(begun)
 
     def _begun(self, handler: typed.Handler, path: Path, group: Group) -> Iterator[Path]:
         walker = self.walker(group)
@@ -187,7 +107,7 @@ class Steps:
             return [
                 step for step in self._taken(spot, Path(TRUE, {}, {}, spot.pending), "upon init")
             ]
-        receptions = self._receptions(spot)
+        receptions = self.receptions.at(spot)
         for reception in receptions:
             if reception.wanted not in spot.missed:
                 found += self._received(spot, reception, receptions)
@@ -199,7 +119,7 @@ class Steps:
             found.append(Step(gone, TRUE, (), frozenset(), "crash"))
         return found
 
-    def _conditions(self, spot: Spot, receptions: list[_Reception]) -> list[Step]:
+    def _conditions(self, spot: Spot, receptions: list[Reception]) -> list[Step]:
         moving: list[Step] = []
         idle: list[Condition] = []
         for number, path in self._open_paths(spot):
@@ -241,7 +161,7 @@ class Steps:
                 walker = self.walker(self.group(spot))
                 yield from walker.paths(handler.body, started(inner, guard))
 
-    def _asked(self, spot: Spot, receptions: list[_Reception]) -> list[Step]:
+    def _asked(self, spot: Spot, receptions: list[Reception]) -> list[Step]:
         requests = self.settings.requests[self.group(spot).process or OTHERS]
         if spot.turn >= len(requests):
             return []
@@ -264,56 +184,8 @@ class Steps:
 
     # ---- messages -----------------------------------------------------------------------------
 
-    def _receptions(self, spot: Spot) -> list[_Reception]:
-        key = (spot.group, spot.values)
-        if key not in self._at:
-            found = self._at[key] = []
-            for number, handler in enumerate(self.role.handlers):
-                if isinstance(handler.event, typed.OnReceive):
-                    try:
-                        found += self._of_handler(spot, number, handler, handler.event)
-                    except Leaves as leaves:
-                        self.found.add(leaves)
-        return self._at[key]
-
-    def _of_handler(
-        self, spot: Spot, number: int, handler: typed.Handler, event: typed.OnReceive
-    ) -> Iterator[_Reception]:
-        scene = self.scene(spot)
-        walker = self.walker(self.group(spot))
-        for made in self.messages(event.message):
-            fields = matched_all(event.patterns, made.fields, scene)
-            if fields is None:
-                continue
-            for sender in senders(handler, event, self.settings.scale):
-                inner = scene.bound(fields[1])
-                also: object = True
-                if sender is not None:
-                    one = matched(event.sender, Who(sender) if sender else PEER, inner)
-                    if one is None:
-                        continue
-                    also, inner = one[0], inner.bound(one[1])
-                guard, possible = tested(handler, None, inner)
-                guard = both(condition(fields[0]), condition(also), guard)
-                if not possible or guard == FALSE:
-                    continue
-                paths = tuple(walker.paths(handler.body, started(inner, guard)))
-                name = self.settings.scale.counted(Count(made.message, made.fields, sender))
-                yield _Reception((number, name.terms[0][0]), made, paths, guard)
-
-    def messages(self, name: str) -> tuple[Made, ...]:
-        """All messages of a name that there can be."""
-        if name not in self._messages:
-            decl = next(d for d in self.settings.check.protocol.messages if d.name == name)
-            scene = Scene(self.settings.scale)
-            self._messages[name] = ()
-            fields = [members(type_, scene, decl.span) for _, type_ in decl.fields]
-            found = tuple(Made(name, values) for values in itertools.product(*fields))
-            self._messages[name] = found
-        return self._messages[name]
-
     def _received(
-        self, spot: Spot, reception: _Reception, receptions: list[_Reception]
+        self, spot: Spot, reception: Reception, receptions: list[Reception]
     ) -> list[Step]:
         number, name = reception.wanted
         arrived = compared(">=", Linear(((name, 1),)), Linear((), 1))
@@ -324,39 +196,6 @@ class Steps:
             found += self._moved(spot, path, label, number, reception.wanted, receptions)
         return found
 
-    def _tight(self, spot: Spot, reception: _Reception, all_: list[_Reception]) -> int:
-        """2: no such message is gone here without its handler having done something; 1: some may
-        be, but then the last one does; 0: any may be gone."""
-        rivals = [r for r in all_ if r.message == reception.message and r is not reception]
-        if any(rival.paths for rival in rivals):
-            return 0
-        loops = [path for path in reception.paths if self._stays(spot, path)]
-        if not loops and reception.guard == TRUE:
-            return 2
-        if any(path.chosen for path in reception.paths):
-            return 0
-        mine = Count(reception.message.message, reception.message.fields).name
-        own = {n for n in self.settings.scale.counts if n.split(" from ")[0] == mine}
-        moves = [path.guard for path in reception.paths if path not in loops]
-        if self.again:
-            return 1 if all(rises(guard) for guard in moves) else 0
-        return 1 if all(rises(g) and receipts_in(g) <= own for g in moves) else 0
-
-    def _live(self, spot: Spot, reception: _Reception) -> bool:
-        return any(not self._stays(spot, path) for path in reception.paths)
-
-    def _stays(self, spot: Spot, path: Path) -> bool:
-        """Whether nothing is different behind ``path``."""
-        if any(isinstance(e, Telling) and self._kept(e) for e in path.effects):
-            return False
-        sends = {e.made for e in path.effects if isinstance(e, Sending)}
-        own = spot.own - {e.made for e in path.effects if isinstance(e, Sending) and e.to_self}
-        same = tuple(path.values[name] for name in self.states) == spot.values
-        return same and sends <= spot.sent and own == spot.own
-
-    def _kept(self, telling: Telling) -> bool:
-        return (telling.kind, telling.op) in self.histories
-
     # ---- from spot to spot --------------------------------------------------------------------
 
     def _moved(
@@ -366,20 +205,20 @@ class Steps:
         label: str,
         number: int,
         wanted: Wanted | None,
-        receptions: list[_Reception],
+        receptions: list[Reception],
     ) -> list[Step]:
         """The steps that ``path`` is, none where it changes nothing."""
         request = any(isinstance(e, Telling) and e.kind == "request" for e in path.effects)
         path = replace(path, guard=self._left(spot, path.guard))
-        if path.guard == FALSE or (not request and self._stays(spot, path)):
+        if path.guard == FALSE or (not request and self.stays(spot, path)):
             return []
         soiled = set(spot.soiled)
         for reception in receptions:
-            if reception.wanted == wanted or self._tight(spot, reception, receptions) < 2:
+            if reception.wanted == wanted or self.receptions.tight(spot, reception, receptions) < 2:
                 soiled.add(reception.wanted)
         here = {r.wanted for r in receptions}
-        soiled |= self._all_wanted() - here
-        spot = replace(spot, soiled=frozenset() if self.again else frozenset(soiled))
+        soiled |= self.receptions.wanted() - here
+        spot = replace(spot, soiled=frozenset() if self.receptions.again else frozenset(soiled))
         return self._taken(spot, path, label, number, wanted)
 
     def _left(self, spot: Spot, guard: Condition) -> Condition:
@@ -398,20 +237,6 @@ class Steps:
             guard = without(guard, frozenset(mine - heard))
         return given(guard, spot.known)
 
-    def _all_wanted(self) -> set[Wanted]:
-        """All messages with their handlers."""
-        if self._wanted is not None:
-            return self._wanted
-        found: set[Wanted] = set()
-        for number, handler in enumerate(self.role.handlers):
-            event = handler.event
-            if isinstance(event, typed.OnReceive):
-                for made in self.messages(event.message):
-                    for sender in senders(handler, event, self.settings.scale):
-                        found.add((number, Count(made.message, made.fields, sender).name))
-        self._wanted = found
-        return found
-
     def _taken(
         self,
         spot: Spot,
@@ -424,11 +249,11 @@ class Steps:
         attempts = frozenset(e.made for e in path.effects if isinstance(e, Sending))
         found: list[Step] = []
         for cut, effects in self._cuts(self.group(spot), path.effects, not path.values):
-            sent, own = _sent(spot, effects)
+            sent, own = sent_behind(spot, effects)
             target = replace(
                 spot,
                 values=values,
-                told=self._heard(spot.told, effects),
+                told=self.heard(spot.told, effects),
                 sent=sent,
                 own=own,
                 known=spot.known | lasting(path.guard),
@@ -444,7 +269,7 @@ class Steps:
                 if isinstance(e, Telling) and e.kind == "indication"
             )
             told = f"{label} (crashes inside)" if cut else label
-            for each in [target] if cut else self._forked(target):
+            for each in [target] if cut else self.receptions.forked(target):
                 found.append(Step(each, path.guard, sends, attempts, told, number, wanted, said))
         return found
 
@@ -458,46 +283,6 @@ class Steps:
         for position, effect in enumerate(effects):
             if isinstance(effect, Telling) and (position or not begun):
                 yield True, effects[:position]
-
-    def _heard(
-        self, told: tuple[tuple[object, ...], ...], effects: tuple[Effect, ...]
-    ) -> tuple[tuple[object, ...], ...]:
-        histories = list(told)
-        for effect in effects:
-            if isinstance(effect, Telling) and self._kept(effect):
-                number = self.histories.index((effect.kind, effect.op))
-                histories[number] = (*histories[number], effect.entry)
-        return tuple(histories)
-
-    def _forked(self, spot: Spot) -> Iterator[Spot]:
-        """``spot``, and what it is where messages that may have been missed were."""
-        if spot.pending or spot.crashed:
-            yield spot
-            return
-        receptions = self._receptions(spot)
-        risky = [
-            r.wanted
-            for r in receptions
-            if self._live(spot, r)
-            and r.wanted not in spot.missed
-            and (r.wanted in spot.soiled or self._tight(spot, r, receptions) == 0)
-        ]
-        for size in range(len(risky) + 1):
-            for gone in itertools.combinations(risky, size):
-                yield replace(spot, missed=spot.missed | frozenset(gone))
-
-
-def _sent(spot: Spot, effects: tuple[Effect, ...]) -> tuple[frozenset[Made], frozenset[Made]]:
-    """What has been sent behind ``effects``, and what of it never to itself."""
-    sent, own = set(spot.sent), set(spot.own)
-    for effect in effects:
-        if isinstance(effect, Sending):
-            if effect.to_self:
-                own.discard(effect.made)
-            elif effect.made not in sent:
-                own.add(effect.made)
-            sent.add(effect.made)
-    return frozenset(sent), frozenset(own)
 
 
 def _written(entry: object) -> str:

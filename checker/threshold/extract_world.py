@@ -10,6 +10,9 @@ from checker.system.instantiate.stack import payloads
 from checker.system.instantiate.walk import nodes
 from checker.threshold.arithmetic import TRUE, plus
 from checker.threshold.automaton import Condition, Group, Linear, Mode
+from checker.threshold.extract_binders import (
+    matched_all,
+)
 from checker.threshold.extract_numbers import (
     as_linear,
     at_least,
@@ -29,7 +32,6 @@ from checker.threshold.extract_values import (
     condition,
     evaluate,
     is_condition,
-    matched_all,
 )
 from checker.threshold.fragment import Found, Leaves
 

@@ -25,8 +25,17 @@ from checker.threshold.automaton import (
     Somebody,
     StateFormula,
 )
+from checker.threshold.extract_binders import (
+    domain,
+    matched,
+)
 from checker.threshold.extract_start import initial_values
-from checker.threshold.extract_values import ME, Scene, Who, domain, evaluate, matched
+from checker.threshold.extract_values import (
+    ME,
+    Scene,
+    Who,
+    evaluate,
+)
 from checker.threshold.extract_world import Settings
 from checker.threshold.fragment import Leaves
 

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from checker.lang import typed
 from checker.system.instantiate.walk import nodes
 from checker.threshold.automaton import Automaton
-from checker.threshold.extract_values import Who
+from checker.threshold.extract_values import (
+    Who,
+)
 from checker.threshold.extract_world import Settings
 from checker.threshold.fragment import Leaves
 from checker.threshold.questions_states import (

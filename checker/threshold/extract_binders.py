@@ -1,0 +1,100 @@
+"""Patterns, and what is said of all values of something."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from checker.lang import typed
+from checker.threshold.arithmetic import TRUE
+from checker.threshold.automaton import Condition
+from checker.threshold.extract_numbers import (
+    both,
+    either,
+    inverse,
+)
+from checker.threshold.extract_operations import alike
+from checker.threshold.extract_values import (
+    Scene,
+    condition,
+    evaluate,
+    no_count,
+    truth,
+)
+from checker.threshold.fragment import Leaves
+
+
+def domain(binder: typed.Binder, scene: Scene) -> tuple[object, ...]:
+    """The values that ``binder`` goes through, in a fixed order."""
+    found = evaluate(binder.domain, scene)
+    if not isinstance(found, frozenset | tuple):
+        raise no_count(binder.domain)
+    return tuple(sorted(found, key=repr)) if isinstance(found, frozenset) else found
+
+
+def matched(
+    pattern: typed.Pattern, value: object, scene: Scene
+) -> tuple[object, dict[str, object]] | None:
+    """When ``value`` matches and what names stand for; ``None``: never."""
+    match pattern:
+        case typed.Bind(_, name):
+            return True, {name: value}
+        case typed.Ignore():
+            return True, {}
+        case typed.Equals(_, wanted):
+            same = alike(value, evaluate(wanted, scene), wanted.span)
+            return None if same is False else (same, {})
+        case typed.Parts(_, items):
+            assert isinstance(value, tuple)
+            return matched_all(items, value, scene)
+        case _:
+            raise Leaves("T007", "this pattern can't be counted", None)
+
+
+def matched_all(
+    patterns: tuple[typed.Pattern, ...], values: tuple[object, ...], scene: Scene
+) -> tuple[object, dict[str, object]] | None:
+    """Patterns side by side: all must match."""
+    parts, names = [], dict[str, object]()
+    for pattern, value in zip(patterns, values, strict=True):
+        one = matched(pattern, value, scene.bound(names))
+        if one is None:
+            return None
+        parts.append(condition(one[0]))
+        names.update(one[1])
+    return truth(both(*parts)), names
+
+
+def bindings(binder: typed.Binder, scene: Scene) -> Iterator[tuple[Condition, Scene]]:
+    """For each value of ``binder`` when it counts, and the scene inside."""
+    for value in domain(binder, scene):
+        found = matched(binder.pattern, value, scene)
+        if found is None:
+            continue
+        inner = scene.bound(found[1])
+        where = True if binder.where is None else evaluate(binder.where, inner)
+        if where is not False:
+            yield both(condition(found[0]), condition(where)), inner
+
+
+def quantified(expr: typed.Quantified, scene: Scene) -> object:
+    def nest(binders: tuple[typed.Binder, ...], scene: Scene) -> Condition:
+        if not binders:
+            return condition(evaluate(expr.body, scene))
+        inner = [(where, nest(binders[1:], s)) for where, s in bindings(binders[0], scene)]
+        if expr.kind == "forall":
+            return both(*(either(inverse(where), part) for where, part in inner))
+        return either(*(both(where, part) for where, part in inner))
+
+    return truth(nest(expr.binders, scene))
+
+
+def collected(
+    expr: typed.Comprehension, binders: tuple[typed.Binder, ...], scene: Scene
+) -> Iterator[object]:
+    if not binders:
+        yield evaluate(expr.item, scene)
+        return
+    for where, inner in bindings(binders[0], scene):
+        if where != TRUE:
+            raise no_count(expr)
+        yield from collected(expr, binders[1:], inner)
