@@ -9,15 +9,16 @@ holds there is left out, and z3 is asked about all other numbers.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from checker.lang import typed
 from checker.loading import general, load_check
 from checker.notes import not_promised
 from checker.options import Options, version
 from checker.proving.replayed import Finite, Refuted, refuted
+from checker.proving.sizing import conditions, defaults, thresholds, weakened
 from checker.system.instantiate.sizes import require_settable
 from checker.threshold.arithmetic import comparisons, pushed
 from checker.threshold.automaton import (
@@ -46,7 +47,12 @@ QUERY = 60.0
 ATTEMPTS = 4
 """So many runs at different numbers are followed before a violation is said to be unknown."""
 
+FOR_ONE = 10.0
+"""Seconds for exploring a system only to learn whether less could be required."""
+
 ENGINE = "z3"
+
+_T = TypeVar("_T")
 
 
 def prove_every(
@@ -138,8 +144,7 @@ class _Proving:
     proposals: tuple[str, ...] = ()
     sufficient: bool | None = None
     stopped: str | None = None
-    queries: int = 0
-    spent: float = 0.0
+    counting: Counting | None = None
 
     @classmethod
     def begun(
@@ -156,7 +161,6 @@ class _Proving:
 
     def ask(self) -> None:
         """Decides every question, as far as the time goes and nobody interrupts."""
-        counting: Counting | None = None
         for question in self.questions:
             self._say(question.property)
             if self.stopped is None and self._left() <= 0.0:
@@ -165,8 +169,9 @@ class _Proving:
                 self._know(question, Word.UNKNOWN, self.stopped)
                 continue
             try:
-                counting = counting or self._counting(self.automaton.resilience)
-                self._decide(question, counting)
+                if self.counting is None:
+                    self.counting = self._counting(self.automaton, self.automaton.resilience)
+                self._decide(question, self.counting)
             except KeyboardInterrupt:
                 self.stopped = INTERRUPTED
                 self._know(question, Word.UNKNOWN, INTERRUPTED)
@@ -193,7 +198,7 @@ class _Proving:
                         excluded.append(found.reason)
                         numbers = self._numbers(run)
                         resilience = And((resilience, Not(equal_to(numbers))))
-                        counting = self._counting(resilience)
+                        counting = counting.assuming(resilience)
                         continue
                     self._refuted(question, run, found)
                     self.stopped = INTERRUPTED if found.interrupted else None
@@ -202,10 +207,10 @@ class _Proving:
         why = f"the automaton has runs that the protocol has not: {said}, and so on"
         self._know(question, Word.UNKNOWN, why)
 
-    def _counting(self, resilience: Condition) -> Counting:
+    def _counting(self, automaton: Automaton, resilience: Condition) -> Counting:
         from checker.engines.symbolic.thresholds import Counting
 
-        return Counting(self.automaton, seconds=self._query(), resilience=resilience)
+        return Counting(automaton, seconds=self._query(), resilience=resilience)
 
     def _query(self) -> float:
         """Seconds for the next query."""
@@ -257,7 +262,8 @@ class _Proving:
 
     def _proved(self, question: Question, excluded: list[str]) -> None:
         self._know(question, Word.PROVED, f"for {self._scope()}")
-        said = "no run of the automaton violates it, by a query in each of two forms"
+        decision = self.decisions[question.property]
+        said = decision.certificate or "no run of the automaton violates it"
         if excluded:
             said += f"; but for the numbers that were explored: {'; '.join(excluded)}"
         known = self.verdicts[question.property]
@@ -304,9 +310,51 @@ class _Proving:
 
     def weaken(self) -> None:
         """Whether the condition on sizes is enough, and whether less would be."""
+        words = {v.word for v in self.verdicts.values()}
+        if words == {Word.PROVED}:
+            self.sufficient = True
+        elif Word.VIOLATED in words:
+            self.sufficient = False
+        if not self.sufficient or self.counting is None:
+            return
+        for found in self._stopping(weakened(self.counting, self.questions, self._follow_on)):
+            self.weakened = (*self.weakened, found)
+            self._say("whether less could be required")
 
     def propose(self) -> None:
         """Conditions and thresholds that would do."""
+        if self.counting is None:
+            return
+        asked = [q for q in self.questions if self.verdicts[q.property].trace is None]
+        for found in self._stopping(conditions(self.counting, asked)):
+            self.proposals = (*self.proposals, found)
+            self._say("what could be required")
+        names = [q.property for q in asked]
+        for name in defaults(self.check):
+            if self.stopped:
+                return
+            self._say(f"what {name} could be")
+            values = thresholds(self.check, name, names, extracted, self._counting)
+            for found in self._stopping(values):
+                self.proposals = (*self.proposals, found)
+
+    def _follow_on(self, question: Question, run: Run) -> Refuted:
+        limits = replace(self.options.limits, timeout=min(max(self._left(), 0.001), FOR_ONE))
+        options = replace(self.options, limits=limits, explain=None)
+        return refuted(self.finite, self.automaton, question, run, options, self.listener)
+
+    def _stopping(self, found: Iterator[_T]) -> Iterator[_T]:
+        """``found``, as long as there is time and nobody interrupts."""
+        try:
+            for one in found:
+                yield one
+                if self._left() <= 0.0:
+                    self.stopped = self.options.limits.no_more_time
+                    return
+                assert self.counting is not None
+                self.counting.asking.seconds = self._query()
+        except KeyboardInterrupt:
+            self.stopped = INTERRUPTED
 
     def report(self) -> Report:
         """Everything."""
@@ -318,7 +366,7 @@ class _Proving:
         guards = {g for rule in self.automaton.rules for g in comparisons(pushed(rule.guard))}
         words = Words(self.automaton)
         condition = words.condition(self.automaton.resilience)
-        spent = [d for d in self.decisions.values()]
+        asking = None if self.counting is None else self.counting.asking
         proof = Proof(
             scope=self._scope(),
             automaton=AutomatonSize(
@@ -328,8 +376,8 @@ class _Proving:
             sufficient=self.sufficient,
             weakened=self.weakened,
             proposals=self.proposals,
-            queries=self.queries + sum(d.queries for d in spent),
-            seconds=self.spent + sum(d.seconds for d in spent),
+            queries=0 if asking is None else asking.queries,
+            seconds=0.0 if asking is None else asking.spent,
         )
         return Report(
             file=self.path,

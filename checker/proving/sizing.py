@@ -1,0 +1,114 @@
+"""Whether less could be required of sizes, and what could be required, or waited for, instead.
+
+What z3 says fails is followed before it is said to fail, as everywhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from checker.lang import typed
+from checker.proving.replayed import Refuted
+from checker.threshold.automaton import Automaton, Condition, Question, Quotient, Run
+from checker.threshold.wording import Words
+from checker.witness.proof import Weakened
+
+if TYPE_CHECKING:
+    from checker.engines.symbolic.thresholds import Counting
+
+PROPOSED = 3
+"""So many conditions, and so many values of each threshold, are proposed at most."""
+
+TRIED = 60
+"""So many candidates without an answer end a search."""
+
+
+def weakened(
+    counting: Counting,
+    questions: Sequence[Question],
+    follow: Callable[[Question, Run], Refuted],
+) -> Iterator[Weakened]:
+    """What becomes of ``questions``, which are proved under what ``counting`` assumes, where less
+    is assumed."""
+    from checker.engines.symbolic.thresholds_tight import tightness
+
+    automaton = counting.automaton
+    words = Words(automaton)
+    for weaker in tightness(counting, questions):
+        condition = words.condition(weaker.condition)
+        condition = "" if condition == "true" else condition
+        if weaker.question is None or weaker.run is None:
+            yield Weakened(condition, reason=weaker.reason)
+            continue
+        values = weaker.run.values
+        numbers = tuple((name, v) for name, v in values if name in automaton.parameters)
+        found = follow(weaker.question, weaker.run)
+        if found.trace is not None:
+            yield Weakened(condition, weaker.question.property, numbers)
+        else:
+            at = ", ".join(f"{name}={value}" for name, value in numbers)
+            why = "explored, it holds there" if found.holds else found.reason
+            name = weaker.question.property
+            yield Weakened(condition, reason=f"{name} may fail with {at}: {why}")
+
+
+def conditions(counting: Counting, questions: Sequence[Question]) -> Iterator[str]:
+    """The weakest linear conditions on sizes under which ``questions`` are proved, in words."""
+    from checker.engines.symbolic.thresholds_synthesis import Proposal
+    from checker.engines.symbolic.thresholds_synthesis import conditions as weakest
+
+    words = Words(counting.automaton)
+    proposed = open_ = 0
+    for found in weakest(counting, questions):
+        if isinstance(found, Proposal):
+            proposed += 1
+            yield f"with {words.condition(found.condition)}"
+        else:
+            open_ += 1
+        if proposed == PROPOSED or open_ == TRIED:
+            return
+
+
+def defaults(check: typed.Check) -> tuple[str, ...]:
+    """Parameters that are numbers and have a default that nothing replaces: thresholds."""
+    given = {s.name for s in check.settings} | set(check.every)
+    return tuple(
+        p.name
+        for p in check.protocol.parameters
+        if isinstance(p.type, typed.Int) and p.default is not None and p.name not in given
+    )
+
+
+def thresholds(
+    check: typed.Check,
+    name: str,
+    proved: Sequence[str],
+    extracted: Callable[[typed.Check], tuple[Automaton, tuple[Question, ...]]],
+    counted: Callable[[Automaton, Condition], Counting],
+) -> Iterator[str]:
+    """What the threshold ``name`` of ``check`` may be so that ``proved`` stay so, in words."""
+    from checker.engines.symbolic.thresholds_synthesis import Proposal
+    from checker.engines.symbolic.thresholds_synthesis import thresholds as possible
+
+    automaton, questions = extracted(replace(check, every=(*check.every, name)))
+    asked = [q for q in questions if q.property in proved]
+    counting = counted(automaton, automaton.resilience)
+    words = Words(automaton)
+    proposed = open_ = 0
+    for found in possible(counting, asked, name, sizes=check.every):
+        if isinstance(found, Proposal) and found.threshold is not None:
+            proposed += 1
+            yield f"{name} = {_written(found.threshold, words)}"
+        elif not isinstance(found, Proposal):
+            open_ += 1
+        if proposed == PROPOSED or open_ == TRIED:
+            return
+
+
+def _written(threshold: Quotient, words: Words) -> str:
+    whole = words.linear(threshold.numerator)
+    if threshold.divisor == 1:
+        return whole
+    return f"({whole}) div {threshold.divisor}"
