@@ -35,7 +35,7 @@ def invariant(
     false = z3.Or(*(z3.Not(f) for f in _all(encoding, tuple(goals), s, "g")))
     engine = z3.Fixedpoint()
     engine.set(engine="spacer")
-    engine.set("xform.slice", False)
+    engine.set("ctrl_c", False)  # it would lose the signal
     engine.set("xform.inline_linear", False)
     engine.set("xform.inline_eager", False)
     reached = z3.Function("reached", *[z3.BoolSort()] * len(here.bits), z3.BoolSort())
