@@ -192,6 +192,8 @@ def assumptions(report: Report) -> tuple[str, ...]:
 
 def conclusion(report: Report) -> str:
     """The outcome in one sentence."""
+    if not report.verdicts and report.proof is not None:
+        return "no property was asked, so nothing was proved"
     if not report.verdicts:
         asked = "no property was asked; the states were counted"
         if not report.exhaustive:

@@ -80,6 +80,11 @@ def test_the_assumption_on_sizes_is_enough_and_tight() -> None:
     assert "with n >= 3 * T: still proved" in said and "with true: not known, gave up" in said
 
 
+def test_nothing_is_no_proof() -> None:
+    said = text(replace(FOR_ALL, verdicts=()))
+    assert "nothing was proved" in said and "PROVED" not in said
+
+
 @pytest.mark.parametrize("sufficient", [False, None])
 def test_what_is_not_enough_is_never_tight(sufficient: bool | None) -> None:
     assert not replace(PROOF, sufficient=sufficient).tight
