@@ -23,6 +23,9 @@ DEPTH = 10
 QUERY_SECONDS = 60.0
 """Seconds for one query where nobody says how many."""
 
+FIRST = 15.0
+"""Seconds for a query before it is asked afresh."""
+
 FOR_LONGER = 1.0
 """Seconds for asking whether there is any longer run."""
 
@@ -31,6 +34,12 @@ NO_LONGER, NOTHING_LEFT = "no run is longer", "nothing else is left to be asked"
 
 SAFETY_ONLY = "bounded checking answers what must hold in every state, not what must come about"
 """Why a ``LIVENESS`` property is not decided."""
+
+
+def afresh() -> z3.Solver:
+    """A solver for one query, which simplifies all that it is given before it begins."""
+    steps = ("simplify", "propagate-values", "solve-eqs", "elim-uncnstr", "simplify", "bit-blast")
+    return z3.Then(*steps, "sat").solver()
 
 
 @dataclass
@@ -48,7 +57,7 @@ class _Search:
     fault: Path | None = None
     complete: int | None = None
     stopped: str | None = None
-    queries: int = 0
+    model: z3.ModelRef | None = None
 
     @property
     def system(self) -> TransitionSystem:
@@ -61,16 +70,29 @@ class _Search:
     def possible(self, question: z3.BoolRef, seconds: float) -> bool:
         """Whether a run of the length so far satisfies ``question``.
 
-        Leaves the solver with the model; raises :class:`GaveUp`.
+        First by what the solver has learned so far; where that takes long, from the beginning and
+        with all simplifications.  Leaves the model where there is one; raises :class:`GaveUp`.
         """
         left = self.clock.left
         self.clock.look()
-        self.queries += 1
-        clock = Clock(seconds if left is None else min(left, seconds))
-        return ask(self.solver, clock, question)
+        seconds = seconds if left is None else min(left, seconds)
+        solver = self.solver
+        try:
+            found = ask(solver, Clock(min(seconds, FIRST)), question)
+        except GaveUp:
+            self.clock.look()
+            if seconds <= FIRST:
+                raise
+            solver = afresh()
+            solver.add(self.solver.assertions())
+            solver.add(question)
+            found = ask(solver, Clock(seconds - FIRST))
+        self.model = solver.model() if found else None
+        return found
 
     def path(self, then_fault: bool = False) -> Path:
-        model = self.solver.model()
+        model = self.model
+        assert model is not None
         states = tuple(self.encoding.value(model, s) for s in self.run)
         return Path(states, then_fault)
 

@@ -59,6 +59,21 @@ def _truth(term: z3.BoolRef) -> z3.BoolRef:
     return term
 
 
+def _all(parts: list[z3.BoolRef]) -> z3.BoolRef:
+    """As ``z3.And``, which spends most of its time on looking at what it is given."""
+    terms = (z3.Ast * len(parts))(*[part.ast for part in parts])
+    return z3.BoolRef(z3.Z3_mk_and(parts[0].ctx_ref(), len(parts), terms), parts[0].ctx)
+
+
+def _any(parts: list[z3.BoolRef]) -> z3.BoolRef:
+    terms = (z3.Ast * len(parts))(*[part.ast for part in parts])
+    return z3.BoolRef(z3.Z3_mk_or(parts[0].ctx_ref(), len(parts), terms), parts[0].ctx)
+
+
+def _not(part: z3.BoolRef) -> z3.BoolRef:
+    return z3.BoolRef(z3.Z3_mk_not(part.ctx_ref(), part.ast), part.ctx)
+
+
 # ---- truth ------------------------------------------------------------------------------------
 
 
@@ -66,7 +81,7 @@ def negation(a: Truth) -> Truth:
     """Not ``a``."""
     if isinstance(a, bool):
         return not a
-    return a.arg(0) if z3.is_not(a) else z3.Not(a)
+    return a.arg(0) if z3.is_not(a) else _not(a)
 
 
 def conjunction(parts: Iterable[Truth]) -> Truth:
@@ -80,7 +95,7 @@ def conjunction(parts: Iterable[Truth]) -> Truth:
             open_.append(part)
     if not open_:
         return True
-    return open_[0] if len(open_) == 1 else z3.And(open_)
+    return open_[0] if len(open_) == 1 else _all(open_)
 
 
 def disjunction(parts: Iterable[Truth]) -> Truth:
@@ -94,7 +109,7 @@ def disjunction(parts: Iterable[Truth]) -> Truth:
             open_.append(part)
     if not open_:
         return False
-    return open_[0] if len(open_) == 1 else z3.Or(open_)
+    return open_[0] if len(open_) == 1 else _any(open_)
 
 
 def both(a: Truth, b: Truth) -> Truth:
@@ -103,7 +118,7 @@ def both(a: Truth, b: Truth) -> Truth:
         return b if a else False
     if isinstance(b, bool):
         return a if b else False
-    return a if a is b else z3.And(a, b)
+    return a if a is b else _all([a, b])
 
 
 def either(a: Truth, b: Truth) -> Truth:
@@ -112,7 +127,7 @@ def either(a: Truth, b: Truth) -> Truth:
         return True if a else b
     if isinstance(b, bool):
         return True if b else a
-    return a if a is b else z3.Or(a, b)
+    return a if a is b else _any([a, b])
 
 
 def implied(a: Truth, b: Truth) -> Truth:

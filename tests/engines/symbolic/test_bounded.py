@@ -129,7 +129,7 @@ def test_a_query_without_an_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> 
         return ask(solver, clock, *assumptions)
 
     monkeypatch.setattr(bounded, "ask", tired)
-    answer = bounded.explore(system, Limits(), depth=3)
+    answer = bounded.explore(system, Limits(), depth=3, query_seconds=bounded.FIRST)
     why = f"whether `{prop}` fails after 2 steps: z3 gave up: timeout; it holds up to 1 step"
     assert answer.undecided == {prop: why}
 
@@ -143,9 +143,26 @@ def test_an_error_that_is_not_decided_ends_the_search(monkeypatch: pytest.Monkey
         return ask(solver, clock, *assumptions)
 
     monkeypatch.setattr(bounded, "ask", tired)
-    answer = bounded.explore(system, Limits(), depth=3)
+    answer = bounded.explore(system, Limits(), depth=3, query_seconds=bounded.FIRST)
     assert answer.up_to == 1
     assert answer.stopped == "whether a run meets an error after 2 steps: z3 gave up: timeout"
+
+
+def test_what_takes_long_is_asked_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every query that has an assumption: the second solver has none."""
+    system = library("links/perfect", "without_memory")
+    expected = native.explore(system, Limits(max_depth=4), threads=1)
+
+    def tired(solver: z3.Solver, clock: Clock, *assumptions: z3.ExprRef) -> bool:
+        if assumptions and not z3.is_true(assumptions[0]):
+            raise GaveUp("z3 gave up: timeout")
+        return ask(solver, clock, *assumptions)
+
+    monkeypatch.setattr(bounded, "ask", tired)
+    found = bounded.explore(system, Limits(), depth=4)
+    compare(system, found, expected)
+    assert found.violations
+    assert found.up_to == 4
 
 
 def test_no_time_is_no_answer() -> None:
