@@ -79,6 +79,7 @@ class Encoding:
         self._shapes = [self._shape(v, not reachable) for v in system.variables]
         self._quick = z3.SolverFor("QF_BV")
         self._quick.set("timeout", QUICKLY)
+        self._quick.set("ctrl_c", False)  # it would take the signal, and nobody would know
         self._known: dict[int, tuple[ir.Expr, z3.BoolRef, z3.BoolRef]] = {}
         while True:
             self._write()
@@ -215,6 +216,7 @@ class Encoding:
     def _possible(self, condition: Truth) -> bool:
         if isinstance(condition, bool):
             return condition
+        self._look()
         self._look()
         return bool(self._quick.check(condition) != z3.unsat)
 
