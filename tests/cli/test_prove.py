@@ -139,6 +139,14 @@ def test_without_z3_it_is_said_how_to_get_it(
 # ---- all sizes --------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("option", ["--checkpoint", "--states-out"])
+def test_there_are_no_states_to_keep(spec: str, option: str, tmp_path: Path, capsys: Out) -> None:
+    assert main(["check", f"{spec}::every", option, str(tmp_path / "kept")]) == 2
+    said = capsys.readouterr().err
+    assert "E007" in said and option in said
+    assert not (tmp_path / "kept").exists()
+
+
 @pytest.mark.parametrize("command", ["explore", "simulate"])
 def test_there_is_nothing_to_step_through(spec: str, command: str, capsys: Out) -> None:
     assert main([command, f"{spec}::every"]) == 2
