@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from checker.lang import typed
 from checker.properties import ask
@@ -41,12 +41,20 @@ def _plain(type_: Type, value: object) -> object:
             return tuple(_plain(t, v) for t, v in zip(items, value, strict=True))
         case SetT(item):
             assert isinstance(value, frozenset)
-            return frozenset(_plain(item, v) for v in value)
+            return _as_set(_plain(item, v) for v in value)
         case SeqT(item):
             assert isinstance(value, tuple)
-            return frozenset(_plain(item, v) for v in value)
+            return _as_set(_plain(item, v) for v in value)
         case _:
             return value
+
+
+def _crowd(members: Iterable[Member]) -> Crowd:
+    return tuple(sorted(members, key=repr))
+
+
+def _as_set(values: Iterable[object]) -> tuple[object, ...]:
+    return tuple(sorted(set(values), key=repr))
 
 
 class Finite:
@@ -71,14 +79,14 @@ class Finite:
     def crowds(self, names: frozenset[str], histories: Mapping[str, str]) -> set[Crowd]:
         """What can be reached, where it is not told apart who crashes later."""
         return {
-            tuple(sorted((name, "", seen) for name, _, seen in self._crowd(s, names, histories)))
+            _crowd((name, "", seen) for name, _, seen in self._crowd(s, names, histories))
             for s in self.states
         }
 
     def ends(self, names: frozenset[str], histories: Mapping[str, str]) -> set[Crowd]:
         """What can be so for ever."""
         return {
-            tuple(sorted(self._crowd(state, names, histories)))
+            _crowd(self._crowd(state, names, histories))
             for state in self.states
             if interpreter.is_admissible_end(self.system, state)
         }
@@ -137,8 +145,8 @@ class Abstract:
         ends: set[Crowd] = set()
         for world in self.search.worlds():
             for found in self.search.reached(world):
-                crowd = tuple(sorted(self._crowd(found[0], names)))
-                reached.add(tuple(sorted((name, "", seen) for name, _, seen in crowd)))
+                crowd = _crowd(self._crowd(found[0], names))
+                reached.add(_crowd((name, "", seen) for name, _, seen in crowd))
                 if self.search.rests(world, found):
                     ends.add(crowd)
         return reached, ends
@@ -151,7 +159,9 @@ class Abstract:
             seen = []
             for name in sorted(names):
                 value = values[name]
-                is_history = name in ("delivered", "decided", "broadcast", "proposed")
-                seen.append((name, frozenset(value) if is_history else value))  # type: ignore[call-overload]
+                if name in ("delivered", "decided", "broadcast", "proposed"):
+                    assert isinstance(value, tuple)
+                    value = _as_set(value)
+                seen.append((name, value))
             for _ in range(number):
                 yield group.process or "", mode, tuple(seen)
