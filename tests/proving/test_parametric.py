@@ -118,3 +118,36 @@ def test_progress_is_told(automaton: list[Automaton]) -> None:
     told: list[Progress] = []
     parametric.prove_every(SPEC, CHECK, Options(), told.append, tight=False)
     assert [p.phase for p in told] == [f"z3: {q.property}" for q in QUESTIONS]
+
+
+def test_the_condition_is_tight(automaton: list[Automaton]) -> None:
+    # Srikanth and Toueg 1987: n > 3t and f <= t; relay needs the first, unforgeability the second.
+    report = parametric.prove_every(SPEC, CHECK, Options())
+    proof = report.proof
+    assert proof is not None and proof.sufficient and proof.tight
+    found = {weaker.condition: weaker for weaker in proof.weakened}
+    assert found["n >= 3 * T and f <= T"].property == "relay"
+    assert dict(found["n >= 3 * T and f <= T"].numbers) == {"n": 3, "T": 1, "f": 1}
+    assert found["n > 3 * T and f <= T + 1"].property == "unforgeability"
+
+
+def test_where_more_is_required_than_needed_it_is_said(automaton: list[Automaton]) -> None:
+    automaton[0] = replace(ECHO, resilience=And((at_least(-2, n=1, T=-4), at_least(T=1, f=-1))))
+    proof = parametric.prove_every(SPEC, CHECK, Options()).proof
+    assert proof is not None and proof.sufficient and not proof.tight
+    assert any(not w.property and not w.reason for w in proof.weakened)
+
+
+def test_what_fails_is_not_asked_whether_it_is_tight(automaton: list[Automaton]) -> None:
+    automaton[0] = replace(ECHO, resilience=A_THIRD)
+    proof = parametric.prove_every(SPEC, CHECK, Options()).proof
+    assert proof is not None and proof.sufficient is False and not proof.weakened
+
+
+def test_conditions_are_proposed(automaton: list[Automaton]) -> None:
+    # n > 2T + f is what the echo broadcast needs of n where f <= T.
+    proof = parametric.prove_every(SPEC, CHECK, Options(), tight=False, synthesize=True).proof
+    assert proof is not None
+    assert "with n > f + 2 * T and f <= T" in proof.proposals or (
+        "with n > 2 * T + f and f <= T" in proof.proposals
+    )

@@ -1,0 +1,120 @@
+"""What is said of a check about all sizes, against exploring its finite systems one by one."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from checker.engines.symbolic.thresholds import Counting
+from checker.pipeline import Options, run_check
+from checker.proving.parametric import equal_to
+from checker.threshold.arithmetic import holds
+from checker.threshold.automaton import And, Automaton, Outcome, Question
+from checker.witness.answer import Limits
+from checker.witness.verdict import Word
+
+Numbers = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class Sized:
+    """A check, its automaton, and how ``f`` is set where it is written with a number."""
+
+    path: str
+    check: str
+    automaton: Automaton
+    questions: tuple[Question, ...]
+    words: Mapping[str, str]
+
+    def __str__(self) -> str:
+        return f"{self.path}::{self.check}"
+
+
+def all_numbers(sized: Sized, most: int) -> Iterator[Numbers]:
+    """All numbers up to ``most`` that make sense: at least one process, no more faults than
+    processes; small systems first."""
+    names = sized.automaton.parameters
+    found = []
+    for values in itertools.product(range(most + 1), repeat=len(names)):
+        numbers = dict(zip(names, values, strict=True))
+        if numbers.get("n", 1) >= 1 and numbers.get("f", 0) <= numbers.get("n", most):
+            found.append(tuple(numbers.items()))
+    yield from sorted(found, key=lambda each: (sum(v for _, v in each), each))
+
+
+@cache
+def _counting(automaton: Automaton) -> Counting:
+    return Counting(automaton, resilience=And())
+
+
+def by_counting(sized: Sized, numbers: Numbers) -> dict[str, bool]:
+    """Whether each property is violated at ``numbers``, whatever is required of them."""
+    counting = _counting(sized.automaton).assuming(equal_to(dict(numbers)))
+    found = {}
+    for question in sized.questions:
+        decision = counting.decide(question)
+        assert decision.outcome is not Outcome.UNKNOWN, decision.reason
+        found[question.property] = decision.outcome is Outcome.VIOLATED
+    return found
+
+
+def by_exploring(
+    sized: Sized, numbers: Numbers, *, states: int, seconds: float
+) -> dict[str, bool | None]:
+    """The same by the native engine; ``None`` where that takes more than ``states``."""
+    settings = {sized.words.get(name, name): str(value) for name, value in numbers}
+    options = Options(
+        settings=settings, engine="native", limits=Limits(max_states=states, timeout=seconds)
+    )
+    words = {v.property: v.word for v in run_check(sized.path, sized.check, options).verdicts}
+    known = {Word.VIOLATED: True, Word.HOLDS: False, Word.VACUOUS: False}
+    return {q.property: known.get(words[q.property]) for q in sized.questions}
+
+
+def telling(sized: Sized, most: int, few: int) -> list[Numbers]:
+    """Up to ``few`` of all numbers up to ``most``: the smallest ones for each different answer,
+    those outside of what is required first."""
+    first: dict[object, Numbers] = {}
+    for numbers in all_numbers(sized, most):
+        answer = tuple(by_counting(sized, numbers).items())
+        first.setdefault((answer, _inside(sized.automaton, numbers)), numbers)
+    return sorted(first.values(), key=lambda n: (_inside(sized.automaton, n), n))[:few]
+
+
+def _inside(automaton: Automaton, numbers: Numbers) -> bool:
+    values = dict(numbers)
+    for quotient in automaton.quotients:
+        terms = quotient.numerator.terms
+        if all(name in values for name, _ in terms):
+            whole = quotient.numerator.constant + sum(values[n] * by for n, by in terms)
+            values[quotient.name] = whole // quotient.divisor
+    return holds(automaton.resilience, values)
+
+
+@dataclass
+class Compared:
+    """What came of comparing: how many answers both gave, what only exploring found violated
+    (never allowed), and what only counting did (then a run can't be followed, and the pipeline
+    explores before it says anything)."""
+
+    answers: int = 0
+    missed: list[str] = field(default_factory=list)
+    more: list[str] = field(default_factory=list)
+
+
+def compared(sized: Sized, chosen: Sequence[Numbers], *, states: int, seconds: float) -> Compared:
+    """Both, at the ``chosen`` numbers."""
+    found = Compared()
+    for numbers in chosen:
+        explored = by_exploring(sized, numbers, states=states, seconds=seconds)
+        counted = by_counting(sized, numbers)
+        for name, violated in explored.items():
+            if violated is None:
+                continue
+            found.answers += 1
+            if violated != counted[name]:
+                into = found.missed if violated else found.more
+                into.append(f"{sized} at {dict(numbers)}: {name}")
+    return found
