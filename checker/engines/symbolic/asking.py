@@ -65,5 +65,10 @@ def ask(solver: z3.Solver, clock: Clock, *assumptions: z3.ExprRef) -> bool:
 
 
 def plain_solver() -> z3.Solver:
-    """An incremental solver for Booleans and bit vectors that shares nothing with another."""
-    return z3.SolverFor("QF_BV")
+    """An incremental solver for Booleans and bit vectors that shares nothing with another.
+
+    It leaves signals to :mod:`checker.engines.symbolic.interrupting`.
+    """
+    solver = z3.SolverFor("QF_BV")
+    solver.set("ctrl_c", False)
+    return solver

@@ -10,6 +10,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import z3
+
 from checker.engines.symbolic import invariants, reachable
 from checker.engines.symbolic.asking import Clock, GaveUp
 from checker.engines.symbolic.candidates import Candidates, Clause, candidates
@@ -45,6 +47,9 @@ SAMPLING, FINDING, INDUCING = 0.1, 0.4, 0.5
 
 DEEPER = 1000
 """Steps at most of a run that Spacer says there is."""
+
+CANCELED = "canceled"
+"""What z3 says where it has ended for a signal that it took itself."""
 
 PREMISES = 6
 """Induction over so many steps for premises that were not seen to hold."""
@@ -101,6 +106,10 @@ def prove(
         work.found.stopped = INTERRUPTED
     except GaveUp as why:
         work.found.tried.append(f"{work.phase} ({why})")
+    except z3.Z3Exception as problem:
+        if CANCELED not in str(problem):
+            raise
+        work.found.stopped = INTERRUPTED
     work.found.seconds = clock.spent
     return work.found
 
