@@ -13,8 +13,8 @@ def require_solver() -> None:
     """Raises :class:`SpecError` (E041) where z3 is not installed, or can't be loaded."""
     try:
         importlib.import_module(MODULE)
-    except ImportError as why:
-        raise _missing(f"z3 is not installed ({why})") from None
+    except ModuleNotFoundError:
+        raise _missing("z3 is not installed") from None
     except Exception as why:  # its library is not there, or is another machine's
         reason = " ".join(f"{type(why).__name__}: {why}".split())
         raise _missing(f"z3 can't be loaded ({reason})") from None
