@@ -1,8 +1,8 @@
 """The same runs written down a second time, as plainly as can be: to check proofs.
 
 Nothing is worked out here in advance: what a process has received are numbers of their own for each
-rule and segment, and all that its location knows is asked for.  What the two forms share is how
-processes move, how messages are counted, and which rules are tracked.
+guard and segment, and another arithmetic of z3 searches.  What the two forms share is how processes
+move, how messages are counted, and which rules are tracked.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ class Plain:
         """The formula for all runs, where so many rules are ``tracked``; a solver that knows it."""
         if tracked not in self.made:
             runs = plain(self.automaton, tracked)
-            self.made[tracked] = runs, asking.solver(runs.assertions, seed=1)
+            solver = asking.solver(runs.assertions, seed=1)
+            solver.set("arith.solver", 2)  # the older simplex
+            self.made[tracked] = runs, solver
         return self.made[tracked]
 
 
@@ -70,26 +72,22 @@ def plain(automaton: Automaton, tracked: frozenset[int]) -> Runs:
 
 
 def _asks(automaton: Automaton, rule: Rule) -> Choice:
+    """What the process has to have received: what its location knows too, unless that is so anyway:
+    it was possible before its processes came there, and everything only bounds from below."""
     source = automaton.locations[rule.source]
-    return Choice(And((rule.guard, *source.known)), source.own, owed=False)
-
-
-def _waits(automaton: Automaton, rule: Rule) -> tuple[object, ...] | None:
-    """What becomes true only once for all rules that have the same; ``None`` where it never does.
-
-    What a location knows was possible before its processes came there, and stays so if it only
-    bounds from below, as does the guard.
-    """
-    receipts = {receipt.name: receipt for receipt in automaton.receipts}
-    if not names(rule.guard) & receipts.keys():
-        return None
-    source = automaton.locations[rule.source]
+    receipts = frozenset(receipt.name for receipt in automaton.receipts)
     asked = And((rule.guard, *source.known))
-    kinds = {kind for name in names(asked) & receipts.keys() for kind in receipts[name].kinds}
-    own = source.own & kinds
-    if all(_only_below(part, frozenset(receipts)) for part in (rule.guard, *source.known)):
-        return rule.guard, own
-    return asked, own
+    if all(_only_below(part, receipts) for part in asked.parts):
+        asked = And((rule.guard,))
+    used = names(asked)
+    kinds = {kind for each in automaton.receipts if each.name in used for kind in each.kinds}
+    return Choice(asked, source.own & kinds, owed=False)
+
+
+def _waits(automaton: Automaton, rule: Rule) -> Choice | None:
+    """What becomes true once for all rules that have the same; ``None`` where it never does."""
+    receipts = {receipt.name for receipt in automaton.receipts}
+    return _asks(automaton, rule) if names(rule.guard) & receipts else None
 
 
 def _only_below(condition: Condition, receipts: frozenset[str], negated: bool = False) -> bool:
