@@ -12,7 +12,15 @@ from dataclasses import dataclass, field, replace
 from checker.lang import typed
 from checker.threshold.arithmetic import TRUE
 from checker.threshold.automaton import AtLeast, Condition, Linear
-from checker.threshold.extract_numbers import ONE, at_least, atoms, implies, minus, receipts_in
+from checker.threshold.extract_numbers import (
+    ONE,
+    at_least,
+    atoms,
+    given,
+    implies,
+    minus,
+    receipts_in,
+)
 from checker.threshold.extract_spots import (
     Spot,
     Step,
@@ -84,7 +92,7 @@ def merged(
             replace(step, target=small[step.target], attempts=frozenset(), wanted=None)
             for step in chart.steps[spot]
         ]
-        needed = _needed(list(dict.fromkeys(out)))
+        needed = _needed(list(dict.fromkeys(out)), steps)
         alike = _forgetting(spot, whole, receipts, kinds_of, faulty)
         number = sum(1 for other, _ in known if other == alike)
         new = replace(alike, variant=number)
@@ -95,20 +103,40 @@ def merged(
     return _reached(Chart(starts, {spot: steps[spot] for spot in forward}))
 
 
-def _needed(out: list[Step]) -> list[Step]:
+def _needed(out: list[Step], steps: Mapping[Spot, list[Step]]) -> list[Step]:
     """``out`` without steps beside which another one does the same and asks and remembers less."""
     kept: list[Step] = []
     for step in sorted(out, key=lambda s: len(s.target.known)):
-        if not any(_covers(other, step) for other in kept):
+        if not any(_covers(other, step, steps) for other in kept):
             kept.append(step)
     return sorted(kept, key=out.index)
 
 
-def _covers(less: Step, more: Step) -> bool:
-    same = replace(more.target, known=less.target.known) == less.target
+def _covers(less: Step, more: Step, steps: Mapping[Spot, list[Step]]) -> bool:
     alike = (less.sends, less.indications) == (more.sends, more.indications)
-    known = all(any(implies(c, k) for c in more.target.known) for k in less.target.known)
-    return same and alike and known and implies(more.guard, less.guard)
+    asks = alike and implies(more.guard, less.guard)
+    return asks and _forgets(less.target, more.target, steps)
+
+
+def _forgets(less: Spot, more: Spot, steps: Mapping[Spot, list[Step]]) -> bool:
+    """Whether a process at ``less`` is as one at ``more`` that does not know all that this one
+    knows: each can do what the other can where that is known."""
+    if less == more:
+        return True
+    same = replace(less, known=more.known, variant=more.variant) == more
+    known = all(any(implies(c, k) for c in more.known) for k in less.known)
+    if not same or not known:
+        return False
+
+    def matches(one: Step, other: Step) -> bool:
+        """Whether ``one``, from ``less``, is what ``other`` is from ``more``."""
+        alike = (one.sends, one.indications) == (other.sends, other.indications)
+        asks = alike and given(one.guard, more.known) == given(other.guard, more.known)
+        return asks and _forgets(one.target, other.target, steps)
+
+    return all(any(matches(u, t) for t in steps[more]) for u in steps[less]) and all(
+        any(matches(u, t) for u in steps[less]) for t in steps[more]
+    )
 
 
 def _reached(chart: Chart) -> Chart:
