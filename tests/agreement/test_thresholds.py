@@ -20,7 +20,7 @@ from tests.threshold.echo_by_hand import CORRECTNESS, ECHO, RELAY, UNFORGEABILIT
 
 LONG = bool(os.environ.get("BIVALENCE_LONG"))
 MOST = 6 if LONG else 3
-FEW = 3
+FEW = 2
 STATES = 300_000 if LONG else 20_000
 SECONDS = 60.0
 
