@@ -185,3 +185,25 @@ def test_what_the_library_expects(path: str, name: str) -> None:
 
 def test_every_row_is_about_a_check_for_all() -> None:
     assert {(path, name) for path, name, _, _ in THEORY} <= set(_about_all())
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "less"),
+    [
+        (ECHO, "for_every_n", "one_process_short"),
+        (BOSCO, "strongly_one_step", "strongly_one_process_short"),
+    ],
+    ids=["n > 3T", "n > 7T"],
+)
+def test_tight(path: str, name: str, less: str) -> None:
+    """One process less, or one fault more, and something fails: where theory says so above."""
+    proof = prove_every(str(specs() / path), name, Options()).proof
+    assert proof is not None
+    assert proof.sufficient
+    assert proof.tight
+    found = [(weaker.property, dict(weaker.numbers)) for weaker in proof.weakened]
+    theory = {(check, asked): smallest for file, check, asked, smallest in THEORY if file == path}
+    assert found == [
+        (asked, theory[check, asked])
+        for (asked, _), check in zip(found, (less, "one_liar_more"), strict=True)
+    ]
