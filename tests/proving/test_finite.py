@@ -11,12 +11,15 @@ from pathlib import Path
 import pytest
 import z3
 
+from checker.engines.symbolic.asking import Clock
 from checker.engines.symbolic.certificate import WrongCertificate
+from checker.engines.symbolic.sampling import Samples, sample
 from checker.options import Options
 from checker.pipeline import run_check
 from checker.proving import finite
 from checker.proving.finite import prove_check
 from checker.resources import specs
+from checker.system.ir import TransitionSystem
 from checker.witness.answer import INTERRUPTED, Limits, Progress
 from checker.witness.trace import ERRORS
 from checker.witness.verdict import Report, Word
@@ -28,9 +31,11 @@ protocol Twos {
   shared state x : 0..100 = 0
   upon condition x < 60 { x := x + 2 }
   property never_odd : always x != 57
+  property unmet : always (x == 57 => x == 3)
 }
 check plain of Twos { n = 1 prove never_odd }
 check told of Twos { n = 1 prove never_odd invariant even : x mod 2 == 0 }
+check hollow of Twos { n = 1 prove unmet }
 check wrong of Twos { n = 1 prove never_odd invariant small : x <= 50 }
 """
 
@@ -195,6 +200,22 @@ def test_an_interrupt_keeps_what_is_known(twos: str) -> None:
     assert words(report)["never_odd"] is Word.UNKNOWN
     assert reason(report, "never_odd") == INTERRUPTED
     assert report.interrupted
+
+
+def test_what_is_true_of_nothing_is_vacuous(twos: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from checker.engines.symbolic import prover
+
+    report = prove_check(twos, "hollow", Options(), budget=PLENTY)
+    assert words(report)["unmet"] is Word.VACUOUS
+    assert report.exit_code == 4
+
+    def few(system: TransitionSystem, clock: Clock) -> Samples:
+        return sample(system, clock, breadth=2, walks=0)
+
+    monkeypatch.setattr(prover, "sample", few)  # so that only a proof can know
+    report = prove_check(twos, "hollow", Options(), budget=PLENTY)
+    assert words(report)["unmet"] is Word.VACUOUS
+    assert "proved too" in reason(report, "unmet")
 
 
 ENDLESS = """
