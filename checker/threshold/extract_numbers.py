@@ -1,6 +1,7 @@
 """Comparisons of linear terms, and what of a condition about receipts stays true.
 
-All names stand for natural numbers; those of receipts begin with ``#``.
+Names stand for natural numbers, but for those of quotients, which are written out: such a name has
+a minus in it where the quotient may be negative.  Names of receipts begin with ``#``.
 """
 
 from __future__ import annotations
@@ -42,7 +43,10 @@ def minus(left: Linear, right: Linear) -> Linear:
 
 
 def at_least(value: Linear) -> Condition:
-    """``value >= 0``, or what is known of it since names stand for natural numbers."""
+    """``value >= 0``, or what is known of it since names stand for natural numbers; only a
+    quotient of a term with a minus in it may be negative."""
+    if any("-" in name for name, _ in value.terms):
+        return AtLeast(value)
     if all(c >= 0 for _, c in value.terms) and value.constant >= 0:
         return TRUE
     if all(c <= 0 for _, c in value.terms) and value.constant < 0:

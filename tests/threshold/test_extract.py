@@ -261,6 +261,22 @@ check every of Example { for all n, T  faults crash <= 2 * T + 1  prove sound }
     assert at_least(-2, **{"#GO": 1, "T": -2}) in guards
 
 
+def test_a_quotient_may_be_negative() -> None:
+    text = """
+protocol Example {
+  message GO
+  state done = false
+  upon condition #received(GO) >= (n - 3 * f) div 2 when not done { done := true  send GO to all }
+  property sound: always forall p in Proc: not p.done
+}
+check every of Example { for all n, f  faults crash <= f  prove sound }
+"""
+    found = extract(of_text(text))
+    (quotient,) = found.quotients
+    assert quotient.numerator == Linear((("f", -3), ("n", 1)))
+    assert {rule.guard for rule in found.rules} == {at_least(0, **{"#GO": 1, quotient.name: -1})}
+
+
 def test_a_check_with_sizes_is_asked_without_them() -> None:
     found = extract(check_in("byzantine/echo.bcast", "built_for_one_with_two"))
     assert found.parameters == ("n", "f", "T")
