@@ -26,7 +26,7 @@ def proved(report: Report) -> Iterator[tuple[str, str]]:
         yield "automaton", ", ".join(parts)
     yield "scope", _scope(report, proof)
     yield from (("proof", said) for said in _certificates(report))
-    yield from (("sizes", said) for said in _sizes(proof))
+    yield from (("sizes", said) for said in _sizes(report, proof))
     yield from (("proposed", said) for said in proof.proposals)
 
 
@@ -54,12 +54,20 @@ def _scope(report: Report, proof: Proof) -> str:
     return f"{done} for {sizes}, whatever the depth" if sizes else f"{done}, whatever the depth"
 
 
-def _sizes(proof: Proof) -> Iterator[str]:
+def _sizes(report: Report, proof: Proof) -> Iterator[str]:
     """Whether what is assumed of sizes is enough, and whether less would be."""
     if proof.sufficient is not None:
-        enough = "is enough" if proof.sufficient else "is NOT enough"
+        enough = "is enough" if proof.sufficient else _enough_for(report)
         yield f"{proof.condition or 'no assumption'} {enough}{' and tight' * proof.tight}"
     yield from (_weakened(weaker) for weaker in proof.weakened)
+
+
+def _enough_for(report: Report) -> str:
+    """Which properties the assumption is enough for, where it is not for all."""
+    held = [v.property for v in report.verdicts if v.word is Word.PROVED]
+    failed = [v.property for v in report.verdicts if v.word is Word.VIOLATED]
+    missed = f"NOT enough for {', '.join(failed)}" if failed else "NOT enough"
+    return f"is enough for {', '.join(held)}, {missed}" if held else f"is {missed}"
 
 
 def _weakened(weaker: Weakened) -> str:

@@ -85,6 +85,15 @@ def test_nothing_is_no_proof() -> None:
     assert "nothing was proved" in said and "PROVED" not in said
 
 
+def test_it_may_be_enough_for_some_properties() -> None:
+    other = PropertyVerdict("termination", "…", Word.VIOLATED, "violated", "with n=2")
+    proof = replace(PROOF, sufficient=False, weakened=())
+    both = replace(FOR_ALL, verdicts=(PROVED, other), proof=proof)
+    assert "is enough for relay, NOT enough for termination" in " ".join(text(both).split())
+    alone = replace(both, verdicts=(other,))
+    assert "f <= T is NOT enough for termination" in " ".join(text(alone).split())
+
+
 @pytest.mark.parametrize("sufficient", [False, None])
 def test_what_is_not_enough_is_never_tight(sufficient: bool | None) -> None:
     assert not replace(PROOF, sufficient=sufficient).tight
