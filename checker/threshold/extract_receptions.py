@@ -54,7 +54,10 @@ class Receptions:
 
     def __init__(self, ground: Ground) -> None:
         self.ground, self.settings = ground, ground.settings
-        self.again = "stubborn" in ground.settings.check.links
+        faulty = self.settings.faulty
+        nobody = not faulty.terms and faulty.constant == 0
+        # What a faulty process has sent need not come again.
+        self.again = nobody and "stubborn" in ground.settings.check.links
         self._messages: dict[str, tuple[Made, ...]] = {}
         self._wanted: set[Wanted] | None = None
         self._at: dict[tuple[int, tuple[object, ...]], list[Reception]] = {}

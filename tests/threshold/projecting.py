@@ -57,13 +57,22 @@ def _as_set(values: Iterable[object]) -> tuple[object, ...]:
     return tuple(sorted(set(values), key=repr))
 
 
+class TooLarge(Exception):
+    """There are more states than are to be explored."""
+
+
 class Finite:
-    """The finite system of ``check`` at ``settings``; ``seen``: the names that are compared."""
+    """The finite system of ``check`` at ``settings``; raises :class:`TooLarge` where it has more
+    than ``most`` states."""
 
     def __init__(
-        self, check: typed.Check, settings: Mapping[str, str], named: tuple[str, ...]
+        self,
+        check: typed.Check,
+        settings: Mapping[str, str],
+        named: tuple[str, ...],
+        most: int = 1_000_000,
     ) -> None:
-        self.named = named
+        self.named, self.most = named, most
         capacities: dict[str, int] = {}
         while True:
             made = instantiate(check, settings, ask, capacities=capacities)
@@ -103,6 +112,8 @@ class Finite:
                 assert transition.successor is not None
                 if transition.successor not in self.states:
                     self.states.add(transition.successor)
+                    if len(self.states) > self.most:
+                        raise TooLarge
                     todo.append(transition.successor)
         return None
 
