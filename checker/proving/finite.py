@@ -22,6 +22,7 @@ from checker.scout import larger, largest, scouted
 from checker.system.evaluate import RunFault
 from checker.system.instantiate.assemble import Instantiated, instantiate
 from checker.witness.answer import INTERRUPTED, Answer, Listener, Unsupported
+from checker.witness.phrases import count
 from checker.witness.proof import Proof
 from checker.witness.trace import ERRORS
 from checker.witness.verdict import PropertyVerdict, Report, Word
@@ -306,7 +307,8 @@ class _Saying:
         tried = "; ".join(found.tried) or "nothing was tried"
         if found.stopped is not None:
             return found.stopped if found.stopped == INTERRUPTED else f"{found.stopped}; {tried}"
-        reason = f"neither proved nor violated in fewer than {found.depth} steps; tried: {tried}"
+        far = f"neither proved nor violated in fewer than {count(found.depth, 'step')}"
+        reason = f"{far if found.depth else 'not proved'}; tried: {tried}"
         excluded = found.open.get(fact)
         if excluded is None:
             return reason

@@ -116,7 +116,7 @@ def induct(
         else:
             work.found.stopped = f"induction over {count(deepest, 'step')} does not prove it"
     except GaveUp as why:
-        work.found.stopped = str(why)
+        work.found.stopped = f"induction over {count(work.found.depth + 1, 'step')} ({why})"
     except KeyboardInterrupt:
         work.found.stopped = INTERRUPTED
     return work.found

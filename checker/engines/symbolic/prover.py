@@ -45,6 +45,9 @@ SAMPLING, FINDING, INDUCING = 0.1, 0.4, 0.5
 """Parts of the time that is left: for samples, for lemmas, for induction where Spacer follows."""
 
 
+SIMPLEST = 0.2
+"""Part of the time that is left for lemmas of one literal, where others took too long."""
+
 DEEPER = 1000
 """Steps at most of a run that Spacer says there is."""
 
@@ -184,6 +187,8 @@ class _Work:
                 clauses = self._inductive(encoding, guessed, wanted, known, clock)
             except GaveUp as why:
                 found.tried.append(f"lemmas from {len(wanted):,} candidates ({why})")
+                if not found.certificate:
+                    self._find_simplest(encoding, guessed)
                 return
             found.tried.append(f"{len(clauses):,} lemmas from {len(wanted):,} candidates")
             known += clauses
@@ -199,6 +204,21 @@ class _Work:
             self._induct(encoding, 1, clock, last=False)
             if not self._provable():
                 return
+
+    def _find_simplest(self, encoding: Encoding, guessed: Candidates) -> None:
+        """Lemmas of one literal only."""
+        simple = tuple(clause for clause in guessed.clauses if len(clause) == 1)
+        clock = self.clock.share(SIMPLEST)
+        try:
+            clauses = self._inductive(encoding, guessed, simple, (), clock)
+        except GaveUp as why:
+            self.found.tried.append(f"lemmas from {len(simple):,} candidates ({why})")
+            return
+        stage = invariants.following(
+            encoding, invariants.stage(guessed, clauses, first=True), clock.share(0.5)
+        )
+        if self._add(stage):
+            self.found.tried.append(f"{len(clauses):,} lemmas from {len(simple):,} candidates")
 
     def _inductive(
         self,
