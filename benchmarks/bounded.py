@@ -45,6 +45,7 @@ VIOLATED = (
 
 HOLDING = (
     ("consensus/paxos", "outvoted"),
+    ("consensus/paxos", "crash_and_loss"),
     ("byzantine/bracha", "four"),
     ("broadcast/eager_reliable", "crash_one"),
     ("commit/two_phase_commit", "crash_one"),
@@ -84,9 +85,11 @@ def reached(spec: str, name: str, seconds: float) -> list[str]:
     words = {v.word for v in report.verdicts}
     if words & {Word.VIOLATED, Word.ERROR}:
         raise WrongAnswer(f"{spec}::{name}: {', '.join(sorted(words))}")
-    depth = max((v.up_to for v in report.verdicts if v.up_to is not None), default=None)
-    shown = "none" if depth is None else str(depth)
-    return [f"{spec}::{name}", shown, number(time.perf_counter() - began)]
+    bounded_ones = [v for v in report.verdicts if v.up_to is not None]
+    depth, why = "none", "no time"
+    if bounded_ones:
+        depth, why = str(bounded_ones[0].up_to), bounded_ones[0].reason.rpartition("; ")[2]
+    return [f"{spec}::{name}", depth, number(time.perf_counter() - began), why]
 
 
 @click.command()
@@ -102,7 +105,7 @@ def main(seconds: float, page: Path | None) -> None:
         rows.append(reached(spec, name, seconds))
         click.echo("  ".join(rows[-1]))
     title = f"Steps in {number(seconds)} s"
-    table = Table(title, ["check", "up to", "s"], rows)
+    table = Table(title, ["check", "up to", "s", "then"], rows)
     if page is not None:
         into_page(page, table.markdown())
 
