@@ -110,8 +110,11 @@ def thresholds(
     c`` so that all of ``questions`` are proved where it is that.
 
     ``sizes``: the parameters ``x``, ``y``, …, with factors from -1 to 3 (``n``: 0 or 1); ``c`` is 0
-    or 1.  What ``counting`` assumes is kept, and should not say what ``name`` is.
+    or 1.  What ``counting`` assumes is kept, and should not say what ``name`` is.  Nothing is
+    proposed where no guard compares with it.
     """
+    if not any(name in names(rule.guard) for rule in counting.automaton.rules):
+        return
     refuted: list[dict[str, int]] = []
     ranges = [range(2) if size == "n" else range(-1, 4) for size in sizes]
     candidates = [

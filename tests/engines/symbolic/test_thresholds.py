@@ -5,13 +5,32 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+import z3
 
 from checker.engines.symbolic.thresholds import Counting, decide, smallest
 from checker.engines.symbolic.thresholds_asking import Asking, Unanswered
+from checker.engines.symbolic.thresholds_plain import plain
+from checker.engines.symbolic.thresholds_refining import Refining
+from checker.engines.symbolic.thresholds_runs import accelerated
 from checker.engines.symbolic.thresholds_synthesis import Proposal, conditions, thresholds
 from checker.engines.symbolic.thresholds_tight import tightness
 from checker.threshold.arithmetic import TRUE, linear, plus, times
-from checker.threshold.automaton import And, Burst, Outcome, Question, Quotient, Rule
+from checker.threshold.automaton import (
+    And,
+    AtLeast,
+    Automaton,
+    Burst,
+    Group,
+    Kind,
+    Linear,
+    Location,
+    Mode,
+    Outcome,
+    Question,
+    Quotient,
+    Receipt,
+    Rule,
+)
 from checker.threshold.executing import NotARun, execute, require_run
 from tests.threshold.by_hand import (
     ACCEPTED,
@@ -226,3 +245,53 @@ def test_thresholds_of_echo_broadcast() -> None:
         Quotient("accepts", linear({"n": 1, "T": -1}), 1),
         Quotient("accepts", linear({"T": 2}, 1), 1),
     }
+
+
+# ---- all in order -------------------------------------------------------------------------------
+
+
+def chain(length: int) -> Automaton:
+    """Each message is sent by whoever has the one before."""
+    begin = Location("begin", 0, (), initial=True)
+    places = tuple(Location(f"sent {kind}", 0, ()) for kind in range(length))
+    rules = []
+    for kind in range(length):
+        before = linear({f"#M{kind - 1}": 1}, -1)
+        guard = AtLeast(before) if kind else TRUE
+        rules.append(Rule(0, 1 + kind, guard, (kind,), f"send {kind}"))
+    return Automaton(
+        name="chain",
+        parameters=("n",),
+        hidden=(),
+        quotients=(),
+        constraints=(),
+        resilience=TRUE,
+        groups=(Group("correct", N, Mode.CORRECT),),
+        locations=(begin, *places),
+        kinds=tuple(Kind(f"M{kind}", "M", (kind,), None, Linear()) for kind in range(length)),
+        receipts=tuple(Receipt(f"#M{kind}", (kind,)) for kind in range(length)),
+        rules=tuple(rules),
+    )
+
+
+@pytest.mark.parametrize(("n", "found"), [(3, False), (4, True)])
+def test_there_are_as_many_segments_as_it_takes(n: int, found: bool) -> None:
+    """Where everything is tracked, each link of the chain takes a segment of its own; one link left
+    out, none is taken after it."""
+    automaton = chain(4)
+    refining = Refining(automaton)
+    every = frozenset(range(4))
+    for runs in (accelerated(automaton, refining.guards, refining.rising), plain(automaton, every)):
+        assert len(runs.taken) == 4
+        solver = z3.Solver()
+        solver.add(*runs.assertions, runs.numbers["n"] == n, runs.moments[-1].where[4] >= 1)
+        assert (solver.check() == z3.sat) is found
+
+
+def test_what_only_supports_itself_does_not_happen() -> None:
+    """Each of two messages is sent by whoever has the other."""
+    automaton = chain(2)
+    mutual = replace(automaton.rules[0], guard=AtLeast(linear({"#M1": 1}, -1)))
+    automaton = replace(automaton, rules=(mutual, automaton.rules[1]))
+    question = Question("silence", somebody(1, 2), at_end=False)
+    assert decide(automaton, question).outcome is Outcome.PROVED

@@ -6,13 +6,13 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from checker.engines.symbolic.thresholds import Counting
-from checker.threshold.automaton import And, Outcome
+from checker.threshold.automaton import And, Outcome, Question
 from checker.threshold.executing import require_run
 from tests.threshold.by_search import Search
 from tests.threshold.random_automata import automata, questions
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_the_formula_says_what_a_search_finds(data: st.DataObject) -> None:
     automaton = data.draw(automata())
@@ -24,5 +24,16 @@ def test_the_formula_says_what_a_search_finds(data: st.DataObject) -> None:
         violated = Search(automaton, numbers).violates(question)
         event(f"violated: {violated}, at_end: {question.at_end}")
         assert decision.outcome is (Outcome.VIOLATED if violated else Outcome.PROVED), decision
+        assert _in_order(counting, question) is violated  # without refinement
         if decision.run is not None:
             require_run(automaton, decision.run, question, And())
+
+
+def _in_order(counting: Counting, question: Question) -> bool:
+    """The same asked of the formula in which everything is tracked."""
+    refining = counting.refining
+    runs, solver = refining.formula(counting.asking, refining.rising)
+    wanted = [runs.condition(counting.assumed), runs.state(question.violated, runs.moments[-1])]
+    if question.at_end:
+        wanted.append(runs.end(runs.moments[-1], counting.resting))
+    return counting.asking.ask(solver, *wanted) is not None
