@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from checker.lang import typed
 from checker.proving.replayed import Refuted
+from checker.threshold.arithmetic import names
 from checker.threshold.automaton import Automaton, Condition, Question, Quotient, Run
 from checker.threshold.wording import Words
 from checker.witness.proof import Weakened
@@ -93,6 +94,8 @@ def thresholds(
     from checker.engines.symbolic.thresholds_synthesis import thresholds as possible
 
     automaton, questions = extracted(replace(check, every=(*check.every, name)))
+    if not _waits_for(automaton, name):
+        return
     asked = [q for q in questions if q.property in proved]
     counting = counted(automaton, automaton.resilience)
     words = Words(automaton)
@@ -105,6 +108,15 @@ def thresholds(
             open_ += 1
         if proposed == PROPOSED or open_ == TRIED:
             return
+
+
+def _waits_for(automaton: Automaton, name: str) -> bool:
+    """Whether some guard speaks of ``name``."""
+    spoken = {each for rule in automaton.rules for each in names(rule.guard)}
+    return name in spoken or any(
+        quotient.name in spoken and name in dict(quotient.numerator.terms)
+        for quotient in automaton.quotients
+    )
 
 
 def _written(threshold: Quotient, words: Words) -> str:
