@@ -312,7 +312,7 @@ check every of Example { for all n, f  faults crash <= f  prove sound }
 def test_a_check_with_sizes_is_asked_without_them() -> None:
     found = extract(check_in("byzantine/echo.bcast", "built_for_one_with_two"))
     assert found.parameters == ("n", "f", "T")
-    assert found.resilience == at_least(-1, n=1, T=-3)
+    assert found.resilience == And((at_least(-1, n=1, T=-3), at_least(T=1, f=-1)))
 
 
 def test_every_construct_outside_is_told() -> None:
