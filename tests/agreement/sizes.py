@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
+from checker.diagnostics import SpecError
 from checker.engines.symbolic.thresholds import Counting
 from checker.pipeline import Options, run_check
 from checker.proving.parametric import equal_to
@@ -68,19 +69,22 @@ def by_exploring(
     options = Options(
         settings=settings, engine="native", limits=Limits(max_states=states, timeout=seconds)
     )
-    words = {v.property: v.word for v in run_check(sized.path, sized.check, options).verdicts}
+    try:
+        words = {v.property: v.word for v in run_check(sized.path, sized.check, options).verdicts}
+    except SpecError:  # more faults than processes
+        return dict.fromkeys((q.property for q in sized.questions), None)
     known = {Word.VIOLATED: True, Word.HOLDS: False, Word.VACUOUS: False}
     return {q.property: known.get(words[q.property]) for q in sized.questions}
 
 
-def telling(sized: Sized, most: int, few: int) -> list[Numbers]:
-    """Up to ``few`` of all numbers up to ``most``: the smallest ones for each different answer,
-    those outside of what is required first."""
+def telling(sized: Sized, most: int) -> list[Numbers]:
+    """Of all numbers up to ``most`` the smallest ones for each different answer, those outside of
+    what is required first."""
     first: dict[object, Numbers] = {}
     for numbers in all_numbers(sized, most):
         answer = tuple(by_counting(sized, numbers).items())
         first.setdefault((answer, _inside(sized.automaton, numbers)), numbers)
-    return sorted(first.values(), key=lambda n: (_inside(sized.automaton, n), n))[:few]
+    return sorted(first.values(), key=lambda n: (_inside(sized.automaton, n), n))
 
 
 def _inside(automaton: Automaton, numbers: Numbers) -> bool:
@@ -104,11 +108,17 @@ class Compared:
     more: list[str] = field(default_factory=list)
 
 
-def compared(sized: Sized, chosen: Sequence[Numbers], *, states: int, seconds: float) -> Compared:
-    """Both, at the ``chosen`` numbers."""
-    found = Compared()
+def compared(
+    sized: Sized, chosen: Sequence[Numbers], few: int | None, *, states: int, seconds: float
+) -> Compared:
+    """Both, at the ``chosen`` numbers: of these, at the first ``few`` where exploring answers."""
+    found, left = Compared(), few
     for numbers in chosen:
+        if left == 0:
+            break
         explored = by_exploring(sized, numbers, states=states, seconds=seconds)
+        if left is not None and any(answer is not None for answer in explored.values()):
+            left -= 1
         counted = by_counting(sized, numbers)
         for name, violated in explored.items():
             if violated is None:

@@ -65,8 +65,8 @@ def _plain(value: object) -> str:
 
 
 def _agree(sized: Sized) -> None:
-    chosen = list(all_numbers(sized, MOST)) if LONG else telling(sized, MOST, FEW)
-    found = compared(sized, chosen, states=STATES, seconds=SECONDS)
+    chosen = list(all_numbers(sized, MOST)) if LONG else telling(sized, MOST)
+    found = compared(sized, chosen, None if LONG else FEW, states=STATES, seconds=SECONDS)
     print(f"{sized}: {found.answers} answers at {len(chosen)} numbers; only counted: {found.more}")
     assert found.answers
     assert not found.missed
