@@ -222,9 +222,12 @@ class Report:
     def exit_code(self) -> int:
         """0 where everything is as it should be, otherwise the worst of what is wrong.
 
-        2 where something that was asked for beside the verdicts could not be done.
+        2 where something that was asked for beside the verdicts could not be done; a proof of
+        nothing is vacuous.
         """
         unknown = () if self.exhaustive or self.verdicts else (exit_code_of(Word.UNKNOWN),)
+        if self.proof is not None and not self.verdicts:
+            unknown = (*unknown, exit_code_of(Word.VACUOUS))
         failed = (2,) if self.failed else ()
         scenarios = () if all(scenario.met for scenario in self.scenarios) else (1,)
         found = (*self._of_expectations(), *self._of_verdicts(), *unknown, *failed, *scenarios)

@@ -6,6 +6,7 @@ The automaton is drawn up by hand, so that nothing here depends on how one is ex
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -151,3 +152,14 @@ def test_conditions_are_proposed(automaton: list[Automaton]) -> None:
     assert "with n > f + 2 * T and f <= T" in proof.proposals or (
         "with n > 2 * T + f and f <= T" in proof.proposals
     )
+
+
+def test_a_proof_of_nothing_is_vacuous(tmp_path: Path) -> None:
+    path = tmp_path / "silent.bcast"
+    path.write_text(
+        "protocol Silent { message ECHO state told = false"
+        " upon condition not told { told := true send ECHO to all } }\n"
+        "check every of Silent { for all n }\n"
+    )
+    report = parametric.prove_every(str(path), "every", Options())
+    assert report.verdicts == () and report.exit_code == 4
