@@ -26,6 +26,7 @@ GIVEN: dict[str, Any] = {
     "max_depth": None,
     "timeout": None,
     "memory": None,
+    "query_timeout": None,
     "master": None,
     "conf": (),
     "exchange": "auto",
