@@ -51,12 +51,12 @@ from checker.reductions.dead_links import Effects, alone
 from checker.reductions.dead_readings import Reading, now, readings
 from checker.reductions.dead_rest import Rest, written
 from checker.reductions.dead_sites import Site, sites
-from checker.reductions.dead_terms import mentions, placeless
+from checker.reductions.dead_terms import mentions
 from checker.reductions.dead_trends import Trend, Trends, Way
 from checker.reductions.plan import Kind, Unused
 from checker.system import ir
 from checker.system.ir import Block, Expr, TransitionSystem, VariableKind
-from checker.system.tree import nodes
+from checker.system.tree import nodes, placeless
 from checker.system.types import (
     BOOL,
     AtomT,

@@ -2,34 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from checker.reductions.faults import can_fault
 from checker.system import ir
 from checker.system.build import conj, disj, negation
 from checker.system.ir import Apply, Expr, Op
-from checker.system.tree import branches, nodes, parts
-
-
-def rewritten(node: Any, change: Callable[[Any], Any]) -> Any:
-    """``node`` with ``change`` made wherever it gives something else than ``None``, top down."""
-    changed = change(node)
-    if changed is not None:
-        return changed
-    found: dict[str, Any] = {}
-    for name in branches(type(node)):
-        value = getattr(node, name)
-        if isinstance(value, tuple):
-            new: Any = tuple(rewritten(p, change) if branches(type(p)) else p for p in value)
-            if any(one is not other for one, other in zip(new, value, strict=True)):
-                found[name] = new
-        elif branches(type(value)):
-            new = rewritten(value, change)
-            if new is not value:
-                found[name] = new
-    return replace(node, **found) if found else node
+from checker.system.tree import nodes, parts, rewritten
 
 
 def put(expr: Expr, pattern: Expr, value: Expr) -> Expr:
@@ -41,17 +20,6 @@ def put(expr: Expr, pattern: Expr, value: Expr) -> Expr:
 
     result: Expr = rewritten(expr, change)
     return result
-
-
-def placeless(node: Any) -> Any:
-    """``node`` without the places of what is in it, so that it can be compared."""
-
-    def change(part: Any) -> Any:
-        if getattr(part, "place", None) is None:
-            return None
-        return placeless(replace(part, place=None))
-
-    return rewritten(node, change)
 
 
 def same(left: Expr | None, right: Expr) -> bool:

@@ -7,12 +7,12 @@ depends on the order whether an error shows; and what is not evaluated meets non
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import fields, is_dataclass, replace
-from typing import Any, assert_never
+from typing import assert_never
 
 from checker.system import ir
 from checker.system import types as t
 from checker.system.ir import Expr, Op
+from checker.system.tree import nodes, placeless
 from checker.system.types import Type
 
 Known = frozenset[Expr]
@@ -26,24 +26,6 @@ _CALM = frozenset(
     }
 )  # fmt: skip
 _GROWING = frozenset({Op.APPEND, Op.CONCAT, Op.BAG_ADD, Op.SEQ})
-
-
-def bare(node: Any) -> Any:
-    """``node`` without places, so that two occurrences of one expression are equal."""
-    if isinstance(node, tuple):
-        return tuple(bare(part) for part in node)
-    if not is_dataclass(node) or isinstance(node, type):
-        return node
-    parts: dict[str, Any] = {}
-    for field in fields(node):
-        old = getattr(node, field.name)
-        if field.name == "place":
-            parts["place"] = None
-        elif field.name not in ("type", "key_type", "value") or isinstance(old, tuple):
-            parts[field.name] = bare(old)
-        elif not isinstance(node, ir.Const) and field.name == "value":
-            parts["value"] = bare(old)
-    return replace(node, **parts)
 
 
 def fits(have: Type, want: Type) -> bool:
@@ -71,9 +53,9 @@ def known_from(expr: Expr, truth: bool) -> Known:
     """What is known where ``expr`` has the value ``truth``."""
     match expr:
         case ir.Apply(op=Op.IN, args=(_, ir.Const())) | ir.Apply(op=Op.LT) if truth:
-            return frozenset({bare(expr)})
+            return frozenset({placeless(expr)})
         case ir.Apply(op=Op.IS_SOME, args=(option,)) if truth:
-            return frozenset({bare(option)})
+            return frozenset({placeless(option)})
         case ir.Apply(op=Op.NOT, args=(inner,)):
             return known_from(inner, not truth)
         case ir.Apply(op=Op.AND, args=args) if truth:
@@ -88,24 +70,18 @@ def known_of(name: str, domain: ir.Domain) -> Known:
     """What is known of a name that is bound to a member of ``domain``."""
     match domain:
         case ir.Members(of=ir.Const() as of, item=item):
-            return frozenset({bare(ir.Apply(t.BOOL, Op.IN, (ir.Local(item, name), of)))})
+            return frozenset({placeless(ir.Apply(t.BOOL, Op.IN, (ir.Local(item, name), of)))})
         case _:
             return frozenset()
 
 
 def forget(known: Known, names: Collection[str]) -> Known:
     """``known`` without what it says of ``names``, which are bound again."""
-    return frozenset(one for one in known if not _mentions(one, names))
 
+    def about(fact: Expr) -> bool:
+        return any(isinstance(n, ir.Local) and n.name in names for n in nodes(fact))
 
-def _mentions(node: Any, names: Collection[str]) -> bool:
-    if isinstance(node, tuple):
-        return any(_mentions(part, names) for part in node)
-    if isinstance(node, ir.Local):
-        return node.name in names
-    if isinstance(node, ir.Const) or not is_dataclass(node):
-        return False
-    return any(_mentions(getattr(node, field.name), names) for field in fields(node))
+    return frozenset(fact for fact in known if not about(fact))
 
 
 def _is_key(key: Expr, want: Type, known: Known) -> bool:
@@ -118,7 +94,7 @@ def _is_key(key: Expr, want: Type, known: Known) -> bool:
         match fact:
             case ir.Apply(op=Op.IN, args=(item, ir.Const(_, frozenset() as members))):
                 inside = all(want.first <= m < want.first + len(want.labels) for m in members)
-                if inside and _same(item, bare(key)):
+                if inside and _same(item, placeless(key)):
                     return True
             case _:
                 pass
@@ -129,7 +105,7 @@ def _is_below_length(key: Expr, base: Expr, known: Known) -> bool:
     """Whether ``key`` certainly is an index of a sequence: below its length, or below what is."""
     if not (isinstance(key.type, t.IntT) and key.type.lo >= 0):
         return False
-    index, seq = bare(key), bare(base)
+    index, seq = placeless(key), placeless(base)
     below = [fact.args for fact in known if isinstance(fact, ir.Apply) and fact.op is Op.LT]
     short = [a for a, b in below if isinstance(b, ir.Apply) and b.op is Op.LEN and b.args == (seq,)]
     return index in short or any(a == index and b in short for a, b in below)
@@ -235,7 +211,7 @@ def _application(expr: ir.Apply, known: Known, growing: bool) -> bool:
         return False
     match expr.op, expr.type:
         case (Op.GET, _):
-            return bare(args[0]) not in known
+            return placeless(args[0]) not in known
         case (Op.DIV | Op.MOD, _):
             divisor = args[1].type
             return not (isinstance(divisor, t.IntT) and (divisor.lo > 0 or divisor.hi < 0))

@@ -36,13 +36,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from checker.reductions.faults import Known, bare, can_fault, forget, known_from, known_of
+from checker.reductions.faults import Known, can_fault, forget, known_from, known_of
 from checker.reductions.plan import Atom, Sorts
 from checker.reductions.symmetry_loops import commutes
 from checker.reductions.symmetry_renaming import atoms_of, mentioned
 from checker.system import ir
 from checker.system import types as t
 from checker.system.ir import Expr, Op, Place, TransitionSystem
+from checker.system.tree import placeless
 from checker.system.types import Type, Value
 
 
@@ -77,7 +78,7 @@ class _Here:
         return self if place is None else replace(self, place=place)
 
     def with_meant(self, expr: Expr, atoms: frozenset[Atom]) -> _Here:
-        return replace(self, meant=(*self.meant, (bare(expr), atoms)))
+        return replace(self, meant=(*self.meant, (placeless(expr), atoms)))
 
     def without(self, names: frozenset[str]) -> _Here:
         """Nothing is known of ``names`` any more."""
@@ -197,7 +198,7 @@ class Conditions:
         if isinstance(expr, ir.Const):
             return mentioned(self.sorts, expr.type, expr.value)
         have = atoms_of(self.sorts, expr.type)
-        wanted = bare(expr)
+        wanted = placeless(expr)
         for other, atoms in here.meant:
             if _alike(other, wanted):
                 have &= atoms

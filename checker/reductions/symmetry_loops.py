@@ -30,10 +30,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from checker.reductions.faults import bare, block_can_fault, can_fault
+from checker.reductions.faults import block_can_fault, can_fault
 from checker.system import ir
 from checker.system import types as t
 from checker.system.ir import Expr, Op
+from checker.system.tree import placeless
 
 Path = tuple[ir.Key | ir.Pos, ...]
 Own = tuple[int, frozenset[tuple[int, int]]]
@@ -311,7 +312,7 @@ def _purged(condition: Expr, body: ir.Block) -> tuple[ir.Target, Expr] | None:
         case (
             ir.Apply(op=Op.IN, args=(item, of)),
             (ir.Assign(target, ir.Apply(op=Op.BAG_REMOVE, args=(_, gone)) as value),),
-        ) if isinstance(of.type, t.BagT) and bare(item) == bare(gone):
+        ) if isinstance(of.type, t.BagT) and placeless(item) == placeless(gone):
             chain, looked = _chain(value.args[0]), _chain(of)
             if looked is None or chain is None or _gathered(target, value) is None:
                 return None
@@ -328,7 +329,7 @@ def _components(domain: ir.Domain) -> int:
 
 
 def _step(step: ir.Key | ir.Pos) -> object:
-    return bare(step.key) if isinstance(step, ir.Key) else step.position
+    return placeless(step.key) if isinstance(step, ir.Key) else step.position
 
 
 def commutes(loop: ir.For) -> bool:

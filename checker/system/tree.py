@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from checker.system import ir, types
@@ -40,3 +40,33 @@ def nodes(root: object) -> Iterator[Any]:
         elif branches(type(node)):
             yield node
             todo.extend(reversed(tuple(parts(node))))
+
+
+def rewritten(node: Any, change: Callable[[Any], Any]) -> Any:
+    """``node`` with ``change`` made wherever it gives something else than ``None``, top down."""
+    changed = change(node)
+    if changed is not None:
+        return changed
+    found: dict[str, Any] = {}
+    for name in branches(type(node)):
+        value = getattr(node, name)
+        if isinstance(value, tuple):
+            new: Any = tuple(rewritten(p, change) if branches(type(p)) else p for p in value)
+            if any(one is not other for one, other in zip(new, value, strict=True)):
+                found[name] = new
+        elif branches(type(value)):
+            new = rewritten(value, change)
+            if new is not value:
+                found[name] = new
+    return replace(node, **found) if found else node
+
+
+def placeless(node: Any) -> Any:
+    """``node`` without the places of what is in it, so that it can be compared."""
+
+    def change(part: Any) -> Any:
+        if getattr(part, "place", None) is None:
+            return None
+        return placeless(replace(part, place=None))
+
+    return rewritten(node, change)
