@@ -43,8 +43,8 @@ def general(check: typed.Check) -> typed.Check:
 
     ``n``, ``f`` and the protocol's parameters that are numbers have no value any more, except where
     it follows from others (``k = f + 1``, or a default that nothing replaces); bounds of faults
-    that are numbers become ``f``.  What is assumed of them is what the protocol ``requires``.  A
-    check about all sizes stays as it is.
+    that are numbers become ``f``, unless that follows from others.  What is assumed of them is what
+    the protocol ``requires``.  A check about all sizes stays as it is.
     """
     if check.every:
         return check
@@ -60,15 +60,15 @@ def general(check: typed.Check) -> typed.Check:
         every_span=check.span,
         expect=tuple(e for e in check.expect if isinstance(e.value, str)),
         scenarios=(),
-        crash=_free(check.crash),
-        omission=_free(check.omission),
-        byzantine=_free(check.byzantine),
+        crash=_free(check.crash, every),
+        omission=_free(check.omission, every),
+        byzantine=_free(check.byzantine, every),
     )
 
 
-def _free(bound: typed.Expr | None) -> typed.Expr | None:
-    """A bound of faults that is a number becomes ``f``."""
-    if not isinstance(bound, typed.Literal):
+def _free(bound: typed.Expr | None, every: tuple[str, ...]) -> typed.Expr | None:
+    """A bound of faults that is a number becomes ``f``, where ``f`` is one of ``every``."""
+    if "f" not in every or not isinstance(bound, typed.Literal):
         return bound
     return typed.Param(bound.type, "f", bound.span)
 

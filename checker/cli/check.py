@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from checker.cli.keeping import keeping_options
 from checker.cli.settings import SET, engine_options
 
 if TYPE_CHECKING:
+    from checker.cli.progress import Meter
     from checker.pipeline import Options
     from checker.witness.trace import Trace
     from checker.witness.verdict import Report
@@ -82,11 +84,8 @@ def check(
     **engine: Any,
 ) -> int:
     """Run checks: all of FILE's, or the one called CHECK."""
-    from checker.cli.keeping import say_kept, with_keeping
-    from checker.cli.progress import Meter
-    from checker.cli.say import note
+    from checker.cli.keeping import with_keeping
     from checker.cli.settings import options_of, targets
-    from checker.cli.signals import ended_politely
     from checker.proving.answering import answered
     from checker.running import sessions
     from checker.witness.verdict import worst
@@ -100,21 +99,44 @@ def check(
     options = _with_tables(options, states_out, len(asked))
     if not no_explain and (outputs or not quiet):
         options = replace(options, explain=explaining)
-    reports: list[Report] = []
+
+    def ask(path: str, name: str, meter: Meter) -> Report:
+        return answered(path, name, options, meter)
+
     with sessions(options):
-        for path, name in asked:
-            with Meter(f"{path}::{name}", silent=quiet) as meter, ended_politely():
-                report = answered(path, name, options, meter)
-            if "-" not in outputs:
-                print_report(report, with_traces=not quiet, steps=steps, first=not reports)
-            for failed in report.failed:
-                note(f"error: {failed}")
-            say_kept(report, options)
-            reports.append(report)
-            if report.interrupted:
-                break
+        reports = told(asked, ask, options, quiet=quiet, steps=steps, aloud="-" not in outputs)
     save(reports, json_out, trace_out, itf_out)
     return worst(report.exit_code for report in reports)
+
+
+def told(
+    asked: list[tuple[str, str]],
+    ask: Callable[[str, str, Meter], Report],
+    options: Options,
+    *,
+    quiet: bool,
+    steps: bool,
+    aloud: bool,
+) -> list[Report]:
+    """What ``ask`` reports of each check, until somebody interrupts; printed where ``aloud``."""
+    from checker.cli.keeping import say_kept
+    from checker.cli.progress import Meter
+    from checker.cli.say import note
+    from checker.cli.signals import ended_politely
+
+    reports: list[Report] = []
+    for path, name in asked:
+        with Meter(f"{path}::{name}", silent=quiet) as meter, ended_politely():
+            report = ask(path, name, meter)
+        if aloud:
+            _print(report, with_traces=not quiet, steps=steps, first=not reports)
+        for failed in report.failed:
+            note(f"error: {failed}")
+        say_kept(report, options)
+        reports.append(report)
+        if report.interrupted:
+            break
+    return reports
 
 
 def require_outputs(outputs: list[str]) -> None:
@@ -136,8 +158,7 @@ def _with_tables(options: Options, states_out: str | None, checks: int) -> Optio
     return replace(options, states_out=states_out)
 
 
-def print_report(report: Report, *, with_traces: bool, steps: bool, first: bool) -> None:
-    """Prints a report and its traces, the first of several without a blank line before it."""
+def _print(report: Report, *, with_traces: bool, steps: bool, first: bool) -> None:
     from checker.cli.say import page
     from checker.views.report import report_view
     from checker.views.text import trace_view

@@ -9,6 +9,7 @@ import click
 from checker.cli.settings import DEPTH, QUERY_TIMEOUT, SET
 
 if TYPE_CHECKING:
+    from checker.cli.progress import Meter
     from checker.options import Options
     from checker.witness.answer import Listener
     from checker.witness.verdict import Report
@@ -96,11 +97,8 @@ def prove(
     with `for all`: for every number of processes and faults that the resilience condition allows.
     PROVED is said only of what a second query has confirmed.
     """
-    from checker.cli.check import EXPLAIN, print_report, require_outputs, save
-    from checker.cli.progress import Meter
-    from checker.cli.say import note
+    from checker.cli.check import EXPLAIN, require_outputs, save, told
     from checker.cli.settings import settings_of, targets
-    from checker.cli.signals import ended_politely
     from checker.options import Options
     from checker.proving.answering import for_every_size
     from checker.witness.answer import Limits
@@ -109,58 +107,47 @@ def prove(
     outputs = [output for output in (json_out, trace_out, certificate) if output is not None]
     require_outputs(outputs)
     asked = targets(names)
-    if certificate is not None and len(asked) > 1:
-        raise click.UsageError("--certificate is about one check: name it, as FILE::CHECK")
     options = Options(
         settings=settings_of(settings),
         limits=Limits(max_depth=depth, timeout=budget),
         query_timeout=query_timeout,
         explain=None if quiet and not outputs else EXPLAIN,
     )
-    _require_sense(options, asked, every)
-    general = [_about_all(path, name, options, every) for path, name in asked]
-    if all(general) and (certificate is not None or depth is not None or method != "auto"):
-        raise click.UsageError("--method, --depth and --certificate are about finite systems")
-    if synthesize and not any(general):
-        raise click.UsageError("--synthesize wants --all-n, or a check with `for all`")
-    reports: list[Report] = []
-    for (path, name), every_size in zip(asked, general, strict=True):
-        with Meter(f"{path}::{name}", silent=quiet) as meter, ended_politely():
-            if every_size:
-                report = for_every_size(
-                    path, name, options, meter, tight=tight, synthesize=synthesize
-                )
-            else:
-                report = _of_one(path, name, options, meter, METHODS[method], certificate)
-        if "-" not in outputs:
-            print_report(report, with_traces=not quiet, steps=steps, first=not reports)
-        for failed in report.failed:
-            note(f"error: {failed}")
-        reports.append(report)
-        if report.interrupted:
-            break
+    general = {one for one in asked if every or _about_all(*one, options)}
+    of_one = method != "auto" or depth is not None or certificate is not None
+    _require_sense(asked, general, of_one, certificate, synthesize)
+
+    def ask(path: str, name: str, meter: Meter) -> Report:
+        if (path, name) in general:
+            return for_every_size(path, name, options, meter, tight=tight, synthesize=synthesize)
+        return _of_one(path, name, options, meter, METHODS[method], certificate)
+
+    reports = told(asked, ask, options, quiet=quiet, steps=steps, aloud="-" not in outputs)
     save(reports, json_out, trace_out, None)
     return worst(report.exit_code for report in reports)
 
 
-def _require_sense(options: Options, asked: list[tuple[str, str]], every: bool) -> None:
-    """Raises ``UsageError`` where sizes are given, and yet all are asked about."""
+def _require_sense(
+    asked: list[tuple[str, str]],
+    general: set[tuple[str, str]],
+    of_one: bool,
+    certificate: str | None,
+    synthesize: bool,
+) -> None:
+    """Raises ``UsageError`` for options that are not about what is asked: ``general`` are the
+    checks about all sizes, ``of_one`` says that there are options about the others."""
+    if certificate is not None and len(asked) > 1:
+        raise click.UsageError("--certificate is about one check: name it, as FILE::CHECK")
+    if of_one and general == set(asked):
+        raise click.UsageError("--method, --depth and --certificate are about finite systems")
+    if synthesize and not general:
+        raise click.UsageError("--synthesize wants --all-n, or a check with `for all`")
+
+
+def _about_all(path: str, name: str, options: Options) -> bool:
     from checker import pipeline
 
-    if not every:
-        return
-    for path, name in asked:
-        check = pipeline.general(pipeline.load_check(path, name, options.settings))
-        for size in check.every:
-            if size in options.settings:
-                said = f"--set {size}={options.settings[size]}"
-                raise click.UsageError(f"--all-n is about every {size}: leave out {said}")
-
-
-def _about_all(path: str, name: str, options: Options, every: bool) -> bool:
-    from checker import pipeline
-
-    return every or pipeline.about_all(path, name, options.settings)
+    return pipeline.about_all(path, name, options.settings)
 
 
 def _of_one(

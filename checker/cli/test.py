@@ -105,7 +105,7 @@ def _reasons(report: Report) -> Iterable[str]:
             yield f"{expectation.what}: expected {wanted}, found {found}"
     for verdict in report.verdicts:
         if verdict.property not in judged and not meets(verdict.word, report.wanted(verdict)):
-            yield f"{verdict.property}: {verdict.label}, {verdict.reason}"
+            yield f"{verdict.property}: {verdict.label()}, {verdict.reason}"
     for scenario in report.scenarios:
         if not scenario.met:
             yield f"scenario {scenario.name}, line {scenario.line}: {scenario.reason}"

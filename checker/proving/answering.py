@@ -41,24 +41,28 @@ def for_every_size(
     """
     from checker.engines.solver import require_solver
 
-    _require_no_states(options)
+    _require_general(options)
     require_solver()
     from checker.proving.parametric import prove_every
 
     return prove_every(path, name, options, listener, tight=tight, synthesize=synthesize)
 
 
-def _require_no_states(options: Options) -> None:
-    """Raises :class:`SpecError` (E007) where states are wanted, of which a proof has none."""
+def _require_general(options: Options) -> None:
+    """Raises :class:`SpecError` (E007) where states are wanted, of which a proof has none, or
+    finer steps, of which nothing is proved."""
     from checker.diagnostics import Diagnostic, SpecError
 
     given = {
         "--checkpoint": options.checkpoint,
         "--resume": options.resume,
         "--states-out": options.states_out,
+        "--fine-steps": options.fine_steps or None,
     }
     for option, value in given.items():
         if value is not None:
-            message = f"a check about all sizes is proved, and `{option}` wants the states of one"
+            message = (
+                f"a check about all sizes is proved, and `{option}` is about the states of one"
+            )
             hint = f"leave out `{option}`, or give sizes: `--set n=4`"
             raise SpecError((Diagnostic("E007", message, hint=hint),))

@@ -11,21 +11,26 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
+from checker.diagnostics import Diagnostic, SpecError
 from checker.lang import typed
 from checker.loading import general, load_check
 from checker.notes import not_promised
 from checker.options import Options, version
-from checker.proving.replayed import Finite, Refuted, refuted
+from checker.proving.replayed import Finite, Refuted, numbers_of, refuted, shown
 from checker.proving.sizing import conditions, defaults, thresholds, weakened
+from checker.system.instantiate.assemble import Instantiated
 from checker.system.instantiate.sizes import require_settable
 from checker.threshold.arithmetic import comparisons, pushed
 from checker.threshold.automaton import (
     And,
+    AtLeast,
     Automaton,
     Condition,
     Decision,
+    Linear,
     Not,
     Outcome,
     Question,
@@ -36,6 +41,7 @@ from checker.witness.answer import INTERRUPTED, Answer, Listener, Progress
 from checker.witness.assumptions import assumptions_of
 from checker.witness.judge import compare
 from checker.witness.proof import AutomatonSize, Proof, Weakened
+from checker.witness.trace import Trace
 from checker.witness.verdict import PropertyVerdict, Report, Word
 
 if TYPE_CHECKING:
@@ -46,6 +52,9 @@ QUERY = 60.0
 
 ATTEMPTS = 4
 """So many runs at different numbers are followed before a violation is said to be unknown."""
+
+FOLLOWING = 60.0
+"""Seconds for following a violation, and for exploring its system where that can't be done."""
 
 FOR_ONE = 10.0
 """Seconds for exploring a system only to learn whether less could be required."""
@@ -108,14 +117,18 @@ def extracted(check: typed.Check) -> tuple[Automaton, tuple[Question, ...]]:
 def about_every_size(check: typed.Check, settings: Mapping[str, str]) -> typed.Check:
     """``check`` about all sizes, with what ``settings`` say of the others.
 
-    Raises :class:`SpecError` (E003) for what can't be set.
+    Raises :class:`SpecError` (E003) for what can't be set, sizes among it.
     """
     check = general(check)
     processes = {p.name for p in check.protocol.parameters if isinstance(p.type, typed.Proc)}
     known = {s.name: s for s in check.settings}
     for name, value in settings.items():
-        if name in check.every or name in dict(check.overridden):
+        if name in dict(check.overridden):
             continue
+        if name in check.every:
+            hint = f"leave out `--set {name}={value}`"
+            message = f"the question is about every {name}, and it is given a value"
+            raise SpecError((Diagnostic("E003", message, hint=hint),))
         require_settable(check, name, value)
         given: typed.Expr = typed.Named(typed.Proc(), value, check.span)
         if name not in processes:
@@ -139,7 +152,6 @@ class _Proving:
     started: float
     decisions: dict[str, Decision] = field(default_factory=dict)
     verdicts: dict[str, PropertyVerdict] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
     weakened: tuple[Weakened, ...] = ()
     proposals: tuple[str, ...] = ()
     sufficient: bool | None = None
@@ -193,14 +205,15 @@ class _Proving:
                 case Outcome.VIOLATED:
                     assert decision.run is not None
                     run = counting.smallest(question, decision.run)
-                    found = self._follow(question, run)
+                    numbers = numbers_of(self.automaton, run)
+                    self._say(f"{question.property}: following a run with {shown(numbers)}")
+                    found = self._follow(question, run, FOLLOWING, self.options.explain)
                     if found.holds:
                         excluded.append(found.reason)
-                        numbers = self._numbers(run)
                         resilience = And((resilience, Not(equal_to(numbers))))
                         counting = counting.assuming(resilience)
                         continue
-                    self._refuted(question, run, found)
+                    self._refuted(question, numbers, found)
                     self.stopped = INTERRUPTED if found.interrupted else None
             return
         said = "; ".join(excluded)
@@ -221,10 +234,6 @@ class _Proving:
         limit = self.options.limits.timeout
         return float("inf") if limit is None else limit - (time.monotonic() - self.started)
 
-    def _numbers(self, run: Run) -> dict[str, int]:
-        """What is to be set for the finite system of ``run``."""
-        return {n: value for n, value in run.values if n in self.automaton.parameters}
-
     def _say(self, phase: str) -> None:
         if self.listener is not None:
             seconds = time.monotonic() - self.started
@@ -242,34 +251,38 @@ class _Proving:
 
     # ---- saying ---------------------------------------------------------------------------
 
-    def _follow(self, question: Question, run: Run) -> Refuted:
-        self._say(f"{question.property}: following a run with {shown(self._numbers(run))}")
-        limits = replace(self.options.limits, timeout=min(self._left(), 60.0))
-        options = replace(self.options, limits=limits)
+    def _follow(
+        self, question: Question, run: Run, seconds: float, explain: float | None
+    ) -> Refuted:
+        """What becomes of ``run`` in ``seconds``; ``explain``: so many for making it smaller."""
+        timeout = max(min(self._left(), seconds), 0.001)
+        limits = replace(self.options.limits, timeout=timeout)
+        options = replace(self.options, limits=limits, explain=explain)
         return refuted(self.finite, self.automaton, question, run, options, self.listener)
 
-    def _refuted(self, question: Question, run: Run, found: Refuted) -> None:
-        word = Word.UNKNOWN if found.trace is None else Word.VIOLATED
-        numbers = shown(self._numbers(run))
+    def _refuted(self, question: Question, numbers: Mapping[str, int], found: Refuted) -> None:
+        at = f"with {shown(numbers)}: {found.reason}"
         if found.trace is None:
-            reason = f"there may be a violation with {numbers}: {found.reason}"
+            self._know(question, Word.UNKNOWN, f"there may be a violation {at}")
         else:
-            reason = f"with {numbers}: {found.reason}"
-        self._know(question, word, reason)
-        if found.trace is not None:
-            known = self.verdicts[question.property]
-            self.verdicts[question.property] = replace(known, trace=found.trace)
+            self._know(question, Word.VIOLATED, at, trace=found.trace)
 
     def _proved(self, question: Question, excluded: list[str]) -> None:
-        self._know(question, Word.PROVED, f"for {self._scope()}")
         decision = self.decisions[question.property]
         said = decision.certificate or "no run of the automaton violates it"
         if excluded:
             said += f"; but for the numbers that were explored: {'; '.join(excluded)}"
-        known = self.verdicts[question.property]
-        self.verdicts[question.property] = replace(known, certificate=said)
+        self._know(question, Word.PROVED, f"for {self._scope()}", certificate=said)
 
-    def _know(self, question: Question, word: Word, reason: str) -> None:
+    def _know(
+        self,
+        question: Question,
+        word: Word,
+        reason: str,
+        *,
+        trace: Trace | None = None,
+        certificate: str = "",
+    ) -> None:
         name = question.property
         definition = next((p for p in self.check.prove if p.name == name), None)
         text = "" if definition is None else definition.document or definition.text
@@ -281,6 +294,8 @@ class _Proving:
             self._expected().get(name),
             reason,
             self._assumed(question),
+            trace,
+            certificate=certificate,
             queries=0 if decision is None else decision.queries,
             seconds=0.0 if decision is None else decision.seconds,
         )
@@ -295,13 +310,17 @@ class _Proving:
         """The promises of the world, in the words of a small finite system."""
         if not question.at_end:
             return ()
-        made = self.finite.small(self.automaton)
+        made = self._small
         if made is None:
             return ()
         prop = next((p for p in made.system.properties if p.name == question.property), None)
         if prop is None:
             return ()
         return assumptions_of(made.system, prop, not_promised(self.check, made))
+
+    @cached_property
+    def _small(self) -> Instantiated | None:
+        return self.finite.small(self.automaton)
 
     def _scope(self) -> str:
         names = ", ".join(self.automaton.parameters)
@@ -317,31 +336,31 @@ class _Proving:
             self.sufficient = False
         if not self.sufficient or self.counting is None:
             return
-        for found in self._stopping(weakened(self.counting, self.questions, self._follow_on)):
+
+        def follow(question: Question, run: Run) -> Refuted:
+            return self._follow(question, run, FOR_ONE, None)
+
+        for found in self._stopping(weakened(self.counting, self.questions, follow)):
             self.weakened = (*self.weakened, found)
             self._say("whether less could be required")
 
     def propose(self) -> None:
-        """Conditions and thresholds that would do."""
-        if self.counting is None:
+        """Conditions and thresholds that would do for what is proved."""
+        asked = [q for q in self.questions if self.verdicts[q.property].word is Word.PROVED]
+        if self.counting is None or not asked:
             return
-        asked = [q for q in self.questions if self.verdicts[q.property].trace is None]
-        for found in self._stopping(conditions(self.counting, asked)):
-            self.proposals = (*self.proposals, found)
-            self._say("what could be required")
         names = [q.property for q in asked]
+        whose = "" if len(asked) == len(self.questions) else f"for {', '.join(names)}: "
+        for found in self._stopping(conditions(self.counting, asked)):
+            self.proposals = (*self.proposals, f"{whose}{found}")
+            self._say("what could be required")
         for name in defaults(self.check):
             if self.stopped:
                 return
             self._say(f"what {name} could be")
             values = thresholds(self.check, name, names, extracted, self._counting)
             for found in self._stopping(values):
-                self.proposals = (*self.proposals, found)
-
-    def _follow_on(self, question: Question, run: Run) -> Refuted:
-        limits = replace(self.options.limits, timeout=min(max(self._left(), 0.001), FOR_ONE))
-        options = replace(self.options, limits=limits, explain=None)
-        return refuted(self.finite, self.automaton, question, run, options, self.listener)
+                self.proposals = (*self.proposals, f"{whose}{found}")
 
     def _stopping(self, found: Iterator[_T]) -> Iterator[_T]:
         """``found``, as long as there is time and nobody interrupts."""
@@ -390,22 +409,14 @@ class _Proving:
             seconds=seconds,
             exhaustive=decided and self.stopped is None,
             stopped=self.stopped,
-            notes=tuple(self.notes),
             version=version(),
             reduce="none",
             proof=proof,
         )
 
 
-def shown(numbers: Mapping[str, int]) -> str:
-    """``n=4, T=1``."""
-    return ", ".join(f"{name}={value}" for name, value in numbers.items())
-
-
 def equal_to(numbers: Mapping[str, int]) -> Condition:
     """That parameters are just these numbers."""
-    from checker.threshold.automaton import AtLeast, Linear
-
     parts: list[Condition] = []
     for name, value in numbers.items():
         parts.append(AtLeast(Linear(((name, 1),), -value)))

@@ -31,6 +31,16 @@ SMALL = 5
 """A small system has no larger numbers, where that is enough."""
 
 
+def numbers_of(automaton: Automaton, run: Run) -> dict[str, int]:
+    """What is to be set for the finite system of ``run``."""
+    return {name: value for name, value in run.values if name in automaton.parameters}
+
+
+def shown(numbers: Mapping[str, int]) -> str:
+    """``n=4, T=1``."""
+    return ", ".join(f"{name}={value}" for name, value in numbers.items())
+
+
 @dataclass
 class Finite:
     """The finite systems of a check about all sizes: ``written`` as the user has it, ``check``
@@ -129,7 +139,7 @@ def refuted(
     listener: Listener | None,
 ) -> Refuted:
     """``run``, which violates ``question``, as a trace of the finite system at its numbers."""
-    numbers = {name: value for name, value in run.values if name in automaton.parameters}
+    numbers = numbers_of(automaton, run)
     try:
         check, made, path = finite.followed(automaton, question, run, numbers)
     except SpecError as error:
@@ -177,7 +187,7 @@ def _explored(
         return Refuted(None, f"{why}; the finite system does not ask it")
     if found.word is Word.VIOLATED and found.trace is not None:
         return Refuted(found.trace, found.reason)
-    at = ", ".join(f"{name}={value}" for name, value in numbers.items())
     if found.word in (Word.HOLDS, Word.VACUOUS) and report.omission is None:
-        return Refuted(None, f"{at} ({report.distinct_states:,} states)", holds=True)
+        said = f"{shown(numbers)} ({report.distinct_states:,} states)"
+        return Refuted(None, said, holds=True)
     return Refuted(None, f"{why}; exploring them: {found.reason}")

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.lang import typed
-from checker.proving.replayed import Refuted
+from checker.proving.replayed import Refuted, numbers_of, shown
 from checker.threshold.arithmetic import names
 from checker.threshold.automaton import Automaton, Condition, Question, Quotient, Run
 from checker.threshold.wording import Words
@@ -43,16 +43,13 @@ def weakened(
         if weaker.question is None or weaker.run is None:
             yield Weakened(condition, reason=weaker.reason)
             continue
-        values = weaker.run.values
-        numbers = tuple((name, v) for name, v in values if name in automaton.parameters)
+        name, numbers = weaker.question.property, numbers_of(automaton, weaker.run)
         found = follow(weaker.question, weaker.run)
         if found.trace is not None:
-            yield Weakened(condition, weaker.question.property, numbers)
+            yield Weakened(condition, name, tuple(numbers.items()))
         else:
-            at = ", ".join(f"{name}={value}" for name, value in numbers)
             why = "explored, it holds there" if found.holds else found.reason
-            name = weaker.question.property
-            yield Weakened(condition, reason=f"{name} may fail with {at}: {why}")
+            yield Weakened(condition, reason=f"{name} may fail with {shown(numbers)}: {why}")
 
 
 def conditions(counting: Counting, questions: Sequence[Question]) -> Iterator[str]:

@@ -96,7 +96,7 @@ def test_runs_of_so_many_steps(spec: str, capsys: Out) -> None:
         (["::one", "--query-timeout", "0"], "--query-timeout"),
         (["::one", "--method", "magic"], "--method"),
         (["::one", "--synthesize"], "--all-n"),
-        (["::one", "--all-n", "--set", "n=4"], "leave out --set n=4"),
+        (["::one", "--all-n", "--set", "n=4"], "leave out `--set n=4`"),
         (["::one", "--all-n", "--certificate", "c"], "finite systems"),
         (["::every", "--depth", "3"], "finite systems"),
         (["", "--certificate", "c"], "one check"),
