@@ -154,8 +154,8 @@ def _step(stmt: Stmt | _Rounds | _Again, scope: Scope, todo: _Todo | None) -> _T
                 message = f"this loop has not ended after {loop.limit} rounds"
                 raise RunFault("R005", message, loop.place)
             return _queue(loop.body, (_Again(loop, begun | {now}), todo))
-        case ir.Fault(code, message, place):
-            raise RunFault(code, message, place)
+        case ir.Fault(code, message, place, grows):
+            raise RunFault(code, message, place, grows)
         case ir.Emit() | ir.Choose() | ir.Assume() | ir.Mark():
             raise AssertionError(f"{type(stmt).__name__} is not executed here")
         case _:

@@ -363,18 +363,19 @@ class Assume:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """An error of the run."""
+    """An error of the run; ``grows``: the capacity found by the tool that is too small."""
 
     code: str
     message: str
     place: Place | None = None
+    grows: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Emit:
     """An effect, still to be lowered by a pass: performs the :class:`EffectDef` of that name.
 
-    ``atomic``: of a handler that touches shared state, in the midst of which nothing happens.
+    ``atomic``: carried out on the spot also where effects are steps of their own.
     ``glued``: no crash falls between this effect and the one before it.
     """
 
@@ -615,7 +616,8 @@ class MarkInfo:
 
 class EffectKind(StrEnum):
     SEND = "send"  # args: receivers (a set of processes), message
-    STORE = "store"  # args: the value: a write to stable storage
+    STORE = "store"  # args: the value: a write to stable storage, or to shared state
+    ASSIGN = "assign"  # args: the value: no effect, but seen of a process that has crashed
     VISIBLE = "visible"  # a delivery to the application: what a property can see
 
 

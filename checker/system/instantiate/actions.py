@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import conj, equal, fresh
 from checker.system.instantiate import calls, fairness, receptions
-from checker.system.instantiate.dispatch import guarded, new_root, run_handler
+from checker.system.instantiate.dispatch import guarded, run_handler
 from checker.system.instantiate.expressions import Env, lower
 from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.statements import run_call, with_queue
+from checker.system.instantiate.statements import Root, run_call
 from checker.system.instantiate.world import (
     CLIENT,
     Draft,
@@ -18,7 +20,16 @@ from checker.system.instantiate.world import (
     enumerable,
     mark,
 )
-from checker.system.ir import TRUE, Action, ActionKind, Expr, MarkKind, Param, VariableKind
+from checker.system.ir import (
+    TRUE,
+    Action,
+    ActionKind,
+    Block,
+    Expr,
+    MarkKind,
+    Param,
+    VariableKind,
+)
 from checker.system.types import AtomT, IntT, MapT, SetT, Type, default
 
 
@@ -61,8 +72,7 @@ def _condition(
         names[name] = local
     condition = lower(event.condition, env.bind_all(names))
     guard, _ = guarded(role, handler, env, names, condition)
-    root = new_root(world, self, instance, [handler])
-    body = with_queue(root, run_handler(handler, env, names, root))
+    body = run_handler(handler, env, names, Root(world, self))
     name = unique(world, f"{instance.path}{role.name + '.' if role.name else ''}{handler.label}")
     place = world.place(handler.span)
     kind, promised, owed = ActionKind.STEP, world.reliable(self), fairness.step(self)
@@ -133,16 +143,13 @@ def _request(world: World, op: str, requests: list[tuple[int, int, typed.Client]
     if not handlers:
         message = f"`{top.protocol.name}` handles no request `{op}`"
         raise refuse("C203", message, requests[0][2].span, f"add `upon request {op}(…)`")
-    taking = [h for _, h in handlers]
-    atomic = any(calls.atomic(world, top, h) for h in taking)
-    root = new_root(world, held, top, taking)
     body = (
         ir.Declare(held.name, world.proc, self),
         *(ir.Declare(b.name, b.type, a) for b, a in zip(bound, args, strict=True)),
         _advance(clock, held),
         mark(world, MarkKind.REQUEST, op, ("self", *(n for n, _ in fields)), held, *bound),
-        ir.Emit(f"request.{op}", (held, *bound), atomic=atomic),
-        *with_queue(root, run_call(target, bound, root)),
+        *_made(world, top, op, (held, *bound), [h for _, h in handlers]),
+        *run_call(target, bound, Root(world, held)),
     )
     takes = _taken(world, handlers, self, tuple(args))
     where = conj(world.may_step(self), equal(build.entry(clock, self), turn), takes)
@@ -174,6 +181,16 @@ def _column(which: ir.Local, type_: Type, values: list[ir.Const]) -> Expr:
         return ir.Const(type_, values[0].value)
     table = ir.Const(MapT(which.type, type_), tuple(v.value for v in values))
     return ir.Index(type_, table, which)
+
+
+def _made(
+    world: World, top: Instance, op: str, args: tuple[Expr, ...], taking: list[typed.Handler]
+) -> Block:
+    """The effect that notes the request, of the same step as its handler's where that is one."""
+    emit = ir.Emit(f"request.{op}", args)
+    if world.fine and any(calls.is_one_step(world, top, handler) for handler in taking):
+        emit = replace(emit, atomic=True)
+    return (emit,)
 
 
 def _advance(clock: Expr, self: Expr) -> ir.Stmt:

@@ -19,6 +19,7 @@ from checker.system.instantiate import (
     partitions,
     receptions,
     stack,
+    storage,
     timing,
     world,
     yields,
@@ -114,7 +115,7 @@ def _declare(made: World, ask: Ask) -> tuple[Property, ...]:
 def _draft(made: World) -> None:
     """Drafts the start and every action."""
     initial.initialise(made)
-    made.init.extend(crashes.written_at_start(made))
+    made.init.extend(storage.left_at_start(made))
     actions.conditions(made)
     actions.clients(made)
     links.deliveries(made)
@@ -126,6 +127,6 @@ def _draft(made: World) -> None:
     crashes.recoveries(made)
     yields.go_on(made)
     crashes.crashes(made)
-    if not made.fine and made.check.crash_points == "inside":
+    if made.check.crash_points == "inside":
         crash_points.add(made)
     made.init.extend(stmt for _, body in made.starts for stmt in body)

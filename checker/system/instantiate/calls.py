@@ -1,23 +1,16 @@
-"""Which handlers a call reaches, and whether it may run on the spot.
+"""Which handlers a call between the layers of a process reaches.
 
-Queue order says: a call's handlers run when the calling handler is done, first called, first run.
-Running a call on the spot gives the same when nothing can tell: no effect of the caller follows
-it, and either nothing at all follows it, or the callee is a leaf (it makes no calls, so it can't
-touch the caller's state).
+A call runs them at its place in the text (see :mod:`.dispatch`).
 """
 
 from __future__ import annotations
 
 from checker.lang import typed
-from checker.system.instantiate.expressions import state_name
 from checker.system.instantiate.stack import family
 from checker.system.instantiate.statements import CallKey
 from checker.system.instantiate.walk import nodes
 from checker.system.instantiate.world import Instance, World
-from checker.system.types import Case, Type, VariantT
-
-HandlerKey = tuple[str, int]
-"""Path of an instance and the identity of one of its handlers."""
+from checker.system.types import Type
 
 
 def callees(world: World, caller: Instance, call: typed.Call) -> list[CallKey]:
@@ -94,9 +87,18 @@ def calls_in(world: World, at: Instance, handler: typed.Handler) -> list[CallKey
     found: list[CallKey] = []
     for node in nodes(handler.body):
         if isinstance(node, typed.Call):
-            targets = callees(world, at, node)
-            found.extend(t for t in targets if not to_oracle(world, t))
+            for target in callees(world, at, node):
+                found.extend(entered(world, target))
     return found
+
+
+def entered(world: World, target: CallKey) -> list[CallKey]:
+    """What a call runs: itself, or of an oracle whatever that may say on the spot."""
+    if not to_oracle(world, target):
+        return [target]
+    interface = instance_at(world, target[0]).protocol.implements
+    assert interface is not None
+    return [(target[0], "indication", operator.name) for operator in interface.indications]
 
 
 def reachable(world: World, at: Instance, handlers: list[typed.Handler]) -> list[CallKey]:
@@ -113,107 +115,44 @@ def reachable(world: World, at: Instance, handlers: list[typed.Handler]) -> list
     return sorted(found)
 
 
-def is_leaf(world: World, target: CallKey) -> bool:
-    """Whether handling ``target`` makes no further calls."""
-    at, handlers = handlers_of(world, target)
-    return all(not calls_in(world, at, h) for _, h in handlers)
-
-
-def on_the_spot(world: World, at: Instance, handlers: list[typed.Handler]) -> bool:
-    """Whether all calls of a transition that starts with ``handlers`` may run on the spot."""
-    fine: set[HandlerKey] = set()
-
-    def visit(instance: Instance, handler: typed.Handler, open_: frozenset[HandlerKey]) -> bool:
-        key = (instance.path, id(handler))
-        if key in fine:
-            return True
-        if key in open_ or not _fits(world, instance, handler.body, False, False):
-            return False
-        for target in calls_in(world, instance, handler):
-            inner, more = handlers_of(world, target)
-            if not all(visit(inner, h, open_ | {key}) for _, h in more):
-                return False
-        fine.add(key)
-        return True
-
-    return all(visit(at, handler, frozenset()) for handler in handlers)
-
-
-def _fits(world: World, at: Instance, block: typed.Block, effects: bool, anything: bool) -> bool:
-    """Whether each call of ``block`` may run on the spot.
-
-    ``effects``: an effect of this handler may follow the block; ``anything``: some statement may.
-    """
-    for position, stmt in enumerate(block):
-        rest = block[position + 1 :]
-        effects_follow = effects or any(has_effect(world, at, s) for s in rest)
-        follows = anything or bool(rest)
-        if isinstance(stmt, typed.Call):
-            for target in callees(world, at, stmt):
-                if to_oracle(world, target):
-                    continue
-                if effects_follow or (follows and not is_leaf(world, target)):
-                    return False
-        for inner, is_loop in _inner_blocks(stmt):
-            again = is_loop and any(has_effect(world, at, s) for s in inner)
-            if not _fits(world, at, inner, effects_follow or again, follows or is_loop):
-                return False
-    return True
-
-
-def atomic(world: World, at: Instance, handler: typed.Handler) -> bool:
-    """Whether ``handler`` touches shared state, or one of the handlers that it calls does."""
-    called = (handlers_of(world, target) for target in reachable(world, at, [handler]))
-    everything = [handler, *(h for _, handlers in called for _, h in handlers)]
+def may_yield(world: World, at: Instance, call: typed.Call) -> bool:
+    """Whether some handler that ``call`` of ``at`` may run, through any depth, yields."""
+    targets = [t for target in callees(world, at, call) for t in entered(world, target)]
     return any(
-        isinstance(node, typed.StateRef) and node.role is None
-        for one in everything
-        for node in nodes(one)
+        isinstance(stmt, typed.Yield)
+        for target in targets
+        for handler in _run_by(world, target)
+        for stmt in handler.body
     )
 
 
-def has_effect(world: World, at: Instance, stmt: typed.Stmt) -> bool:
-    """Whether ``stmt`` may send, perform, store, indicate to the application, or ask an oracle
-    (calls to other layers don't count)."""
-    for node in nodes(stmt):
-        if isinstance(node, typed.Send | typed.Perform):
-            return True
-        if isinstance(node, typed.Assign) and stores(world, at, node):
-            return True
-        if isinstance(node, typed.Call):
-            target = callee(world, at, node)
-            if target is None or to_oracle(world, target):
-                return True
-    return False
+def _run_by(world: World, target: CallKey) -> list[typed.Handler]:
+    """The handlers that ``target`` may run, and those that they may."""
+    at, handlers = handlers_of(world, target)
+    first = [h for _, h in handlers]
+    further = (handlers_of(world, t)[1] for t in reachable(world, at, first))
+    return [*first, *(h for found in further for _, h in found)]
 
 
-def stores(world: World, at: Instance, stmt: typed.Assign) -> bool:
-    """Whether ``stmt`` is a write to stable storage that is an effect of its own."""
-    target = stmt.target
+def is_one_step(world: World, at: Instance, handler: typed.Handler) -> bool:
+    """Whether ``handler`` stays one step where effects are steps: it, or one that it calls, assigns
+    shared state, which others would see half done, or asks an oracle, which may answer on the
+    spot."""
+    called = (handlers_of(world, target) for target in reachable(world, at, [handler]))
+    everything = [(at, handler), *((i, h) for i, handlers in called for _, h in handlers)]
+    return any(
+        (isinstance(node, typed.Assign) and _is_shared(node.target))
+        or (isinstance(node, typed.Call) and _asks_oracle(world, instance, node))
+        for instance, one in everything
+        for node in nodes(one.body)
+    )
+
+
+def _asks_oracle(world: World, at: Instance, call: typed.Call) -> bool:
+    return any(to_oracle(world, target) for target in callees(world, at, call))
+
+
+def _is_shared(target: typed.Expr) -> bool:
     while isinstance(target, typed.Part | typed.Entry):
         target = target.base
-    if not isinstance(target, typed.StateRef):
-        return False
-    return state_name(target, at) in world.stable
-
-
-def _inner_blocks(stmt: typed.Stmt) -> list[tuple[typed.Block, bool]]:
-    match stmt:
-        case typed.If(_, then, otherwise, _):
-            return [(then, False), (otherwise, False)]
-        case typed.For(body=body) | typed.While(body=body):
-            return [(body, True)]
-        case typed.Either(alternatives, _):
-            return [(body, False) for _, body in alternatives]
-        case typed.Atomic(body, _):
-            return [(body, False)]
-        case _:
-            return []
-
-
-def variant_of(world: World, targets: list[CallKey]) -> VariantT:
-    """The queue's item type: a case for each call."""
-    cases = tuple(
-        Case(f"{path}{op}", fields_of(world, (path, kind, op))) for path, kind, op in targets
-    )
-    return VariantT("call", cases)
+    return isinstance(target, typed.StateRef) and target.role is None

@@ -5,8 +5,7 @@ a process that is down may come back, or may not: nothing promises it.  A crash 
 but stable variables.  Recovery gives every other variable its initial value again and runs
 ``upon recover``; ``upon init`` is not run again.
 
-A write to a stable variable is an effect: the process sees it at once, and a crash before it
-happens takes it back.
+What a crash inside a handler leaves of its assignments is in :mod:`.storage`.
 """
 
 from __future__ import annotations
@@ -14,13 +13,13 @@ from __future__ import annotations
 from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import conj, equal, fresh
-from checker.system.instantiate import doomed, landmarks
+from checker.system.instantiate import doomed, landmarks, storage
 from checker.system.instantiate.dispatch import unasked
 from checker.system.instantiate.expressions import Env, lower
-from checker.system.instantiate.initial import choose_initial, prefix_of
-from checker.system.instantiate.walk import nodes
+from checker.system.instantiate.initial import choose_initial
+from checker.system.instantiate.stack import bottom_up, prefix_of
 from checker.system.instantiate.world import (
-    ATOMIC,
+    CLIENT,
     CRASHED,
     CRASHES,
     PENDING,
@@ -35,67 +34,23 @@ from checker.system.ir import (
     Action,
     ActionKind,
     Block,
-    EffectDef,
-    EffectKind,
     Expr,
     MarkKind,
     Param,
     VariableKind,
 )
-from checker.system.types import AtomT, BagT, IntT, MapT, SeqT, SetT, default
+from checker.system.types import BagT, IntT, MapT, SeqT, default
 
 OPINIONS = ("@suspected", "@trusted")
 """The variables that hold whom a process suspects and trusts."""
 
-STORED = "@stored."
-"""Prefix of the variables that hold what is on disk, where effects are steps of their own."""
-
 
 def declare(world: World) -> None:
-    """Declares the count of crashes, and the effects that write to stable storage.
-
-    Without recovery such a write matters only where a property looks at the variable.
-    """
+    """Declares the count of crashes, and the effects of assignments that a crash can cut."""
     if world.recovers:
         count = IntT(0, world.crash_bound)
         world.add(CRASHES, count, 0, VariableKind.WORLD, "crashes")
-    if world.crash_bound == 0:
-        return
-    if any(isinstance(n, typed.Atomic) for i in world.instances for n in nodes(i.protocol)):
-        params = (("_self", world.proc),)
-        world.effects[ATOMIC] = EffectDef(ATOMIC, EffectKind.VISIBLE, params, ())
-    for instance in world.instances:
-        for role in instance.protocol.roles:
-            for decl in role.states:
-                name = f"{prefix_of(instance, role)}{decl.name}"
-                if decl.stable and (world.recovers or name in world.read_by_properties):
-                    _stable(world, name)
-
-
-def _stable(world: World, name: str) -> None:
-    whole = world.read(name)
-    assert isinstance(whole.type, MapT)
-    world.stable.add(name)
-    value = ir.Local(whole.type.value, "_value")
-    body: Block = ()
-    if world.fine:
-        disk = f"{STORED}{name}"
-        world.add(disk, whole.type, default(whole.type), VariableKind.WORLD, f"stored {name}")
-        path = (ir.Key(ir.Local(world.proc, "_self"), whole.type.key),)
-        body = (ir.Assign(ir.Target(value.type, disk, True, path), value),)
-    params = (("_self", world.proc), ("_value", value.type))
-    effect = f"store.{name}"
-    world.effects[effect] = EffectDef(effect, EffectKind.STORE, params, body)
-
-
-def written_at_start(world: World) -> Block:
-    """The disk holds the initial values of the stable variables."""
-    if not world.fine:
-        return ()
-    return tuple(
-        ir.Assign(ir.Target(world.read(name).type, f"{STORED}{name}", True), world.read(name))
-        for name in sorted(world.stable)
-    )
+    storage.declare(world)
 
 
 # ---- crashes ----------------------------------------------------------------------------------
@@ -152,15 +107,34 @@ def crash_statements(world: World, victim: Expr) -> Block:
         count = world.read(CRASHES)
         more = ir.Apply(IntT(1, world.crash_bound + 1), ir.Op.ADD, (count, build.integer(1)))
         gone.append(ir.Assign(ir.Target(count.type, CRASHES, True), more))
+    gone.extend(_unmade(world, victim))
+    gone.extend(storage.taken_back(world, victim))
     for variable in list(world.variables.values()):
-        if variable.name in world.stable:
-            if world.fine:
-                gone.append(_taken_back(world, variable, victim))
-        elif _volatile(world, variable):
+        if variable.name not in world.stored and _volatile(world, variable):
             gone.append(_forget(world, variable, victim))
     if not world.fine and not world.recovers:
         gone.extend(_purge(world, victim))
     return tuple(gone)
+
+
+def _unmade(world: World, victim: Expr) -> Block:
+    """A request of which nothing has been done will still be made, where effects are steps."""
+    if not world.recovers or PENDING not in world.variables or CLIENT not in world.variables:
+        return ()
+    queue, made = build.entry(world.read(PENDING), victim), world.read(CLIENT)
+    assert isinstance(queue.type, SeqT) and isinstance(made.type, MapT)
+    head = ir.Apply(queue.type.item, ir.Op.HEAD, (queue,))
+    requests = (i for i, name in enumerate(world.effects) if name.startswith("request."))
+    unmade = conj(
+        build.negation(world.idle(victim)), build.disj(*(ir.IsCase(head, i) for i in requests))
+    )
+    number = made.type.value
+    assert isinstance(number, IntT)
+    less = ir.Apply(
+        IntT(-1, number.hi - 1), ir.Op.SUB, (build.entry(made, victim), build.integer(1))
+    )
+    path = (ir.Key(victim, made.type.key),)
+    return (ir.If(unmade, (ir.Assign(ir.Target(number, CLIENT, True, path), less),)),)
 
 
 def _volatile(world: World, variable: ir.Variable) -> bool:
@@ -173,33 +147,16 @@ def _volatile(world: World, variable: ir.Variable) -> bool:
     return local and (world.recovers or not world.fine)
 
 
-def on_its_own(world: World, key: AtomT, process: Expr, block: Block) -> Block:
-    """``block``, which uses ``process`` as a ``key``, where it is one."""
-    if key == world.proc:
-        return block
-    members = ir.Const(SetT(world.proc), frozenset(range(key.first, key.first + len(key.labels))))
-    return (ir.If(build.member(process, members), block),)
-
-
-def _entry_of(variable: ir.Variable, process: Expr) -> tuple[AtomT, ir.Target]:
-    assert isinstance(variable.type, MapT) and isinstance(variable.type.key, AtomT)
-    key = variable.type.key
-    path = (ir.Key(process, key),)
-    return key, ir.Target(variable.type.value, variable.name, True, path)
+def _entry_of(variable: ir.Variable, process: Expr) -> ir.Target:
+    assert isinstance(variable.type, MapT)
+    path = (ir.Key(process, variable.type.key),)
+    return ir.Target(variable.type.value, variable.name, True, path)
 
 
 def _forget(world: World, variable: ir.Variable, victim: Expr) -> ir.Stmt:
-    key, target = _entry_of(variable, victim)
+    target = _entry_of(variable, victim)
     clear = ir.Assign(target, ir.Const(target.type, default(target.type)))
-    (stmt,) = on_its_own(world, key, victim, (clear,))
-    return stmt
-
-
-def _taken_back(world: World, variable: ir.Variable, victim: Expr) -> ir.Stmt:
-    """The stable variable becomes what is on disk."""
-    key, target = _entry_of(variable, victim)
-    disk = build.entry(world.read(f"{STORED}{variable.name}"), victim)
-    (stmt,) = on_its_own(world, key, victim, (ir.Assign(target, disk),))
+    (stmt,) = storage.on_its_own(world, variable.name, victim, (clear,))
     return stmt
 
 
@@ -247,7 +204,8 @@ def recoveries(world: World) -> None:
     body: list[ir.Stmt] = [mark(world, MarkKind.RECOVER, "recover", ("process",), self), back]
     for instance in world.instances:
         body.extend(_as_at_first(world, instance, self))
-    for instance in world.instances:
+    body.extend(storage.left_at_recovery(world, self))
+    for instance in bottom_up(world):
         body.extend(unasked(world, instance, self, typed.OnRecover))
     params = (Param(self.name, ir.Members(crashed, world.proc), TRUE),)
     action = Action("recover", ActionKind.RECOVER, params, TRUE, tuple(body), ir.FALSE)
@@ -260,14 +218,13 @@ def _as_at_first(world: World, instance: Instance, self: Expr) -> Block:
     env = Env(world, instance, self)
     for role in instance.protocol.roles:
         inner: list[ir.Stmt] = []
-        key = world.role_type(role.name)
-        names = {}
+        names: dict[str, str] = {}
         for decl in role.states:
             name = f"{prefix_of(instance, role)}{decl.name}"
-            if name in world.stable:
+            if name in world.stored:
                 continue
             names[decl.name] = name
-            _, target = _entry_of(world.variables[name], self)
+            target = _entry_of(world.variables[name], self)
             if decl.initial is not None:
                 value = lower(decl.initial, env, target.type)
                 inner.append(ir.Assign(target, value, world.place(decl.span)))
@@ -275,10 +232,11 @@ def _as_at_first(world: World, instance: Instance, self: Expr) -> Block:
                 inner.append(ir.Assign(target, ir.Const(target.type, default(target.type))))
         for choice in role.choices:
             if choice.name in names:
-                _, target = _entry_of(world.variables[names[choice.name]], self)
+                target = _entry_of(world.variables[names[choice.name]], self)
                 inner.extend(choose_initial(world, choice, target, env))
         if inner:
-            result.extend(on_its_own(world, key, self, tuple(inner)))
+            first = next(iter(names.values()))
+            result.extend(storage.on_its_own(world, first, self, tuple(inner)))
     result.extend(_received(world, instance, self))
     return tuple(result)
 

@@ -27,9 +27,8 @@ from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import conj, disj, entry, equal, fresh, member, negation
 from checker.system.instantiate import calls
-from checker.system.instantiate.dispatch import new_root
 from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.statements import run_call, with_queue
+from checker.system.instantiate.statements import Root, run_call
 from checker.system.instantiate.world import IMMUNE, ORACLE, Draft, Instance, World, mark
 from checker.system.ir import (
     FALSE,
@@ -213,13 +212,11 @@ def _word(
     if not listeners:
         return
     target = (instance.path, "indication", op)
-    at, handlers = calls.handlers_of(world, target)
-    root = new_root(world, self, at, [h for _, h in handlers])
     text = f"{instance.path}{op}"
     body = (
         mark(world, MarkKind.DETECT, text, ("self", "p"), self, other),
         *note,
-        *with_queue(root, run_call(target, (other,), root)),
+        *run_call(target, (other,), Root(world, self)),
     )
     domain: ir.Domain = ir.Universe(world.proc)
     if len(listeners) < len(world.sizes.processes):

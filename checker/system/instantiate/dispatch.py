@@ -6,17 +6,23 @@ from dataclasses import replace
 
 from checker.lang import typed
 from checker.system import build, ir
-from checker.system.build import conj, disj, fresh, member, negation
+from checker.system.build import conj, disj, member, negation
 from checker.system.instantiate import calls, receptions
 from checker.system.instantiate.expressions import Env, lower
 from checker.system.instantiate.indexed import told
 from checker.system.instantiate.patterns import matched, matched_all
-from checker.system.instantiate.statements import CallKey, Root, pick, with_queue
+from checker.system.instantiate.statements import CallKey, Root, pick
 from checker.system.instantiate.world import Instance, World, handler_mark
 from checker.system.instantiate.yields import lower_handler
 from checker.system.ir import FALSE, TRUE, Block, Expr
 from checker.system.passes.rewrite import replace_emits
 from checker.system.types import SetT
+
+NESTED = "calls within calls"
+"""The capacity that says how often a handler may be entered before it has come to its end."""
+
+DEEPEST = 7
+"""That capacity is not enlarged beyond this: such calls do not end."""
 
 
 def guarded(
@@ -38,15 +44,29 @@ def guarded(
 
 
 def run_handler(handler: typed.Handler, env: Env, names: dict[str, Expr], root: Root) -> Block:
-    """The body of ``handler`` behind its mark."""
-    mark = handler_mark(env.world, env.instance, handler, names, root.self)
-    body = lower_handler(handler, handler.body, env.bind_all(names), root)
-    return (mark, *whole(env.world, env.instance, handler, body, root))
+    """The body of ``handler`` behind its mark, or an error of the run where it has been entered so
+    often already, without an end, that calls go round."""
+    world, at = env.world, env.instance
+    key = (at.path, id(handler))
+    place = world.place(handler.span)
+    if key in root.running and root.running.count(key) >= world.capacity(NESTED, 1):
+        return (_too_deep(world, handler, place),)
+    mark = handler_mark(world, at, handler, names, root.self)
+    inner = replace(root, running=(*root.running, key))
+    body = lower_handler(handler, handler.body, env.bind_all(names), inner)
+    return (mark, *whole(world, at, handler, body, root))
+
+
+def _too_deep(world: World, handler: typed.Handler, place: ir.Place) -> ir.Fault:
+    depth = world.capacity(NESTED, 1)
+    grows = NESTED if depth < DEEPEST else None
+    message = f"`{handler.label}` has been entered {depth} times and has not come to its end"
+    return ir.Fault("R006", f"{message}: calls go round", place, grows)
 
 
 def whole(world: World, at: Instance, handler: typed.Handler, body: Block, root: Root) -> Block:
-    """``body`` of ``handler``, in the midst of which nothing happens if it touches shared state."""
-    if root.atomic or calls.atomic(world, at, handler):
+    """``body`` of ``handler``; where effects are steps of their own, some stay one step."""
+    if world.fine and not root.running and calls.is_one_step(world, at, handler):
         return replace_emits(body, lambda emit: (replace(emit, atomic=True),))
     return body
 
@@ -110,17 +130,6 @@ def _tag(condition: Expr) -> ir.IsCase | None:
     return next((p for p in parts if isinstance(p, ir.IsCase)), None)
 
 
-def new_root(world: World, self: Expr, at: Instance, handlers: list[typed.Handler]) -> Root:
-    """The frame of a transition that starts with one of ``handlers`` of ``at``."""
-    root = Root(world, self)
-    if not calls.on_the_spot(world, at, handlers):
-        root.queue = fresh("_queue")
-        root.atomic = any(calls.atomic(world, at, h) for h in handlers)
-        root.targets = calls.reachable(world, at, handlers)
-        root.variant = calls.variant_of(world, root.targets)
-    return root
-
-
 def unasked(
     world: World, at: Instance, self: Expr, kind: type[typed.OnInit | typed.OnRecover]
 ) -> Block:
@@ -132,11 +141,10 @@ def unasked(
             continue
         for handler in role.handlers:
             if isinstance(handler.event, kind):
-                root = new_root(world, self, at, [handler])
+                root = Root(world, self, follows=True)
                 env = Env(world, at, self)
                 condition, _ = guarded(role, handler, env, {}, TRUE)
-                body = with_queue(root, run_handler(handler, env, {}, root))
-                found.append(ir.If(condition, body))
+                found.append(ir.If(condition, run_handler(handler, env, {}, root)))
     return tuple(found)
 
 
@@ -149,7 +157,7 @@ def receive(world: World, at: Instance, self: Expr, sender: Expr, message: Expr)
         for handler in role.handlers
         if isinstance(handler.event, typed.OnReceive)
     ]
-    root = new_root(world, self, at, [h for _, h in found])
+    root = Root(world, self)
     ways = []
     for role, handler in found:
         event = handler.event
@@ -164,10 +172,7 @@ def receive(world: World, at: Instance, self: Expr, sender: Expr, message: Expr)
     for tag, group in _by_message(ways):
         chosen = choose_handler(group)
         body += (ir.If(tag, chosen),) if tag != TRUE else chosen
-    return (
-        *receptions.record(world, at, self, sender, message),
-        *with_queue(root, body),
-    )
+    return (*receptions.record(world, at, self, sender, message), *body)
 
 
 def _by_message(ways: list[tuple[Expr, Block]]) -> list[tuple[Expr, list[tuple[Expr, Block]]]]:

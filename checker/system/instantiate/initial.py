@@ -8,14 +8,10 @@ from checker.system.build import fresh
 from checker.system.instantiate.dispatch import unasked
 from checker.system.instantiate.expressions import Env, as_domain, lower
 from checker.system.instantiate.sizes import refuse
+from checker.system.instantiate.stack import bottom_up, prefix_of
 from checker.system.instantiate.world import Instance, World, bounded
 from checker.system.ir import TRUE, Block, Expr, VariableKind
 from checker.system.types import MapT, default
-
-
-def prefix_of(instance: Instance, role: typed.Role) -> str:
-    """What stands before the names of the variables of ``role`` in ``instance``."""
-    return f"{instance.path}{role.name}." if role.name else instance.path
 
 
 def declare_state(world: World) -> None:
@@ -45,7 +41,8 @@ def initialise(world: World) -> None:
         _free_choices(world, instance)
     for process in range(len(world.sizes.processes)):
         self = ir.Const(world.proc, process)
-        body = tuple(s for i in world.instances for s in unasked(world, i, self, typed.OnInit))
+        layers = bottom_up(world)
+        body = tuple(s for i in layers for s in unasked(world, i, self, typed.OnInit))
         if body and world.honest(self) != TRUE:
             body = (ir.If(world.honest(self), body),)
         if body:

@@ -3,6 +3,8 @@
 An oracle remembers what it was asked and what it has indicated, as far as its properties speak of
 it.  At any time it may make any indication after which all its ``always`` properties hold.  What
 it owes by its ``~>`` properties it does in the end: that is a :class:`ir.Justice` of the system.
+Like a layer that hands a message to itself it may also speak within a request, once; within what is
+done about that word it does not speak again.
 
 What a property promises whatever is requested (``correct(p) ~> …``: everybody decides) is owed from
 the first request on: before it there is nothing that could be indicated.  Of the
@@ -12,16 +14,18 @@ being down later, could make false is refused.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from checker.system import ir
 from checker.system.build import fresh, negation
 from checker.system.instantiate import calls, doomed
 from checker.system.instantiate.contracts import Contract, contract_of
-from checker.system.instantiate.dispatch import new_root
 from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.statements import CallKey, run_call, with_queue
+from checker.system.instantiate.statements import CallKey, HandlerKey, Root, pick, run_call
 from checker.system.instantiate.world import (
     ORACLE,
     Draft,
+    Instance,
     World,
     bounded,
     enumerable,
@@ -44,6 +48,10 @@ from checker.system.types import cardinality
 
 LARGEST = 65_536
 """Values at most that an oracle may choose among."""
+
+
+SPEAKS = "_speaks"
+"""Begins the names of the choices whether, and what, an oracle says on the spot; 0 is nothing."""
 
 
 def _contracts(world: World) -> list[Contract]:
@@ -81,12 +89,35 @@ def _effect(target: CallKey) -> str:
 
 
 def request(
-    world: World, target: CallKey, self: Expr, args: tuple[Expr, ...], place: ir.Place
+    world: World, target: CallKey, args: tuple[Expr, ...], root: Root, place: ir.Place
 ) -> Block:
-    """The effect of a request to an oracle: it is remembered, if it ever matters."""
-    if _effect(target) not in world.effects:
-        return ()
-    return (ir.Emit(_effect(target), (self, *args), place),)
+    """The effect of a request to an oracle: it is remembered, if it ever matters; and the oracle
+    may speak on the spot, once, before the statement behind the request is run."""
+    asked: Block = ()
+    if _effect(target) in world.effects:
+        asked = (ir.Emit(_effect(target), (root.self, *args), place),)
+    instance = calls.instance_at(world, target[0])
+    if not root.follows or instance.oracle != ORACLE or _has_spoken(root, instance):
+        return asked
+    inner = replace(root, running=(*root.running, _speaking(instance)))
+    interface = instance.protocol.implements
+    assert interface is not None
+    ways: list[tuple[Expr, Block]] = [(TRUE, ())]
+    contract = contract_of(world, instance)
+    for operator in interface.indications:
+        chosen, body = _word(world, contract, operator.name, inner)
+        choices = tuple(ir.Choose(p.name, p.domain, p.where) for p in chosen)
+        ways.append((TRUE, (*choices, *body)))
+    return (*asked, *pick(tuple(ways), SPEAKS))
+
+
+def _speaking(instance: Instance) -> HandlerKey:
+    return instance.path, 0
+
+
+def _has_spoken(root: Root, instance: Instance) -> bool:
+    """Whether what runs is done about a word of the oracle within a request."""
+    return _speaking(instance) in root.running
 
 
 def draft(world: World) -> None:
@@ -100,14 +131,21 @@ def draft(world: World) -> None:
 
 
 def _indication(world: World, contract: Contract, op: str) -> None:
-    instance = contract.instance
-    target = (instance.path, "indication", op)
     self = ir.Local(world.proc, fresh("self"))
+    chosen, body = _word(world, contract, op, Root(world, self))
+    params = (Param(self.name, ir.Universe(world.proc), world.may_step(self)), *chosen)
+    name = f"{contract.instance.path}{op}"
+    action = Action(name, ActionKind.DETECT, params, TRUE, body, FALSE)
+    world.drafts.append(Draft(action, self))
+
+
+def _word(world: World, contract: Contract, op: str, root: Root) -> tuple[list[Param], Block]:
+    """What the oracle may indicate to the process of ``root``, and what that does."""
+    instance, self = contract.instance, root.self
+    target = (instance.path, "indication", op)
     fields = calls.fields_of(world, target)
     locals_ = tuple(ir.Local(t, fresh(n)) for n, t in fields)
     chosen, args = _arguments(world, contract, op, self, locals_)
-    at, handlers = calls.handlers_of(world, target)
-    root = new_root(world, self, at, [h for _, h in handlers])
     text = f"{instance.path}{op}"
     pairs = zip(locals_, args, strict=True)
     body = (
@@ -115,11 +153,9 @@ def _indication(world: World, contract: Contract, op: str) -> None:
         mark(world, MarkKind.DETECT, text, ("self", *(n for n, _ in fields)), self, *locals_),
         *contract.noted("indication", op, self, locals_),
         *(ir.Assume(negation(bad)) for bad in contract.broken()),
-        *with_queue(root, run_call(target, locals_, root)),
+        *run_call(target, locals_, root),
     )
-    params = (Param(self.name, ir.Universe(world.proc), world.may_step(self)), *chosen)
-    action = Action(text, ActionKind.DETECT, params, TRUE, body, FALSE)
-    world.drafts.append(Draft(action, self))
+    return chosen, body
 
 
 def _arguments(

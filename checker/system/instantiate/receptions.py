@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from checker.lang import typed
 from checker.system import build, ir
+from checker.system.instantiate import storage
 from checker.system.instantiate.walk import expressions_of
 from checker.system.instantiate.world import Instance, World
 from checker.system.ir import Expr, VariableKind
@@ -87,6 +88,7 @@ def record(world: World, instance: Instance, self: Expr, sender: Expr, value: Ex
         assert isinstance(whole.type, MapT) and isinstance(whole, ir.Read)
         target = ir.Target(mine.type, whole.variable, True, (ir.Key(self, whole.type.key),))
         store = ir.Assign(target, build.with_item(mine, item))
+        noted = (store, *storage.written(world, whole.variable, self))
         tag = ir.TRUE if len(messages.cases) == 1 else ir.IsCase(value, index)
-        result.append(store if tag == ir.TRUE else ir.If(tag, (store,)))
+        result.extend(noted if tag == ir.TRUE else (ir.If(tag, noted),))
     return tuple(result)

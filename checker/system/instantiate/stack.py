@@ -218,3 +218,22 @@ def _all_given(world: World) -> None:
 def family(world: World, instance: Instance, layer: str) -> list[Instance]:
     """The instances that ``instance`` calls ``layer``: one, or those of all indices."""
     return [i for i in world.instances if i.above is instance and i.name_above == layer]
+
+
+def bottom_up(world: World) -> list[Instance]:
+    """The instances, each behind those that it uses."""
+    found: list[Instance] = []
+
+    def add(instance: Instance) -> None:
+        for lower in world.instances:
+            if lower.above is instance:
+                add(lower)
+        found.append(instance)
+
+    add(world.instances[0])
+    return found
+
+
+def prefix_of(instance: Instance, role: typed.Role) -> str:
+    """What stands before the names of the variables of ``role`` in ``instance``."""
+    return f"{instance.path}{role.name}." if role.name else instance.path

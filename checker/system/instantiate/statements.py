@@ -1,26 +1,24 @@
 """Statements of handlers become statements of the transition system.
 
-Calls between the layers of one process run inside the same transition, in queue order.  Where
-running a call on the spot can't be told apart from queueing it (see :mod:`.calls`), it is run on
-the spot; otherwise the calls wait in a local queue that is worked off when the handler is done.
+A call between the layers of one process runs the handlers that take it at its place.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from checker.diagnostics import Span
 from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import conj, fresh
-from checker.system.instantiate import landmarks, walk
+from checker.system.instantiate import landmarks, storage, walk
 from checker.system.instantiate.expressions import Env, as_domain, bind_domain, lower, state_name
 from checker.system.instantiate.sizes import refuse
 from checker.system.instantiate.world import ATOMIC, Instance, World
 from checker.system.ir import TRUE, Block, Expr, Target
 from checker.system.passes.rewrite import emits, replace_emits
-from checker.system.types import BOOL, IntT, MapT, SeqT, SetT, TupleT, Type, VariantT
+from checker.system.types import BOOL, IntT, MapT, SeqT, SetT, TupleT, Type
 
 ROUNDS = 1000
 """Rounds after which a loop is taken not to end."""
@@ -29,22 +27,22 @@ CallKey = tuple[str, str, str]
 """Path of the called instance, ``request`` or ``indication``, and the operator's name."""
 
 
-@dataclass
-class Root:
-    """One event and all that runs in its transition; ``queue`` is the local queue's name or None.
+HandlerKey = tuple[str, int]
+"""Path of an instance and the identity of one of its handlers."""
 
-    ``targets`` are the calls that may be queued, in the order of the queue's variant.  ``atomic``:
-    some handler touches shared state, and which one runs is known only when the queue is served.
-    ``together``: inside of an ``atomic`` block.
+
+@dataclass(frozen=True)
+class Root:
+    """One event at the process ``self`` and all that runs in its transition.
+
+    ``running``: the handlers that have begun and not ended, outermost first.  ``follows``: whether
+    anything is done in this transition after what is being lowered.
     """
 
     world: World
     self: Expr
-    queue: str | None = None
-    targets: list[CallKey] = field(default_factory=list)
-    variant: VariantT | None = None
-    atomic: bool = False
-    together: bool = False
+    running: tuple[HandlerKey, ...] = ()
+    follows: bool = False
 
 
 def lower_block(block: typed.Block, env: Env, root: Root) -> Block:
@@ -55,8 +53,11 @@ def lower_block(block: typed.Block, env: Env, root: Root) -> Block:
 def lower_on(block: typed.Block, env: Env, root: Root) -> tuple[Block, Env]:
     """The statements of ``block``, and what the names mean that are visible behind it."""
     result: list[ir.Stmt] = []
-    for stmt in block:
-        stmts, env = _statement(stmt, env, root)
+    for position, stmt in enumerate(block):
+        here = root
+        if position + 1 < len(block) or isinstance(stmt, typed.For | typed.While):
+            here = replace(root, follows=True)
+        stmts, env = _statement(stmt, env, here)
         result.extend(stmts)
     return tuple(result), env
 
@@ -173,22 +174,19 @@ def _perform(stmt: typed.Perform, env: Env) -> ir.Stmt:
 def _together(stmt: typed.Atomic, env: Env, root: Root) -> Block:
     """The block of ``stmt``, of whose effects all happen or none: a crash falls before them."""
     world, self = env.world, env.self
-    body = lower_block(stmt.body, env, replace(root, together=True))
+    body = lower_block(stmt.body, env, root)
     body = replace_emits(body, lambda emit: (replace(emit, glued=True),))
     if world.crash_bound == 0 or not emits(body):
         return body
     assert self is not None
-    return (ir.Emit(ATOMIC, (self,), world.place(stmt.span)), *body)
+    border = ir.Emit(ATOMIC, (self,), world.place(stmt.span))
+    return (border, *body, border) if world.seen else (border, *body)
 
 
 def _written(target: Target, env: Env, span: Span) -> Block:
-    """The effect by which an assignment to a stable variable reaches the disk."""
-    world, self = env.world, env.self
-    if target.name not in world.stable:
-        return ()
-    assert self is not None
-    value = build.entry(world.read(target.name), self)
-    return (ir.Emit(f"store.{target.name}", (self, value), world.place(span)),)
+    """What an assignment is beside the assignment itself, where crashes can tell: see
+    :mod:`.storage`."""
+    return storage.written(env.world, target.name, env.self, env.world.place(span))
 
 
 def _while(stmt: typed.While, env: Env, root: Root) -> ir.Stmt:
@@ -258,26 +256,14 @@ def _call(stmt: typed.Call, env: Env, root: Root) -> Block:
 def _one_call(
     stmt: typed.Call, target: CallKey, args: tuple[Expr, ...], env: Env, root: Root
 ) -> Block:
-    """The call of one instance: run now, or later, or an effect where it is an oracle."""
+    """The call of one instance; an effect where it is an oracle."""
     from checker.system.instantiate.calls import to_oracle
     from checker.system.instantiate.oracles import request
 
-    place = env.world.place(stmt.span)
+    held, names = _held(args)
     if to_oracle(env.world, target):
-        return request(env.world, target, root.self, args, place)
-    if root.queue is None:
-        held, names = _held(args)
-        return (*held, *run_call(target, names, root))
-    if root.together:
-        message = "what is called here runs after the handler, so not within `atomic`"
-        hint = "let the call be the last statement of the handler"
-        raise refuse("C202", message, stmt.span, hint)
-    assert root.variant is not None
-    queue = _queue_type(root)
-    made = ir.Make(root.variant, root.targets.index(target), args)
-    local = ir.Local(queue, root.queue)
-    appended = ir.Apply(queue, ir.Op.APPEND, (local, made), place)
-    return (ir.Assign(ir.Target(queue, root.queue, False), appended),)
+        return (*held, *request(env.world, target, names, root, env.world.place(stmt.span)))
+    return (*held, *run_call(target, names, root))
 
 
 def _held(args: tuple[Expr, ...]) -> tuple[Block, tuple[Expr, ...]]:
@@ -294,12 +280,6 @@ def _held(args: tuple[Expr, ...]) -> tuple[Block, tuple[Expr, ...]]:
     return tuple(stmts), tuple(names)
 
 
-def _queue_type(root: Root) -> SeqT:
-    assert root.variant is not None
-    name = "calls in one transition"
-    return SeqT(root.variant, root.world.capacity(name, 4), name)
-
-
 def operator_types(world: World, at: Instance, stmt: typed.Call) -> tuple[Type, ...]:
     """Types of the arguments of a call that ``at`` makes."""
     from checker.system.instantiate.calls import operator
@@ -312,26 +292,3 @@ def run_call(target: CallKey, args: tuple[Expr, ...], root: Root) -> Block:
     from checker.system.instantiate.dispatch import dispatch
 
     return dispatch(target, args, root)
-
-
-def with_queue(root: Root, body: Block) -> Block:
-    """``body`` with its queue declared before it and worked off after it."""
-    if root.queue is None or root.variant is None:
-        return body
-    type_ = _queue_type(root)
-    local = ir.Local(type_, root.queue)
-    call = ir.Local(root.variant, fresh("_call"))
-    work: list[ir.Stmt] = [
-        ir.Declare(call.name, call.type, ir.Apply(root.variant, ir.Op.HEAD, (local,))),
-        ir.Assign(ir.Target(type_, root.queue, False), ir.Apply(type_, ir.Op.TAIL, (local,))),
-    ]
-    for index, target in enumerate(root.targets):
-        case = root.variant.cases[index]
-        args = tuple(ir.CaseField(t, call, index, i) for i, (_, t) in enumerate(case.fields))
-        work.append(ir.If(ir.IsCase(call, index), run_call(target, args, root)))
-    pending = build.negation(build.equal(build.size(local), build.integer(0)))
-    return (
-        ir.Declare(root.queue, type_, ir.Const(type_, ())),
-        *body,
-        ir.While(pending, tuple(work), ROUNDS),
-    )

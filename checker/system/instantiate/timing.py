@@ -28,10 +28,10 @@ from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import conj, disj, entry, equal, fresh, negation
 from checker.system.instantiate import rounds
-from checker.system.instantiate.dispatch import choose_handler, guarded, new_root, run_handler
+from checker.system.instantiate.dispatch import choose_handler, guarded, run_handler
 from checker.system.instantiate.expressions import Env, lower
 from checker.system.instantiate.sizes import closed, refuse
-from checker.system.instantiate.statements import with_queue
+from checker.system.instantiate.statements import Root
 from checker.system.instantiate.walk import nodes
 from checker.system.instantiate.world import Draft, Instance, World, mark
 from checker.system.ir import (
@@ -248,14 +248,14 @@ def _timeout(world: World, timer: TimerOf) -> None:
     """The action by which ``timer`` is over, or by which that it is over is handled."""
     self = ir.Local(world.proc, fresh("self"))
     env = Env(world, timer.instance, self)
-    root = new_root(world, self, timer.instance, [h for _, h in timer.handlers])
+    root = Root(world, self)
     ways = []
     for role, handler in timer.handlers:
         condition, _ = guarded(role, handler, env, {}, TRUE)
         ways.append((condition, run_handler(handler, env, {}, root)))
     ready, promised, before = _when(world, timer, self)
     shown = mark(world, MarkKind.TIMEOUT, timer.title, ("self",), self)
-    body = with_queue(root, (shown, *before, *choose_handler(ways)))
+    body = (shown, *before, *choose_handler(ways))
     where = conj(world.may_step(self), ready)
     params = (Param(self.name, _domain(world, waiting(world, timer)), where),)
     called = f"the timer `{timer.title}`" if timer.title else "the timer"

@@ -109,8 +109,9 @@ class Later:
 class World:
     """Everything that is known while a check is being instantiated.
 
-    ``stable``: the variables whose writes are effects, since a crash can lose them; ``coverage``:
-    whether branches and crash points are marked.
+    ``stored``: the variables whose assignments are effects, since a crash can lose them; ``seen``:
+    the volatile ones that a property may see of a process that has crashed; ``coverage``: whether
+    branches and crash points are marked.
     """
 
     check: typed.Check
@@ -132,7 +133,8 @@ class World:
     uses_shared: bool = False
     network: Type | None = None
     links: list[Link] = field(default_factory=list)
-    stable: set[str] = field(default_factory=set)
+    stored: set[str] = field(default_factory=set)
+    seen: set[str] = field(default_factory=set)
     coverage: bool = False
     later: dict[int, Later] = field(default_factory=dict)
 

@@ -1,8 +1,9 @@
 """``yield``: what follows it in a handler is a step of its own.
 
 A process that has yielded does nothing else until it has gone on.  Which handlers it has begun is
-in a queue, oldest first; the values of the names that the rest of a handler uses are in another
-one for each ``yield``.  A crash forgets both.
+on a stack, whoever goes on next last: a handler that is called and yields is above the one that
+called it, whose rest then is a step of its own, too.  The values of the names that the rest of a
+handler uses are on another stack for each place.  A crash forgets all of them.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from dataclasses import replace
 from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import conj, equal, fresh, negation
-from checker.system.instantiate import fairness
+from checker.system.instantiate import calls, fairness
 from checker.system.instantiate.expressions import Env
 from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.statements import Root, lower_block, lower_on, with_queue
+from checker.system.instantiate.statements import Root, lower_block, lower_on
 from checker.system.instantiate.walk import nodes
 from checker.system.instantiate.world import WAITING, Draft, Instance, Later, World
 from checker.system.ir import (
@@ -34,8 +35,8 @@ from checker.system.types import AtomT, IntT, MapT, SeqT, TupleT, Type, default
 
 
 def declare(world: World) -> None:
-    """Declares the queue of handlers that have begun; nothing where nobody yields."""
-    labels = tuple(_label(instance, stmt) for instance, _, stmt in _yields(world))
+    """Declares the stack of handlers that have begun; nothing where nobody yields."""
+    labels = tuple(_label(instance, stmt) for instance, stmt in _pauses(world))
     if not labels:
         return
     item = AtomT("begun", labels)
@@ -44,37 +45,105 @@ def declare(world: World) -> None:
     world.add(WAITING, type_, default(type_), VariableKind.WORLD, "has begun")
 
 
-def _yields(world: World) -> list[tuple[Instance, typed.Handler, typed.Yield]]:
+def _pauses(world: World) -> list[tuple[Instance, typed.Yield | typed.Call]]:
+    """Where a handler may pause: at a ``yield``, and behind a call of what yields."""
     return [
-        (instance, handler, stmt)
+        (instance, stmt)
         for instance in world.instances
         for role in instance.protocol.roles
         for handler in role.handlers
         for stmt in handler.body
         if isinstance(stmt, typed.Yield)
+        or (isinstance(stmt, typed.Call) and calls.may_yield(world, instance, stmt))
     ]
 
 
-def _label(instance: Instance, stmt: typed.Yield) -> str:
+def _may_pause(world: World, at: Instance, stmt: object) -> bool:
+    return isinstance(stmt, typed.Call) and calls.may_yield(world, at, stmt)
+
+
+def _label(instance: Instance, stmt: typed.Yield | typed.Call) -> str:
     return f"{instance.path}line {stmt.span.line}:{stmt.span.column}"
 
 
 def lower_handler(handler: typed.Handler, body: typed.Block, env: Env, root: Root) -> Block:
-    """``body`` of ``handler`` up to its first ``yield``, and the note that it is to go on."""
+    """``body`` of ``handler`` up to where it pauses, and the note that it is to go on."""
+    world = env.world
     for position, stmt in enumerate(body):
+        rest = body[position + 1 :]
         if isinstance(stmt, typed.Yield):
-            first, inner = lower_on(body[:position], env, root)
-            return (*first, *_put_off(handler, stmt, body[position + 1 :], inner))
+            first, inner = lower_on(body[:position], env, replace(root, follows=True))
+            return (*first, *_put_off(handler, stmt, rest, inner))
+        if isinstance(stmt, typed.Call) and rest and _may_pause(world, env.instance, stmt):
+            before, inner = lower_on(body[:position], env, replace(root, follows=True))
+            return (*before, *_around(handler, stmt, rest, inner, root))
+        _require_flat(env, stmt)
     return lower_block(body, env, root)
 
 
-def _put_off(handler: typed.Handler, stmt: typed.Yield, rest: typed.Block, env: Env) -> Block:
+def _require_flat(env: Env, stmt: typed.Stmt) -> None:
+    """Refuses (C202) a call of what yields inside of another statement."""
+    for node in nodes(stmt):
+        if node is not stmt and _may_pause(env.world, env.instance, node):
+            assert isinstance(node, typed.Call)
+            message = "what is called here yields, so the call can only stand at the top level"
+            raise refuse("C202", message, node.span, "not in a branch, a loop or `atomic`")
+
+
+def _around(
+    handler: typed.Handler, call: typed.Call, rest: typed.Block, env: Env, root: Root
+) -> Block:
+    """A call of what may yield: its caller is put off first, and goes on at once where nobody has
+    yielded."""
+    world, self = env.world, env.self
+    assert self is not None
+    noted = _put_off(handler, call, rest, env)
+    stack = build.entry(world.read(WAITING), self)
+    assert isinstance(stack.type, SeqT)
+    depth = ir.Local(IntT(0, stack.type.cap), fresh("_depth"))
+    called = lower_block((call,), env, replace(root, follows=True))
+    label = _label(env.instance, call)
+    back = _dropped(world, self, world.later[_number(world, label)])
+    going_on = lower_handler(handler, rest, env, root)
+    here = equal(build.size(stack), depth)
+    return (
+        *noted,
+        ir.Declare(depth.name, depth.type, build.size(stack)),
+        *called,
+        ir.If(here, (*back, *going_on)),
+    )
+
+
+def _number(world: World, label: str) -> int:
+    waiting = world.read(WAITING).type
+    assert isinstance(waiting, MapT) and isinstance(waiting.value, SeqT)
+    assert isinstance(waiting.value.item, AtomT)
+    return waiting.value.item.labels.index(label)
+
+
+def _dropped(world: World, self: Expr, later: Later) -> Block:
+    """Takes the handler that goes on off the stack, and the names that it has kept."""
+    names = [WAITING] if later.variable is None else [WAITING, later.variable]
+    path = (ir.Key(self, world.proc),)
+    result: list[ir.Stmt] = []
+    for name in names:
+        stack = build.entry(world.read(name), self)
+        assert isinstance(stack.type, SeqT)
+        top = ir.Apply(IntT(-1, stack.type.cap - 1), Op.SUB, (build.size(stack), build.integer(1)))
+        rest = ir.Apply(stack.type, Op.DELETE_AT, (stack, top))
+        result.append(ir.Assign(ir.Target(stack.type, name, True, path), rest))
+    return tuple(result)
+
+
+def _put_off(
+    handler: typed.Handler, stmt: typed.Yield | typed.Call, rest: typed.Block, env: Env
+) -> Block:
     world, self = env.world, env.self
     assert self is not None
     waiting = world.read(WAITING)
     queue = build.entry(waiting, self)
     assert isinstance(queue.type, SeqT) and isinstance(queue.type.item, AtomT)
-    label = queue.type.item.labels.index(_label(env.instance, stmt))
+    label = _number(world, _label(env.instance, stmt))
     used = {n.name: n for n in nodes(rest) if isinstance(n, typed.Local) and n.name in env.names}
     variable = f"{WAITING}.{label}"
     name = variable if used else None
@@ -131,33 +200,30 @@ def go_on(world: World) -> None:
 
 
 def _continuation(world: World, later: Later) -> None:
-    from checker.system.instantiate.dispatch import new_root, whole
+    from checker.system.instantiate.dispatch import whole
 
     self = ir.Local(world.proc, fresh("self"))
-    queue = build.entry(world.read(WAITING), self)
-    assert isinstance(queue.type, SeqT)
-    path = (ir.Key(self, world.proc),)
-    some = negation(equal(build.size(queue), build.integer(0)))
-    head = ir.Apply(queue.type.item, Op.HEAD, (queue,))
-    ours = equal(head, ir.Const(queue.type.item, later.label))
+    stack = build.entry(world.read(WAITING), self)
+    assert isinstance(stack.type, SeqT)
+    some = negation(equal(build.size(stack), build.integer(0)))
+    top = ir.Apply(stack.type.item, Op.LAST, (stack,))
+    ours = equal(top, ir.Const(stack.type.item, later.label))
     where = conj(world.alive(self), world.honest(self), world.idle(self), some, ours)
-    pop = ir.Apply(queue.type, Op.TAIL, (queue,))
-    body: list[ir.Stmt] = [ir.Assign(ir.Target(queue.type, WAITING, True, path), pop)]
+    body: list[ir.Stmt] = []
     names: dict[str, Expr] = {}
     if later.variable is not None:
         mine = build.entry(world.read(later.variable), self)
         assert isinstance(mine.type, SeqT)
         held = ir.Local(mine.type.item, fresh("_kept"))
-        body.append(ir.Declare(held.name, held.type, ir.Apply(held.type, Op.HEAD, (mine,))))
-        rest = ir.Apply(mine.type, Op.TAIL, (mine,))
-        body.append(ir.Assign(ir.Target(mine.type, later.variable, True, path), rest))
+        body.append(ir.Declare(held.name, held.type, ir.Apply(held.type, Op.LAST, (mine,))))
         names = {name: build.item(held, i) for i, name in enumerate(later.names)}
+    body.extend(_dropped(world, self, later))
     handler = replace(later.handler, body=later.rest)
-    root = new_root(world, self, later.instance, [handler])
+    root = Root(world, self)
     env = Env(world, later.instance, self, names)
     inner = lower_handler(handler, later.rest, env, root)
     inner = whole(world, later.instance, handler, inner, root)
-    body += [_told(world, later, names, self), *with_queue(root, inner)]
+    body += [_told(world, later, names, self), *inner]
     label = f"{later.instance.path}{later.handler.label}"
     name = f"{label}, after the yield at line {later.place.line}:{later.place.column}"
     params = (Param(self.name, ir.Universe(world.proc), where),)

@@ -1,41 +1,48 @@
 """Crashes inside a handler.
 
-A process may crash before, after, or inside a handler at effect i; effects before i have happened,
-effect i and those behind it have not, and of a multicast any subset of the receivers may have been
-reached.  Local computation comes first and is complete; the effects are played one by one.  Effects
-that are glued to those before them (``atomic``) have no crash point of their own.
+A process may crash before, after, or inside a handler, right before an effect or right after one;
+what stands before has been done, what stands behind has not, and of a multicast any subset of the
+receivers may have been reached.  Effects that are glued to those before them (``atomic``) have no
+crash point of their own.
 
-Crashing before or after a handler is the plain crash action.  Of the points inside, those before a
-send are left out where the links are unbounded: a message that a crashed process has sent may stay
-undelivered for ever, and is lost while the sender is down where processes come back, so for every
-property "sent and never delivered" is the same as "never sent".  What remains are the points just
-before an effect that properties can see (an indication to the application, an act) and before a
-write to stable storage, after which the process would remember more.
+Crashing before or after a handler is the plain crash action.  Of the points inside, those that
+nothing can tell from others are left out:
 
-Just before the FIRST effect a crash is the same as one before the handler, unless a property reads
-local state (the handler's assignments are complete), links are bounded (the message that caused it
-is off the channel) or processes come back (what caused it does not come again).  What ``upon init``
-does has nothing before it, so there every such point counts.
+* Right after an effect is the same as right before the next one, unless an assignment of the
+  handler can be seen of a process that is down (effects of kind ``ASSIGN``).
+* Before a send, and half way through it, where links are unbounded: a message that a crashed
+  process has sent may stay undelivered for ever, and is lost while the sender is down where
+  processes come back, so for every property "sent and never delivered" is the same as "never sent".
+* Before the FIRST effect, where nothing was assigned that can be seen: it is the same as before the
+  handler, unless links are bounded (the message that caused it is off the channel) or processes
+  come back (what caused it does not come again).  What ``upon init`` does has nothing before it, so
+  there every such point counts.
+
+So a run may take one step more here than with a crash inside the handler.
 
 Where processes come back, a request and the first effect of what handles it are as one: a request
-that a crash cuts off before anything was done about it counts as never made.
+that a crash cuts off before anything was done about it was not made, and still will be.
 
-What a process has assigned to a stable variable it sees at once; what a crash leaves there is what
-was written by then.
+What a process has assigned it sees at once; what a crash leaves is what was assigned by then.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from checker.system import build, ir
 from checker.system.build import fresh
-from checker.system.instantiate import landmarks
-from checker.system.instantiate.crashes import crash_statements, on_its_own, room
+from checker.system.instantiate import landmarks, storage
+from checker.system.instantiate.crashes import crash_statements, room
+from checker.system.instantiate.oracles import SPEAKS
 from checker.system.instantiate.world import ATOMIC, Draft, World
 from checker.system.ir import CRASHING, FALSE, TRUE, Block, EffectKind
 from checker.system.passes.rewrite import emits, replace_emits
-from checker.system.types import BOOL, AtomT, MapT, default
+from checker.system.tree import rewritten
+from checker.system.types import BOOL, IntT, default
+
+REQUEST = "request."
+"""Begins the names of the effects that note requests of clients."""
 
 
 def add(world: World) -> None:
@@ -47,8 +54,9 @@ def add(world: World) -> None:
             continue
         world.drafts.append(interrupted(world, draft))
     for index, (process, body) in enumerate(world.starts):
-        found = _points(body)
-        if any(_visible(world, e) for e in found) or (found and partial_sends_matter(world)):
+        found = _points(world, body)
+        visible = any(_is_visible(world, e) for e in found)
+        if visible or (found and (partial_sends_matter(world) or _assigns(world, body))):
             world.starts[index] = (process, _start(world, process, body))
 
 
@@ -59,26 +67,42 @@ def partial_sends_matter(world: World) -> bool:
 
 def first_effect_matters(world: World) -> bool:
     """Whether a crash at a handler's first effect can be told from one before the handler."""
-    return bool(world.read_by_properties) or partial_sends_matter(world) or world.recovers
+    return partial_sends_matter(world) or world.recovers
 
 
-def _points(body: Block) -> list[ir.Emit]:
-    """The effects of ``body`` before which a crash can fall, in program order."""
-    return [e for e in emits(body) if not e.atomic and not e.glued]
+def _points(world: World, body: Block) -> list[ir.Emit]:
+    """The effects of ``body`` beside which a crash can fall, in program order."""
+    found = [e for e in emits(body) if not e.glued and not _is_assignment(world, e)]
+    return [e for e in found if _is_at_once(world, e)]
 
 
-def _visible(world: World, emit: ir.Emit) -> bool:
+def _is_at_once(world: World, emit: ir.Emit) -> bool:
+    """Whether the effect happens in its handler's transition; others are steps of their own, and
+    crashes fall between steps."""
+    return emit.atomic or not world.fine
+
+
+def _is_visible(world: World, emit: ir.Emit) -> bool:
     return world.effects[emit.effect].kind is not EffectKind.SEND
 
 
+def _is_assignment(world: World, emit: ir.Emit) -> bool:
+    return world.effects[emit.effect].kind is EffectKind.ASSIGN
+
+
+def _assigns(world: World, body: Block) -> bool:
+    """Whether ``body`` assigns what can be seen of a process that is down."""
+    return any(_is_assignment(world, e) and _is_at_once(world, e) for e in emits(body))
+
+
 def _matters(world: World, body: Block) -> bool:
-    found = _points(body)
-    if partial_sends_matter(world):
+    found = _points(world, body)
+    if partial_sends_matter(world) or _assigns(world, body):
         return bool(found)
     if not first_effect_matters(world):
         # An effect in a loop may come after itself, and after those that are written behind it.
-        found = found[1:] + _points(_loops(body))
-    return any(_visible(world, e) for e in found)
+        found = found[1:] + _points(world, _loops(body))
+    return any(_is_visible(world, e) for e in found)
 
 
 def _loops(block: Block) -> Block:
@@ -118,104 +142,155 @@ def _start(world: World, process: ir.Expr, body: Block) -> Block:
 
 
 def _crashing(world: World, who: ir.Expr, body: Block, first_too: bool) -> Block:
-    """``body`` with a crash of ``who`` at one of its effects."""
-    done, some = ir.Local(BOOL, fresh("_done")), ir.Local(BOOL, fresh("_some"))
+    """``body`` with a crash of ``who`` beside one of its effects."""
     process = ir.Local(world.proc, fresh("_process"))
-    disk = _Disk(world, process, body)
-
-    def by(emit: ir.Emit) -> Block:
-        if emit.atomic:
-            return (emit, *disk.written(emit))
-        happens = (emit, *disk.written(emit))
-        if emit.glued:
-            begun = ir.Assign(ir.Target(BOOL, some.name, False), TRUE)
-            return (ir.If(build.negation(done), (*happens, begun)),)
-        return (ir.If(build.negation(done), _cut(world, emit, happens, done, some)),)
-
+    cut = _Cut(
+        world,
+        done=ir.Local(BOOL, fresh("_done")),
+        some=ir.Local(BOOL, fresh("_some")),
+        left=_Left(world, process, body),
+        after=_assigns(world, body),
+        request=any(e.effect.startswith(REQUEST) for e in emits(body)),
+    )
     return (
         ir.Declare(process.name, world.proc, who),
-        ir.Declare(done.name, BOOL, FALSE),
-        ir.Declare(some.name, BOOL, TRUE if first_too else FALSE),
-        *disk.before(),
-        *replace_emits(body, by),
-        ir.Assume(done),
-        *disk.after(),
+        ir.Declare(cut.done.name, BOOL, FALSE),
+        ir.Declare(cut.some.name, BOOL, TRUE if first_too and not cut.unmade else FALSE),
+        *cut.left.before(),
+        *cut.silenced(replace_emits(body, cut.at)),
+        ir.Assume(cut.done),
+        *cut.left.after(),
         *crash_statements(world, process),
     )
 
 
-def _cut(world: World, emit: ir.Emit, happens: Block, done: ir.Local, some: ir.Local) -> Block:
-    """The effect, or the crash just before it (for a multicast: in the middle of it)."""
-    is_send = world.effects[emit.effect].kind is EffectKind.SEND
-    if world.recovers and emit.effect.startswith("request."):
-        happens += (ir.Assign(ir.Target(BOOL, some.name, False), FALSE),)
-    elif emit.effect != ATOMIC:
-        happens += (ir.Assign(ir.Target(BOOL, some.name, False), TRUE),)
-    if is_send and not partial_sends_matter(world):
-        return happens
-    here = ir.Local(BOOL, fresh("_here"))
-    crash: list[ir.Stmt] = [
-        *landmarks.point(world, emit.effect, emit.args, emit.place),
-        ir.Assign(ir.Target(BOOL, done.name, False), TRUE),
-    ]
-    if is_send:
+@dataclass(frozen=True)
+class _Cut:
+    """What becomes of each effect of a handler whose process crashes in it.
+
+    ``done``: the crash has happened; ``some``: something has been done that a crash before the
+    handler would not have left; ``after``: right after an effect is a point of its own.
+    """
+
+    world: World
+    done: ir.Local
+    some: ir.Local
+    left: _Left
+    after: bool
+    request: bool
+
+    @property
+    def unmade(self) -> bool:
+        """Whether a crash before the first effect takes back the request that caused it."""
+        return self.request and self.world.recovers
+
+    def at(self, emit: ir.Emit) -> Block:
+        """``emit``, unless the crash was before it; or the crash beside it."""
+        if not _is_at_once(self.world, emit):
+            return (emit,)
+        happens = (emit, *self.left.written(emit), *self._noted(emit))
+        if not emit.glued and not _is_assignment(self.world, emit):
+            happens = self._beside(emit, happens)
+        return (ir.If(build.negation(self.done), happens),)
+
+    def silenced(self, body: Block) -> Block:
+        """``body`` in which oracles say nothing on the spot to a process that has crashed."""
+
+        def change(node: object) -> object:
+            if not (isinstance(node, ir.Choose) and node.name.startswith(SPEAKS)):
+                return None
+            which = ir.Local(ir.domain_item(node.domain), node.name)
+            silent = build.equal(which, ir.Const(which.type, 0))
+            alive = build.disj(silent, build.negation(self.done))
+            return replace(node, where=build.conj(node.where, alive))
+
+        return tuple(rewritten(stmt, change) for stmt in body)
+
+    def _noted(self, emit: ir.Emit) -> Block:
+        """Whether something has been done when ``emit`` has happened."""
+        if emit.effect == ATOMIC:
+            return ()
+        if self.unmade and (emit.effect.startswith(REQUEST) or _is_assignment(self.world, emit)):
+            return ()
+        return (_set(self.some),)
+
+    def _beside(self, emit: ir.Emit, happens: Block) -> Block:
+        """The effect; or it and then the crash; or the crash just before it (for a multicast: in
+        the midst of it)."""
+        ways: list[Block] = [happens]
+        marks = landmarks.point(self.world, emit.effect, emit.args, emit.place)
+        crash = (*marks, _set(self.done))
+        if _is_visible(self.world, emit):
+            ways.append((ir.Assume(self.some), *crash))
+        elif partial_sends_matter(self.world):
+            ways.append((*crash, *self._part(emit)))
+        if self.after and emit.effect != ATOMIC:
+            unmade = self.unmade and emit.effect.startswith(REQUEST)
+            if not unmade:
+                ways.append((*happens, *crash))
+        which = ir.Local(IntT(0, len(ways) - 1), fresh("_here"))
+        chosen: Block = ways[0]
+        for index, way in enumerate(ways[1:], start=1):
+            is_it = build.equal(which, ir.Const(which.type, index))
+            chosen = (ir.If(is_it, way, chosen),)
+        if len(ways) == 1:
+            return happens
+        return (ir.Choose(which.name, ir.Universe(which.type), TRUE), *chosen)
+
+    def _part(self, emit: ir.Emit) -> Block:
+        """Any part of the receivers is reached."""
         sender, receivers, message = emit.args
         part = ir.Local(receivers.type, fresh("_reached"))
         nobody = build.equal(part, ir.Const(part.type, frozenset()))
-        counts = build.disj(some, build.negation(nobody)) if world.recovers else TRUE
-        crash.append(ir.Choose(part.name, ir.Subsets(receivers, receivers.type), counts))
-        crash.append(replace(emit, args=(sender, part, message)))
-    else:
-        crash.insert(0, ir.Assume(some))
-    return (
-        ir.Choose(here.name, ir.Universe(BOOL), TRUE),
-        ir.If(here, tuple(crash), happens),
-    )
+        counts = build.disj(self.some, build.negation(nobody)) if self.world.recovers else TRUE
+        return (
+            ir.Choose(part.name, ir.Subsets(receivers, receivers.type), counts),
+            replace(emit, args=(sender, part, message)),
+        )
 
 
-class _Disk:
-    """What is on disk at each point of a handler, for the stable variables that it assigns."""
+def _set(flag: ir.Local) -> ir.Stmt:
+    return ir.Assign(ir.Target(BOOL, flag.name, False), TRUE)
+
+
+class _Left:
+    """What a crash leaves at each point of a handler of the variables that it assigns.
+
+    Where effects are steps, variables of the tool's hold that, but for shared ones (see
+    :mod:`checker.system.instantiate.storage`).
+    """
 
     def __init__(self, world: World, process: ir.Local, body: Block) -> None:
         self.world, self.process = world, process
-        effects = dict.fromkeys(e.effect for e in emits(body))
-        names = [e.removeprefix("store.") for e in effects if e.startswith("store.")]
-        self.copies = {n: ir.Local(self._whole(n).value, fresh("_disk")) for n in names}
-
-    def _whole(self, name: str) -> MapT:
-        type_ = self.world.read(name).type
-        assert isinstance(type_, MapT)
-        return type_
-
-    def _entry(self, name: str) -> tuple[AtomT, ir.Expr, ir.Target]:
-        whole = self._whole(name)
-        assert isinstance(whole.key, AtomT)
-        path = (ir.Key(self.process, whole.key),)
-        mine = build.entry(self.world.read(name), self.process)
-        return whole.key, mine, ir.Target(whole.value, name, True, path)
+        found = (storage.variable_of(e.effect) for e in emits(body) if _is_at_once(world, e))
+        names = [name for name in dict.fromkeys(found) if name is not None]
+        self.copies = {
+            n: ir.Local(storage.mine(world, n, process).type, fresh("_left"))
+            for n in names
+            if f"{storage.LEFT}{n}" not in world.variables
+        }
 
     def before(self) -> Block:
         """Notes what is there before the handler."""
         result: list[ir.Stmt] = []
         for name, copy in self.copies.items():
-            key, mine, _ = self._entry(name)
             result.append(ir.Declare(copy.name, copy.type, ir.Const(copy.type, default(copy.type))))
+            mine = storage.mine(self.world, name, self.process)
             note = ir.Assign(ir.Target(copy.type, copy.name, False), mine)
-            result.extend(on_its_own(self.world, key, self.process, (note,)))
+            result.extend(storage.on_its_own(self.world, name, self.process, (note,)))
         return tuple(result)
 
     def written(self, emit: ir.Emit) -> Block:
-        """Notes what a write leaves there."""
-        copy = self.copies.get(emit.effect.removeprefix("store."))
+        """Notes what an assignment leaves there."""
+        copy = self.copies.get(storage.variable_of(emit.effect) or "")
         if copy is None:
             return ()
         return (ir.Assign(ir.Target(copy.type, copy.name, False), emit.args[1]),)
 
     def after(self) -> Block:
-        """Takes back what was assigned and not written."""
+        """Takes back what was assigned behind the crash."""
         result: list[ir.Stmt] = []
         for name, copy in self.copies.items():
-            key, _, target = self._entry(name)
-            back = ir.Assign(target, copy)
-            result.extend(on_its_own(self.world, key, self.process, (back,)))
+            back = ir.Assign(storage.target(self.world, name, self.process), copy)
+            result.extend(storage.on_its_own(self.world, name, self.process, (back,)))
         return tuple(result)

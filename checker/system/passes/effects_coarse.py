@@ -24,6 +24,8 @@ def lowered(world: World) -> Lowered:
 def carried_out(world: World, emit: ir.Emit) -> Block:
     """The statements of one effect, behind the mark that shows it."""
     effect = world.effects[emit.effect]
+    if effect.kind is EffectKind.ASSIGN and not effect.body:
+        return ()
     held: list[ir.Stmt] = []
     meaning: dict[str, Expr] = {}
     for (name, type_), arg in zip(effect.params, emit.args, strict=True):

@@ -1,8 +1,9 @@
 """Every effect, and every copy of a multicast, is a step of its own.
 
 A handler leaves its effects in a queue of its process (``pending``); the process does nothing else
-until the queue is empty.  A crash empties it.  Handlers that touch shared state stay atomic.  What
-follows an ``atomic`` mark and is glued to it happens in one step.
+until the queue is empty.  A crash empties it.  Handlers that assign shared state or ask an oracle
+stay one step.  What follows an ``atomic`` mark and is glued to it happens in one step, and so do
+assignments with no effect between them.
 """
 
 from __future__ import annotations
@@ -55,7 +56,10 @@ def lowered(world: World) -> Lowered:
 
     if PENDING in world.variables:
         for effect in list(world.effects.values()):
-            world.drafts.append(_play(world, effect))
+            if effect.kind is not EffectKind.ASSIGN:
+                world.drafts.append(_play(world, effect))
+        if _assignments(world):
+            world.drafts.append(_settle(world))
         world.drafts.extend(unhindered(world, world.drafts, _rest(world)))
     actions = []
     for draft in world.drafts:
@@ -110,20 +114,62 @@ def _queued(world: World, emit: ir.Emit) -> Block:
 def _play(world: World, effect: ir.EffectDef) -> Draft:
     process = ir.Local(world.proc, fresh("self"))
     mine, _ = _queue(world, process)
-    some = build.negation(equal(build.size(mine), build.integer(0)))
-    ready = conj(world.alive(process), some, _is(world, mine, effect))
+    ready = _is(world, mine, effect)
     body = _steps(world, effect, process)
     if world.recovers and effect.name.startswith("request."):
         # A request and the first effect of what handles it are as one; see `crash_points`.
-        others = [e for e in world.effects.values() if not e.name.startswith("request.")]
-        first: Block = ()
-        for other in others:
+        body = (*body, *_settled(world, process), ir.If(_filled(mine), _first(world, process)))
+    return _draft(world, f"effect {effect.name}", process, ready, body)
+
+
+def _first(world: World, process: Expr) -> Block:
+    """Plays the first effect in the queue."""
+    mine, _ = _queue(world, process)
+    first: Block = ()
+    for other in world.effects.values():
+        if not other.name.startswith("request.") and other.kind is not EffectKind.ASSIGN:
             first = (ir.If(_is(world, mine, other), _steps(world, other, process), first),)
-        body = (*body, ir.If(some, first))
-    name = f"effect {effect.name}"
-    params = (Param(process.name, ir.Universe(world.proc), ready),)
+    return first
+
+
+def _settle(world: World) -> Draft:
+    """What a process has assigned between two effects is what a crash would leave."""
+    process = ir.Local(world.proc, fresh("self"))
+    mine, _ = _queue(world, process)
+    ready = build.disj(*(_is(world, mine, effect) for effect in _assignments(world)))
+    return _draft(world, "effect assignments", process, ready, _settled(world, process))
+
+
+def _draft(world: World, name: str, process: ir.Local, ready: Expr, body: Block) -> Draft:
+    mine, _ = _queue(world, process)
+    where = conj(world.alive(process), _filled(mine), ready)
+    params = (Param(process.name, ir.Universe(world.proc), where),)
     kind, owed = ActionKind.EFFECT, fairness.effect(process)
     return Draft(Action(name, kind, params, TRUE, body, TRUE, fairness=owed), process)
+
+
+def _assignments(world: World) -> list[ir.EffectDef]:
+    return [e for e in world.effects.values() if e.kind is EffectKind.ASSIGN]
+
+
+def _filled(mine: Expr) -> Expr:
+    return build.negation(equal(build.size(mine), build.integer(0)))
+
+
+def _settled(world: World, process: Expr) -> Block:
+    """Plays the assignments at the head of the queue."""
+    found = _assignments(world)
+    if not found:
+        return ()
+    mine, target = _queue(world, process)
+    assert isinstance(mine.type, SeqT)
+    head = ir.Apply(mine.type.item, Op.HEAD, (mine,))
+    held = ir.Local(mine.type.item, fresh("_effect"))
+    pop = ir.Assign(target, ir.Apply(mine.type, Op.TAIL, (mine,)))
+    plays = tuple(_plays(world, process, held, found))
+    body = (ir.Declare(held.name, held.type, head), pop, *plays)
+    wanted = build.disj(*(_is(world, mine, effect) for effect in found))
+    return (ir.While(conj(_filled(mine), wanted), body, 1000),)
 
 
 def _is(world: World, mine: Expr, effect: ir.EffectDef) -> Expr:
@@ -167,9 +213,8 @@ def _together(world: World, process: Expr, mine: Expr, pop: ir.Stmt) -> ir.Stmt:
     for index, effect in enumerate(world.effects.values()):
         last = len(effect.params) - 1
         stuck.append(conj(ir.IsCase(head, index), ir.CaseField(BOOL, head, index, last)))
-    some = build.negation(equal(build.size(mine), build.integer(0)))
     body = (ir.Declare(held.name, item, head), pop, *_plays(world, process, held))
-    return ir.While(conj(some, build.disj(*stuck)), body, 1000)
+    return ir.While(conj(_filled(mine), build.disj(*stuck)), body, 1000)
 
 
 def _rest(world: World) -> Callable[[Expr], Block]:
@@ -186,10 +231,15 @@ def _rest(world: World) -> Callable[[Expr], Block]:
     return plays
 
 
-def _plays(world: World, process: Expr, held: ir.Local) -> list[ir.Stmt]:
-    """Plays the effect ``held``, a multicast to all that are left of its receivers."""
+def _plays(
+    world: World, process: Expr, held: ir.Local, among: list[ir.EffectDef] | None = None
+) -> list[ir.Stmt]:
+    """Plays the effect ``held``, one ``among`` these, a multicast to all that are left of its
+    receivers."""
     plays: list[ir.Stmt] = []
     for index, effect in enumerate(world.effects.values()):
+        if among is not None and effect not in among:
+            continue
         types = enumerate(t for _, t in effect.params[1:])
         args = tuple(ir.CaseField(t, held, index, i) for i, t in types)
         if effect.kind is EffectKind.SEND:
