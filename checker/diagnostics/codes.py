@@ -35,6 +35,11 @@ RUN = {
         "A `while` loop came back to a state in which it had been before, so it would go on for "
         "ever.",
     ),
+    "R006": Entry(
+        "calls that do not end",
+        "A handler called a layer, and what that did entered the same handler again and again: the "
+        "calls go round.",
+    ),
 }
 SETTINGS = {
     "E001": Entry(

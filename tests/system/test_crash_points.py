@@ -125,7 +125,7 @@ CASES = [
         "both violated",
     ),
     Case(
-        "a handler that touches shared state is atomic, the one beside it is not",
+        "a crash falls inside a handler that assigns shared state, too",
         """
         protocol P(a: Proc) implements Out {
           message A  message B
@@ -138,7 +138,7 @@ CASES = [
         }
         check c of P { n = 1  faults crash <= 1  prove plain, touching }
         """,
-        "plain violated, touching holds",
+        "plain violated, touching violated",
     ),
     Case(
         "bounded links: half a multicast, seen by what still fits",

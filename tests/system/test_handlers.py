@@ -23,7 +23,7 @@ def _counting(body: str, expected: str) -> Case:
 
 CASES = [
     Case(
-        "calls wait for their caller and keep the arguments of their moment",
+        "a call runs at its place, with the arguments and the state of that moment",
         LOWER
         + """
         protocol P implements Out {
@@ -34,7 +34,7 @@ CASES = [
             k := 1  low.put(A(k))  note(1)  k := 2  low.put(A(k))  note(2)  k := 5
           }
           upon low.got(A(x)) { note(2 + x + k) }
-          property order: always forall p in Proc: #noted(p) > 0 => noted(p) == [1, 2, 8, 9]
+          property order: always forall p in Proc: #noted(p) > 0 => noted(p) == [4, 1, 6, 2]
         }
         check c of P { n = 1  prove order }
         """,
@@ -42,7 +42,7 @@ CASES = [
         2,
     ),
     Case(
-        "calls of two layers are served first come first served",
+        "calls of two layers run where they stand",
         LOWER
         + """
         protocol P implements Out {
@@ -53,7 +53,7 @@ CASES = [
           upon condition go { go := false  x.put(A)  y.put(A)  x.put(A)  note(0) }
           upon x.got(A) { note(1) }
           upon y.got(A) { note(2) }
-          property order: always forall p in Proc: #noted(p) > 0 => noted(p) == [0, 1, 2, 1]
+          property order: always forall p in Proc: #noted(p) > 0 => noted(p) == [1, 2, 1, 0]
         }
         check c of P { n = 1  prove order }
         """,
