@@ -1,14 +1,15 @@
 """One native function for each action, and one for each question about a state.
 
 ``action_<k>(ptr context, ptr worker, ptr source)`` puts the successors of the state at ``source``
-into the worker's batch, and says in the worker's record whether the state has made progress, has
-itself as a successor, or meets an error of the run.  Where edges are asked for, each successor
-comes with the number of the constraint that the step takes.
+into the worker's batch, and says in the worker's record what is promised there and leads elsewhere,
+what is promised and leaves the state as it is, and whether it meets an error of the run.  Where
+edges are asked for, each successor comes with the number of the constraint that the step takes, and
+the state itself is a successor by each promised instance that can leave it as it is.
 
 Where there is a plan of what need not be told apart, successors are put in their normal form (see
 :mod:`checker.kernels.arriving` and :mod:`checker.kernels.normal`): at rest before they are compared
-with the source, since a step that changes only what nobody will look at again is no step; renamed
-after that, since a step to another state of the same orbit is one.
+with the source, since a step that changes only what nobody will look at again leaves the state as it
+is; renamed after that, since a step to another state of the same orbit does not.
 
 ``bad_<p>(ptr source)`` and ``premise_<p>(ptr source)`` give 0, 1, or 2 for an error.
 """
@@ -27,7 +28,7 @@ from checker.kernels.records import address, get, put
 from checker.kernels.statements import Ways, statements
 from checker.reductions.plan import Plan as Reductions
 from checker.system import ir
-from checker.system.ir import Action, Block, Expr, TransitionSystem
+from checker.system.ir import Action, Block, Expr, TransitionSystem, fairness_of
 
 
 class ActionCode:
@@ -65,7 +66,9 @@ class ActionCode:
         if plan is not None:
             self.label = fn.var(const(0, 32))
             self.labels = address(fn, self.worker, Worker.BATCH_LABELS)
-            self.linking = fn.eq(get(fn, self.worker, Worker.MODE), const(Mode.EDGES))
+            mode = get(fn, self.worker, Worker.MODE)
+            self.linking = fn.eq(mode, const(Mode.EDGES))
+            self.owing = fn.eq(mode, const(Mode.OWES))
             self.key = fn.alloca(64, plan.words)
         self.work = fn.alloca(64, layout.words)
         self.batch = address(fn, self.worker, Worker.BATCH)
@@ -73,6 +76,8 @@ class ActionCode:
         self.transitions = fn.var(const(0))
         self.progress, self.faulted = fn.var(FALSE), fn.var(FALSE)
         self.promised, self.moved = fn.var(FALSE), fn.var(FALSE)
+        self.leaves, self.stays = fn.var(FALSE), fn.var(FALSE)
+        self.left, self.stayed = fn.var(const(0)), fn.var(const(0))
         self.end = fn.label()
         passed = {s.mark // 64 for s in statements(self.block) if isinstance(s, ir.Mark)}
         self.way_marks: dict[int, Var] = {word: fn.var(const(0)) for word in sorted(passed)}
@@ -116,10 +121,14 @@ class ActionCode:
             self._promise()
             if self.plan is not None:
                 self._constrain(self.plan)
+            self.leaves.set(FALSE)
+            self.stays.set(FALSE)
         ways = Ways(
             frame, self.work, self.way_marks, self._commit, self._note_fault, self._overflow
         )
         ways.run(self.block)
+        if self.ends and self.plan is not None:
+            self._keep(self.plan)
         if self.when is not None:
             fn.leave_if(self.moved.get(), self.end)
 
@@ -148,18 +157,37 @@ class ActionCode:
         """The number of the constraint to which the instance belongs, where it is asked for."""
         fn, fault, known = self.fn, self.fn.label(), self.fn.label()
         self.label.set(const(0, 32))
-        with fn.if_(fn.and_(self.linking, self.promised.get())):
+        with fn.if_(fn.and_(fn.or_(self.linking, self.owing), self.promised.get())):
             with self.frame.faulting(fault):
                 plan.store(self.frame, self.action, self.key)
-            self.label.set(fn.call("intern", [self.worker, self.key], 32))
+            with fn.if_(self.linking):
+                self.label.set(fn.call("intern", [self.worker, self.key], 32))
             fn.jump(known)
             fn.place_fresh(fault)
+            self.progress.set(TRUE)
             fn.place(known)
+
+    def _keep(self, plan: Plan) -> None:
+        """Whether the instance, which is over, keeps its promise where the state stays as it is."""
+        fn, worker = self.fn, self.worker
+        stays = fn.and_(self.promised.get(), self.stays.get())
+        leaves = fn.and_(self.promised.get(), self.leaves.get())
+        owed = fn.and_(leaves, fn.not_(stays))
+        with fn.if_(fn.and_(self.linking, stays)):
+            self._place([fn.load(fn.at(self.source, i), 64) for i in range(self.layout.words)])
+            self._count()
+        if self.when is not None or plan.alone(self.action):
+            self.progress.set(fn.or_(self.progress.get(), owed))
+            return
+        bit = const(plan.number(fairness_of(self.action)) % 64)
+        self.left.set(fn.or_(self.left.get(), fn.shl(fn.resize(owed, 64), bit)))
+        self.stayed.set(fn.or_(self.stayed.get(), fn.shl(fn.resize(stays, 64), bit)))
+        with fn.if_(fn.and_(self.owing, fn.or_(owed, stays))):
+            fn.call("owe", [worker, self.key, stays], None)
 
     def _note_fault(self) -> None:
         self.faulted.set(TRUE)
-        if self.ends:
-            self.progress.set(self.fn.or_(self.progress.get(), self.promised.get()))
+        self.leaves.set(TRUE)
 
     def _overflow(self) -> None:
         put(self.fn, self.worker, Worker.TAPE, const(1))
@@ -171,27 +199,33 @@ class ActionCode:
         for number, total in self.all_marks.items():
             total.set(fn.or_(total.get(), self.way_marks[number].get()))
         if not dirty:
+            self.stays.set(TRUE)
             return
         row = [fn.load(fn.at(self.work, i), 64) for i in range(self.layout.words)]
         if arriving.stands_for_others(self.reductions):
             place = self._place(row)
-            with fn.if_(fn.call("arrive", [self.worker, self.source, place], 1)):
-                self._move()
-                self._count()
+            differs = fn.call("arrive", [self.worker, self.source, place], 1)
+            fn.if_else(differs, self._move, self._stay)
             return
         other = const(0)
         for i, word in enumerate(row):
             other = fn.or_(other, fn.xor(word, fn.load(fn.at(self.source, i), 64)))
-        with fn.if_(fn.ne(other, const(0))):
-            self._move()
+
+        def move() -> None:
             self._place(row)
-            self._count()
+            self._move()
+
+        fn.if_else(fn.ne(other, const(0)), move, self._stay)
 
     def _move(self) -> None:
-        """The step leads to another state."""
+        """The step leads to the state whose row is behind those in the batch."""
         self.moved.set(TRUE)
-        if self.ends:
-            self.progress.set(self.fn.or_(self.progress.get(), self.promised.get()))
+        self.leaves.set(TRUE)
+        self._count()
+
+    def _stay(self) -> None:
+        """The step leaves the state as it is."""
+        self.stays.set(TRUE)
 
     def _place(self, row: list[Val]) -> Val:
         """Writes a row behind those in the batch; gives its address there."""
@@ -220,6 +254,8 @@ class ActionCode:
         for which, flag in (
             (Worker.PROGRESS, self.progress),
             (Worker.FAULTED, self.faulted),
+            (Worker.LEFT, self.left),
+            (Worker.STAYED, self.stayed),
         ):
             put(fn, worker, which, fn.or_(get(fn, worker, which), fn.resize(flag.get(), 64)))
         for i, mark in self.all_marks.items():

@@ -7,6 +7,7 @@ counted from 1, and 0 says that nothing is promised.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from checker.kernels import codes as c
@@ -18,6 +19,7 @@ from checker.kernels.frame import Frame
 from checker.kernels.packing import width
 from checker.kernels.records import address, get, put
 from checker.kernels.seen import OUTSIDE, Rows
+from checker.reductions.promises import named
 from checker.system.ir import FALSE, Action, Fairness, FairnessKind, TransitionSystem, fairness_of
 from checker.system.types import Type
 
@@ -38,19 +40,29 @@ class Plan:
 
     def __init__(self, system: TransitionSystem) -> None:
         found: dict[tuple[str, int], Group] = {}
+        members: Counter[tuple[str, int]] = Counter()
         for action in system.actions:
             if action.promised == FALSE:
                 continue
             owed = fairness_of(action)
             types = tuple(key.type for key in owed.key)
+            members[owed.group, len(types)] += 1
             old = found.get((owed.group, len(types)))
             if old is not None:
                 types = tuple(unify(a, b) for a, b in zip(old.types, types, strict=True))
             found[owed.group, len(types)] = Group(owed.group, types, owed.kind)
         self.groups = tuple(found.values())
         self._numbers = {which: i for i, which in enumerate(found)}
+        self._members = [members[which] for which in found]
         bits = max((sum(map(width, group.types)) for group in self.groups), default=0)
         self.words = 1 + -(-bits // WORD)
+
+    def alone(self, action: Action) -> bool:
+        """Whether each promised instance of ``action`` is a constraint of its own."""
+        owed = fairness_of(action)
+        if self._members[self.number(owed)] > 1:
+            return False
+        return all(named(param, owed.key) for param in action.params)
 
     def number(self, owed: Fairness) -> int:
         """The number of a constraint's group."""

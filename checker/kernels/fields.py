@@ -46,7 +46,7 @@ class Worker(IntEnum):
     MODE = 6
     TRANSITIONS = 7
     ENDS = 8
-    PROGRESS = 9  # of the state under expansion: it is no admissible end
+    PROGRESS = 9  # of the state under expansion: it is known to be no admissible end
     FAULTED = 10  # of the state under expansion: some way has an error of the run
     CURRENT = 11  # position of the state under expansion
     STARTED = 12  # TRANSITIONS before the state under expansion
@@ -79,7 +79,12 @@ class Worker(IntEnum):
     TURNED = 39  # some step leads to another state of the same orbit
     LONE = 40  # 63 for each state in which one step was enough, less 1 for each other one
     SAFE_LONE = 41
-    MARKS = 42  # bit set; what follows is placed by Shape
+    LEFT = 42  # of the state under expansion: groups with an instance that leads elsewhere only
+    STAYED = 43  # the same: groups with an instance that leads to the state itself
+    OWED_KEY = 44  # OWES: address of the row of a constraint
+    OWED_SKIP = 45  # OWES: so many are passed over until one is looked for; NOTHING: none is
+    OWED_FOUND = 46  # OWES: it was found
+    MARKS = 47  # bit set; what follows is placed by Shape
 
 
 class Mode(IntEnum):
@@ -91,6 +96,7 @@ class Mode(IntEnum):
     EDGES = 3  # write the edges with their constraints
     ROUTE = 4  # to the shard that owns them
     ASK = 5  # all of them to the shard that owns them, with where they come from
+    OWES = 6  # nothing: what is promised is looked at alone (see owing.py)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from checker.kernels.emit import Fn
 from checker.kernels.fields import Shape
 from checker.kernels.layout import Layout, lay_out
 from checker.kernels.letters import letters, owed, some
+from checker.kernels.owing import Owing
 from checker.kernels.runtime import Runtime
 from checker.kernels.seen import SeenSet
 from checker.properties.steady import steady_for_some
@@ -86,7 +87,7 @@ def build(
                 lasting += (i,)
     if plan is not None:
         functions += [letters(layout, i, system.properties[i]) for i in live]
-        functions += Interning(plan).functions()
+        functions += [*Interning(plan).functions(), *Owing(system, plan).functions()]
     owes = bool(live and system.justice)
     if owes:
         functions.append(question(layout, "just", _all(system)))

@@ -74,6 +74,8 @@ class Runtime:
             with fn.if_(fn.eq(mode, const(Mode.ASK))):
                 fn.call("ask", [context, worker, count], None)
                 fn.ret()
+            with fn.if_(fn.eq(mode, const(Mode.OWES))):
+                fn.ret()
         batch = address(fn, worker, Worker.BATCH)
         with fn.count(count) as i:
             row, following = self.seen.row(fn, batch, i), fn.label()
@@ -208,8 +210,7 @@ class Runtime:
                 self._open_edges(fn, context, worker, linking, number)
             self._expand(fn, context, worker, source, i)
             with fn.if_(judged):
-                quiet = fn.eq(get(fn, worker, Worker.PROGRESS), const(0))
-                ended = self._just(fn, worker, source, quiet)
+                ended = self._just(fn, worker, source, self._quiet(fn, context, worker, source))
                 if self.live:
                     total = fn.add(get(fn, worker, Worker.ENDS), fn.resize(ended, 64))
                     put(fn, worker, Worker.ENDS, total)
@@ -235,8 +236,18 @@ class Runtime:
         fn.ret(end)
         return fn
 
+    def _quiet(self, fn: Fn, context: Val, worker: Val, source: Val) -> Val:
+        """Whether what is promised in a state may be kept by staying there."""
+        left, stayed = (get(fn, worker, w) for w in (Worker.LEFT, Worker.STAYED))
+        elsewhere = fn.or_(get(fn, worker, Worker.PROGRESS), fn.and_(left, fn.not_(stayed)))
+        quiet = fn.var(fn.eq(elsewhere, const(0)))
+        if self.live:
+            with fn.if_(fn.and_(quiet.get(), fn.ne(left, const(0)))):
+                quiet.set(fn.call("kept", [context, worker, source], 1))
+        return quiet.get()
+
     def _just(self, fn: Fn, worker: Val, source: Val, quiet: Val) -> Val:
-        """Whether a state in which nothing is promised is an end: all justice holds there."""
+        """Whether a state in which the run might stay is an end: all justice holds there."""
         if not (self.live and self.system.justice):
             return quiet
         at_end = fn.var(quiet)
@@ -275,7 +286,7 @@ class Runtime:
         put(fn, worker, Worker.CURRENT, i)
         put(fn, worker, Worker.STARTED, get(fn, worker, Worker.TRANSITIONS))
         fn.store(source, field(fn, worker, Worker.SOURCE))
-        for which in (Worker.PROGRESS, Worker.FAULTED):
+        for which in (Worker.PROGRESS, Worker.FAULTED, Worker.LEFT, Worker.STAYED):
             put(fn, worker, which, const(0))
         done = fn.label()
         if self.eager:

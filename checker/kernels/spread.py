@@ -6,7 +6,7 @@ to OUT, and their number is the result.
 
 from __future__ import annotations
 
-from checker.kernels.emit import FALSE, Fn, Label, Val, Var, const
+from checker.kernels.emit import FALSE, TRUE, Fn, Label, Val, Var, const
 from checker.kernels.graph_fields import NONE, Member, Task
 from checker.kernels.graphs import Graph
 from checker.kernels.records import address, get, put
@@ -214,17 +214,25 @@ def _find() -> Fn:
 
 
 def _quiet() -> Fn:
-    """``quiet(task, begin, end)``: writes ENDS for these states."""
+    """``quiet(task, begin, end)``: writes ENDS for these states.
+
+    A run may stay where an edge to the state itself takes each constraint that is enabled there.
+    """
     fn = Fn("quiet", [("task", 0), ("begin", 64), ("end", 64)], None)
     task, first, last = fn.args
     graph = Graph(fn, False)
     states, full = address(fn, task, Task.OWED_STATES), get(fn, task, Task.OWED)
     with fn.count(last, first) as state:
-        promised = fn.var(const(0))
+        visit = fn.add(get(fn, task, Task.VISIT), const(1))
+        put(fn, task, Task.VISIT, visit)
         begin, end = graph.bounds(state)
+        with fn.count(end, begin) as edge, fn.if_(fn.eq(graph.target(edge), state)):
+            graph.store(Task.LAST, graph.label(edge), visit, 64)
+        ended = fn.var(TRUE)
         with fn.count(end, begin) as edge:
-            promised.set(fn.or_(promised.get(), graph.label(edge)))
-        ended = fn.var(fn.eq(promised.get(), const(0)))
+            label = graph.label(edge)
+            kept = fn.eq(graph.load(Task.LAST, label, 64), visit)
+            ended.set(fn.and_(ended.get(), fn.or_(kept, fn.eq(label, const(0)))))
         with fn.if_(fn.ne(states, Val("null", 0))):
             held = fn.and_(fn.load(fn.at(states, state), 64), full)
             ended.set(fn.and_(ended.get(), fn.eq(held, full)))

@@ -128,10 +128,10 @@ def _alone(system: TransitionSystem, action: Action, round_: bool) -> bool:
     groups = [ir.fairness_of(a).group for a in system.actions if a.promised != ir.FALSE]
     if groups.count(fairness.group) > 1:
         return False
-    return all(_named(param, fairness.key) for param in action.params)
+    return all(named(param, fairness.key) for param in action.params)
 
 
-def _named(param: ir.Param, key: tuple[Expr, ...]) -> bool:
+def named(param: ir.Param, key: tuple[Expr, ...]) -> bool:
     """Whether the key tells the value of a parameter."""
     type_ = ir.domain_item(param.domain)
     if any(isinstance(k, ir.Local) and k.name == param.name for k in key):

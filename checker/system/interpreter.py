@@ -51,11 +51,13 @@ class Constraint:
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """What can happen in a state, and what is owed there; steps to the state itself are left out.
+    """What can happen in a state, and what is owed there.
 
-    ``steps``: the successors in canonical order, each with the constraints that the step takes;
-    ``enabled``: the constraints that are enabled, each with the fairness it comes from; ``ways``:
-    in how many ways an instance of an action leads to another state.
+    ``steps``: the successors in canonical order, each with the constraints that the step takes; the
+    state itself is among them where a promised instance leads from it to itself.  ``enabled``: the
+    constraints that are enabled, each with the fairness it comes from.  ``ways``: in how many ways
+    an instance of an action leads to another state, and how many promised instances lead to the
+    same.
     """
 
     steps: dict[State, frozenset[Constraint]]
@@ -272,16 +274,20 @@ def moves(system: TransitionSystem, state: State) -> Moves:
     for action in system.actions:
         for scope in instances(system, action, state):
             owed = constraint(action, scope)
+            taken = frozenset() if owed is None else frozenset({owed})
+            stays = False
             for way in _ways(action.body + system.monitor, scope):
                 successor = None if isinstance(way, RunFault) else _state_of(system, way[0])
-                if successor == state:
-                    continue
                 if owed is not None:
                     enabled.setdefault(owed, ir.fairness_of(action))
-                if successor is not None:
-                    taken = frozenset() if owed is None else frozenset({owed})
+                if successor == state:
+                    stays = owed is not None
+                elif successor is not None:
                     steps[successor] = steps.get(successor, frozenset()) | taken
                     ways += 1
+            if stays:
+                steps[state] = steps.get(state, frozenset()) | taken
+                ways += 1
     return Moves(steps, enabled, ways)
 
 
@@ -290,14 +296,17 @@ def is_admissible_end(system: TransitionSystem, state: State) -> bool:
 
     May raise :class:`RunFault` where a guard or domain has an error: that is no end either.
     """
+    leaving: set[Constraint] = set()
+    staying: set[Constraint] = set()
     for action in system.actions:
         for scope in instances(system, action, state):
-            if not evaluate(action.promised, scope):
+            owed = constraint(action, scope)
+            if owed is None:
                 continue
             for way in _ways(action.body + system.monitor, scope):
-                if isinstance(way, RunFault) or _state_of(system, way[0]) != state:
-                    return False
-    return all(holds(system, justice.holds, state) for justice in system.justice)
+                stays = not isinstance(way, RunFault) and _state_of(system, way[0]) == state
+                (staying if stays else leaving).add(owed)
+    return leaving <= staying and all(holds(system, justice.holds, state) for justice in system.justice)
 
 
 def assignments(params: tuple[ir.Param, ...]) -> list[tuple[Value, ...]]:

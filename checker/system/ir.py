@@ -15,13 +15,14 @@ Meaning (the interpreter is the definition):
 * After ``init`` and after each action's body, ``monitor`` is run.
 * An instance of an action is *promised* when ``promised`` holds (evaluated before the body, with
   the parameters bound).  It belongs to the *constraint* that its ``fairness`` names: a group and
-  the values of a key.  A constraint is *enabled* in a state when one of its promised instances
-  leads to a state different from it, or to an error of the run; a step between different states
-  *takes* a constraint when some promised instance of it makes that step.
+  the values of a key.  A constraint is *enabled* in a state when one of its promised instances has
+  a way to go there, or meets an error of the run; a step *takes* a constraint when some promised
+  instance of it makes that step.  A step that leaves the state as it is is a step like any other.
 * A run is *fair* when each weak constraint that is enabled from some point on is taken infinitely
   often, each strong one that is enabled infinitely often is taken infinitely often, and each
-  expression of ``justice`` holds infinitely often.  A run may stay in a state for ever where no
-  constraint is enabled and all of ``justice`` holds: such a state is an *admissible end*.
+  expression of ``justice`` holds infinitely often.  A run may stay in a state for ever where each
+  constraint that is enabled is taken by some step from the state to itself, and all of ``justice``
+  holds: such a state is an *admissible end*.
 """
 
 from __future__ import annotations

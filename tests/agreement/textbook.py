@@ -1,8 +1,9 @@
 """Liveness decided in another way: by trying every set of states that may come again and again.
 
 A system here is a plain graph.  A run is judged by the set S of states that it visits infinitely
-often.  S may be such a set when it is strongly connected; taking every step inside of S again and
-again is then the fairest that can be done.  What a formula says anywhere in the repeated part
+often.  S may be such a set when it is strongly connected, or is one state, where a run may stay; taking
+every step inside of S again and again, also those from a state to itself, is then the fairest that
+can be done.  What a formula says anywhere in the repeated part
 depends on the state and on S alone, and what it says before can be worked out backwards, one step
 at a time.  There are no automata here, and no search for components.
 """
@@ -48,19 +49,11 @@ class Model:
     formula: Formula
 
     def inside(self, states: frozenset[int]) -> list[Rule]:
-        """The steps between different states of a set."""
-        return [
-            r
-            for r in self.rules
-            if r.source in states and r.target in states and r.source != r.target
-        ]
+        """The steps between states of a set, a state and itself included."""
+        return [r for r in self.rules if r.source in states and r.target in states]
 
     def enabled(self, state: int) -> set[Constraint]:
-        return {
-            r.constraint
-            for r in self.rules
-            if r.source == state != r.target and r.constraint is not None
-        }
+        return {r.constraint for r in self.rules if r.source == state and r.constraint is not None}
 
 
 # ---- the check --------------------------------------------------------------------------------
@@ -84,9 +77,7 @@ def fair(model: Model, states: frozenset[int]) -> bool:
     """Whether the world admits a run that visits just ``states`` infinitely often."""
     if not all(states & just for just in model.justice):
         return False
-    if len(states) == 1:
-        return not model.enabled(min(states))
-    if not connected(model, states):
+    if len(states) > 1 and not connected(model, states):
         return False
     taken = {r.constraint for r in model.inside(states)}
     enabled = [model.enabled(s) for s in states]
@@ -204,10 +195,13 @@ def random_model(seed: int) -> Model:
     draw = random.Random(seed)
     states = draw.randint(1, 5)
     groups = ["weak", "strong", "wide"][: draw.randint(1, 3)]
+    loops = draw.choice((0, 0.2, 0.4))
     rules = []
     for _ in range(draw.randint(0, draw.choice((2, 4)) * states + 2)):
         constraint = (draw.choice(groups), draw.randrange(2)) if draw.random() < 0.6 else None
-        rules.append(Rule(draw.randrange(states), draw.randrange(states), constraint))
+        source = draw.randrange(states)
+        target = source if draw.random() < loops else draw.randrange(states)
+        rules.append(Rule(source, target, constraint))
 
     def some() -> frozenset[int]:
         return frozenset(s for s in range(states) if draw.random() < 0.5)

@@ -38,7 +38,7 @@ ANY = Automaton(1, (), ())
 class Graph:
     """The states that were found, the steps between them, and what is owed in each.
 
-    ``edges``: how many ways lead to other states.
+    ``edges``: how many there are, as :class:`interpreter.Moves` counts ``ways``.
     """
 
     system: TransitionSystem
@@ -51,7 +51,8 @@ class Graph:
 
     def is_end(self, state: State) -> bool:
         """Whether a run may stay in ``state`` for ever."""
-        return not self.enabled[state] and len(self.just[state]) == len(self.system.justice)
+        kept = self.enabled[state] <= self.steps[state].get(state, frozenset())
+        return kept and len(self.just[state]) == len(self.system.justice)
 
 
 def graph_of(
@@ -61,7 +62,7 @@ def graph_of(
     *,
     failing: bool = False,
 ) -> Graph:
-    """The graph on ``states``, steps to other states left out.
+    """The graph on ``states``, steps out of it left out.
 
     ``check`` is called for every state and may raise to end the work.  ``failing``: there may be
     states in which something can't be computed; elsewhere :class:`RunFault` is raised there.
