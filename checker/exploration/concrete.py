@@ -2,7 +2,8 @@
 
 Under a plan of :mod:`checker.reductions` an engine's states are in normal form.  A run of them is
 followed in the system by the interpreter, whose steps are compared in normal form; steps that
-change only what nobody will look at again are made up for where a run ends or goes round.
+change nothing, or only what nobody will look at again, are made up for where a run ends or goes
+round.
 """
 
 from __future__ import annotations
@@ -11,12 +12,15 @@ import ctypes
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from checker.exploration.store import Store
 from checker.kernels.jit import Kernel
 from checker.system import interpreter
+from checker.system.interpreter import Constraint
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import Path, State
+from checker.witness.lasso import wronged
 
 ROUNDS = 10_000
 """A loop is followed so many times until it closes, at most."""
@@ -60,32 +64,66 @@ class Concrete:
         Raises :class:`Astray`.
         """
         first, *others = path.states
-        states, at = [self._start(first)], [0]
-        for there in others:
+        states = [self._start(first)]
+        for there in others[: path.loop]:
             states += self._step(states[-1], there)
-            at.append(len(states) - 1)
         if path.loop is None:
             return replace(path, states=tuple(states))
         if path.loop == len(path.states) - 1:
             states += self._rested(states[-1])
-            return replace(path, states=tuple(states), loop=len(states) - 1)
-        return self._round(path, states[: at[path.loop] + 1])
+        return self._round(path, states)
 
-    def _round(self, path: Path, states: list[State]) -> Path:
-        """The loop, followed until a state comes again in which it begins; ``states``: to where it
-        begins first."""
+    def _round(self, path: Path, begun: list[State]) -> Path:
+        """The loop, followed until it closes; ``begun``: to where it begins first.
+
+        Steps that change nothing in normal form are made only where a promise would be broken
+        without them.
+        """
         assert path.loop is not None
+        around = [*path.states[path.loop :], path.states[path.loop]]
+        steps = [there for here, there in pairwise(around) if here != there]
+        owed: frozenset[Constraint] = frozenset()
+        while True:
+            states, loop = self._closed(begun, steps, owed)
+            more = wronged(self.system, states, loop) - owed
+            if not more:
+                return replace(path, states=tuple(states), loop=loop)
+            owed |= more
+
+    def _closed(
+        self, begun: list[State], steps: list[State], owed: frozenset[Constraint]
+    ) -> tuple[list[State], int]:
+        """The run that goes through ``steps`` again and again until a state comes again in which
+        they begin, and where that is; on the way it takes each of ``owed`` where that is possible.
+        """
+        states = list(begun)
         begins = {states[-1]: len(states) - 1}
-        around = (*path.states[path.loop + 1 :], path.states[path.loop])
         for _ in range(ROUNDS):
-            for there in around:
+            paid: set[Constraint] = set()
+            self._pay(states, owed, paid)
+            for there in steps:
                 states += self._step(states[-1], there)
                 states += self._rested(states[-1])
-            if states[-1] in begins:
-                loop = begins[states[-1]]
-                return replace(path, states=tuple(states[:-1]), loop=loop)
-            begins[states[-1]] = len(states) - 1
+                self._pay(states, owed, paid)
+            last = states[-1]
+            if last in begins:
+                loop = begins[last]
+                return states[:-1] if len(states) - 1 > loop else states, loop
+            begins[last] = len(states) - 1
         raise Astray("a loop does not close")
+
+    def _pay(self, states: list[State], owed: frozenset[Constraint], paid: set[Constraint]) -> None:
+        """Takes each of ``owed`` that is not ``paid`` yet and can be taken without notice."""
+        while True:
+            here = states[-1]
+            there = self.normal.state(here)
+            for after, taken in interpreter.moves(self.system, here).steps.items():
+                if taken & owed - paid and self.normal.state(after) == there:
+                    states.append(after)
+                    paid |= taken
+                    break
+            else:
+                return
 
     def _start(self, there: State) -> State:
         for state, _ in interpreter.initial_events(self.system):

@@ -186,7 +186,7 @@ class _Sweep:
             letters = self._by_shard([(step.shard, one.letter) for step, one in both])
             levels[level] = [one.part for one in done]
             states += sum(one.part.rows for one in done)
-            steps += sum(one.letter.all_entries for one in done)
+            steps += sum(one.steps for one in done)
         self._delete({letter.name for letter in letters})
         for known in parted:
             self._delete([each.seeds for each in known.values() if each.seeds])

@@ -38,6 +38,11 @@ class Region:
         """How many states it has."""
         return self.store.states
 
+    @property
+    def steps(self) -> int:
+        """How many steps lead from the states that it was asked about, and not less."""
+        return self.crew.get(Worker.TRANSITIONS)
+
     def load(self, blocks: Iterable[Block]) -> None:
         """One more level: what the shard owns of it.  Raises ``OutOfMemory`` and ``OSError``."""
         self.shard.restore(self._levels, blocks)

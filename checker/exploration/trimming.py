@@ -266,10 +266,12 @@ class Split:
 
 @dataclass(frozen=True)
 class Reached:
-    """Of one level: the states that are alive and reached, and their successors."""
+    """Of one level: the states that are alive and reached, their successors, and how many steps
+    lead from them, those that lead back to the same state included."""
 
     part: Part
     letter: Letter
+    steps: int
 
 
 @dataclass(frozen=True)
@@ -298,7 +300,8 @@ class Reach:
         with trim.work.beside(name) as stream:
             pen = Pen(stream, trim.shards)
             trim.ask(pen, region, rows)
-        return Reached(trim.write(self.level, self.shard, rows), pen.letter(name))
+        part = trim.write(self.level, self.shard, rows)
+        return Reached(part, pen.letter(name), region.steps)
 
     def _found(self, trim: Trimming) -> Iterator[Any]:
         if self.seeds is not None:

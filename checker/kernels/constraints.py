@@ -19,7 +19,7 @@ from checker.kernels.frame import Frame
 from checker.kernels.packing import width
 from checker.kernels.records import address, get, put
 from checker.kernels.seen import OUTSIDE, Rows
-from checker.reductions.promises import named
+from checker.reductions.dead_links import says_all
 from checker.system.ir import FALSE, Action, Fairness, FairnessKind, TransitionSystem, fairness_of
 from checker.system.types import Type
 
@@ -62,7 +62,7 @@ class Plan:
         owed = fairness_of(action)
         if self._members[self.number(owed)] > 1:
             return False
-        return all(named(param, owed.key) for param in action.params)
+        return all(says_all(owed.key, param) for param in action.params)
 
     def number(self, owed: Fairness) -> int:
         """The number of a constraint's group."""

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from checker.properties.steady import steady
-from checker.reductions import dead, order, promises, symmetry
+from checker.reductions import dead, order, symmetry
 from checker.reductions.plan import NOTHING, Kind, Plan, Unused
-from checker.reductions.table import KEPT, TABLE, Ask, Use, against
+from checker.reductions.table import TABLE, Ask, Use, against
 from checker.system.ir import PropertyKind, TransitionSystem
 
 MODES = ("auto", "none", "symmetry", "por", "all")
@@ -80,11 +80,8 @@ def choose(system: TransitionSystem, mode: str, question: Question) -> Plan:
         plan, why_not = _with(plan, kind, system)
         unused += why_not
     live = any(p.kind is PropertyKind.LIVENESS for p in system.properties)
-    if live and plan.dead and (why := _unkept(system, plan, round_=False)):
-        plan = replace(plan, dead=())
-        unused.append(why)
     plan = replace(plan, unused=tuple(unused))
-    return _guarded(system, plan) if live and plan.used else plan
+    return _guarded(plan) if live and plan.used else plan
 
 
 def _with(plan: Plan, kind: Kind, system: TransitionSystem) -> tuple[Plan, tuple[Unused, ...]]:
@@ -101,15 +98,14 @@ def _with(plan: Plan, kind: Kind, system: TransitionSystem) -> tuple[Plan, tuple
             return replace(plan, eager=eager), why_not
 
 
-def _guarded(system: TransitionSystem, plan: Plan) -> Plan:
+def _guarded(plan: Plan) -> Plan:
     """``plan``, with another one in its place where some run goes round, if it needs one."""
     lost = {
         kind: TABLE[kind][Ask.ROUND].why
         for kind in plan.used
         if TABLE[kind][Ask.ROUND].use is not Use.PROVEN
     }
-    unkept = _unkept(system, plan, round_=True) if plan.dead else None
-    if not lost and unkept is None:
+    if not lost:
         return plan
     more = [Unused(kind, why) for kind, why in lost.items()]
     careful = plan
@@ -117,17 +113,6 @@ def _guarded(system: TransitionSystem, plan: Plan) -> Plan:
         careful = replace(careful, symmetry=None)
     if Kind.ORDER in lost:
         careful = replace(careful, eager=())
-    if unkept is not None:
-        careful = replace(careful, dead=())
-        more.append(unkept)
     careful = replace(careful, unused=(*plan.unused, *more))
     return replace(plan, acyclic=True, cautious=careful)
 
-
-def _unkept(system: TransitionSystem, plan: Plan, round_: bool) -> Unused | None:
-    """Why dead parts may not rest where it is asked what comes true: see :mod:`promises`."""
-    assert TABLE[Kind.DEAD][Ask.ROUND if round_ else Ask.END].where == KEPT
-    action = promises.doubtful(system, plan.dead, round_)
-    if action is None:
-        return None
-    return Unused(Kind.DEAD, f"`{action}` might keep a promise without being noticed")

@@ -13,8 +13,9 @@ mentions the state alone.  Three kinds of parts come to rest:
 * whatever else belongs to a process is cleared;
 * messages that nobody will take any notice of (:mod:`dead_links`) vanish.
 
-Let ``r`` be what the statements do.  Then ``{(s, r(s))}`` is a bisimulation up to steps that nobody
-notices:
+Let ``r`` be what the statements do.  Then ``{(s, r(s))}`` is a bisimulation, with the constraints
+that steps take, up to receptions of dead messages.  A step that changes dead parts only leads from
+``r(s)`` to itself, and keeps its promise there as it does in the system:
 
 * *Deadness lasts.*  The conditions speak of what moves in one direction only, so no step makes
   them false, and neither does filling.  What is cleared, and messages, are in no condition.
@@ -28,13 +29,14 @@ notices:
   mention; where two ask about each other one of them does without (:meth:`Search._ordered`).  Its
   own entries it asks only about conditions that the part itself belongs to, and a part that is
   filled belongs to none that is still open.
-* *Steps that nobody notices stand for no others.*  They are finitely many: what is filled has moved
-  up, what is cleared or sent is assigned only together with one of finitely many steps up
-  (:func:`dead_growth.progresses`).  Or their promise is of one instance alone (to receive: of one
-  message), which is not owed where it is not noticed (:func:`dead_links.alone`).  So such steps
-  cannot stand, for ever, for others that are owed, and a run of what is left becomes a fair one
-  by putting them in where they are enabled.  (Namjoshi 1997: the rank that a bisimulation up to
-  stuttering needs.)  :mod:`promises` asks a similar question again, of any statements.
+* *What vanishes stands for no others.*  To receive a dead message is a promise about that message
+  alone (:meth:`dead_links.Effects._own_promise`), and a message that is dead stays dead.  So where
+  it has vanished nothing is owed that receiving it would keep, and a run without these receptions
+  becomes a fair one by putting them in.
+* *Whoever comes to an end does.*  Steps of dead parts alone are finitely many: what is filled has
+  moved up, what is cleared or sent is assigned only together with one of finitely many steps up
+  (:func:`dead_growth.progresses`), or by an instance that is a constraint of its own
+  (:func:`dead_links.alone`).  So a run that ends among states at rest is shown as one that ends.
 
 Dead variables: Bozga, Fernandez, Ghirvu, *State space reduction based on live variables analysis*,
 SAS 1999; here a variable may be alive for one process and dead for another.  Stuttering: Namjoshi,

@@ -58,7 +58,8 @@ class Effects:
     def _own_promise(self, action: ir.Action, item: ir.Local, cell: Cell) -> bool:
         """Whether what is promised of an item is promised of it alone.
 
-        Else steps that do nothing could stand for others that are owed.
+        Else taking a dead item, of which there is nothing to be seen where it has vanished, could
+        stand for a step that is owed.
         """
         if action.promised == ir.FALSE:
             return True
@@ -67,7 +68,7 @@ class Effects:
             if fairness.kind is not ir.fairness_of(action).kind:
                 return False
             if not any(
-                _says_all(fairness.key, param) for param in other.params if _of(param, cell)
+                says_all(fairness.key, param) for param in other.params if _of(param, cell)
             ):
                 return False
         return True
@@ -139,7 +140,7 @@ def alone(system: TransitionSystem, action: ir.Action) -> bool:
     promised = [a for a in system.actions if a.promised != ir.FALSE]
     if sum(ir.fairness_of(a).group == fairness.group for a in promised) > 1:
         return False
-    return all(_says_all(fairness.key, param) for param in action.params)
+    return all(says_all(fairness.key, param) for param in action.params)
 
 
 def _of(param: ir.Param, cell: Cell) -> bool:
@@ -151,7 +152,7 @@ def _of(param: ir.Param, cell: Cell) -> bool:
     return isinstance(of, ir.Read) and of.variable == cell.variable
 
 
-def _says_all(key: tuple[Expr, ...], param: ir.Param) -> bool:
+def says_all(key: tuple[Expr, ...], param: ir.Param) -> bool:
     """Whether a constraint's key tells which item a parameter is."""
     item = ir.Local(ir.domain_item(param.domain), param.name)
     if any(same(k, item) for k in key):

@@ -11,7 +11,9 @@ What is kept, and why:
 
 * *Ends.*  Let w lead from s to an end.  If t is in w it can be moved to its front: the end is
   reached from t(s), in fewer steps.  If it is not then t changes nothing there, or else the end
-  would owe it; so w leads from t(s) to the same state.  This needs that t stays promised.
+  would owe it; so w leads from t(s) to the same state.  This needs that t stays promised, and that
+  no other step keeps its promise and changes nothing: each step of an action of the same group
+  moves on (:meth:`_Search._staying`), unless t is a constraint of its own.
 * *Bad states of invariants.*  Let w lead from s to a bad state, without t.  Then w leads from t(s)
   to t of that bad state, which is bad as well: what t writes stands in ``bad`` only where that can
   make it true (this is weaker than C2, invisibility).
@@ -32,6 +34,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from checker.reductions.dead_links import alone
 from checker.reductions.effects import Effects, effects
 from checker.reductions.faults import can_fault
 from checker.reductions.looks import Access, How, looks
@@ -132,6 +135,8 @@ class _Search:
         name = f"`{mine.action.name}`"
         if self.live and mine.action.promised == FALSE:
             return FALSE, ""
+        if self.live and (other := self._staying(mine.action)) is not None:
+            return FALSE, f"`{other}` may keep the promise of {name} and change nothing"
         if not mine.single:
             return FALSE, f"{name} has a choice"
         if not may_progress(mine):
@@ -161,6 +166,23 @@ class _Search:
         if size(when) > LARGEST:
             return FALSE, f"it takes long to see when {name} commutes with the others"
         return when, ""
+
+    def _staying(self, action: ir.Action) -> str | None:
+        """The name of an action of the same group some step of which may leave the state as it is:
+        a run may stay there although an instance of ``action`` is possible, and for ever so.
+
+        An instance of ``action`` itself leads elsewhere, or it is not taken before others.
+        """
+        group = ir.fairness_of(action).group
+        for one in self.known:
+            other = one.action
+            if other.promised == FALSE or ir.fairness_of(other).group != group:
+                continue
+            if other is action and alone(self.system, action):
+                continue
+            if not may_progress(one):
+                return other.name
+        return None
 
     def _promise(self, mine: Effects) -> list[Access]:
         if not self.live:

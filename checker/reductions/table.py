@@ -71,7 +71,7 @@ HOLZMANN = "Bosnacki and Holzmann 2005"
 LAMPORT = "Lamport 1983"
 
 GOES_ROUND = "some run goes round for ever"
-KEPT = "steps that nobody notices keep no promise that others are owed, too"
+KEPT = "no step keeps the promise of an eager one and leaves the state as it is"
 UNSEEN = (
     "an eager step writes nothing that the condition reads, or the condition, once true, stays true"
 )
@@ -197,34 +197,30 @@ _DEAD = {
     ),
     Ask.LENGTH: Cell(
         Use.NO,
-        "Steps that change dead parts only are no steps of N, so runs of N are shorter.",
+        "Steps that change dead parts only lead to the same node of N, so runs of N are shorter.",
         STUTTER,
         "reductions/test_table.py::test_lengths_are_those_of_all_steps",
         "the length of a shortest run is asked for",
     ),
     Ask.END: Cell(
         Use.PROVEN,
-        "A constraint is enabled in a node of N when an instance of it leads to another node. From"
-        " a state of G whose node is an end only steps of dead parts are promised; taking them as"
-        " long as there are any gives an end of G, or a fair loop within the node, with the same"
-        " value of what is asked. The other way, a fair run of G that stays in a node for ever"
-        " could take a constraint by unnoticed steps alone while another instance of it is put"
-        " off; the condition excludes that, so the node is an end.",
+        "A step of dead parts only leads in N from a node to itself, and takes its constraint there"
+        " as it does in G: the instances of a state and of its node are the same, but for receptions"
+        " of dead messages, each of which is a promise of its own that is not owed in N. So a fair"
+        " run of G that stays in a node for ever keeps all promises that are owed in N by such"
+        " steps, and the node is an end. The other way, in G they can be taken again and again,"
+        " and dead messages be received in between: a fair run that stays in the node.",
         f"{STUTTER}; {LIVE}",
         AGREE + "test_dead_parts",
-        where=KEPT,
     ),
     Ask.ROUND: Cell(
         Use.PROVEN,
-        "A fair run of G without its stuttering is a run of N. A constraint that is enabled along"
-        " it in N is enabled in G, so it is taken; under the condition an instance that is taken"
-        " without notice is the only one of its constraint and could not have been noticed in that"
-        " state, so a weak constraint that stays enabled in N is taken by noticed steps. A strong"
-        " one might be taken where nobody notices and put off where it matters: there the"
-        " condition asks for more. The other way, stuttering steps are made up until none is left.",
+        "As above: a run of G without its receptions of dead messages is a run of N that takes the"
+        " same constraints, those of steps that lead from a node to itself included; and what is"
+        " enabled is the same, but for dead messages, which stay dead. So the one is fair where the"
+        " other is, receptions of dead messages put in where they are owed.",
         STUTTER,
         AGREE + "test_dead_parts",
-        where=KEPT,
     ),
     Ask.FOLLOWED: Cell(
         Use.PROVEN,
@@ -232,14 +228,12 @@ _DEAD = {
         " read no dead part. Fair runs are matched as in the rows above.",
         f"{LAMPORT}; {STUTTER}",
         AGREE + "test_dead_parts",
-        where=KEPT,
     ),
     Ask.FAIR: Cell(
         Use.PROVEN,
         "Fair runs of G and of N are matched as in the rows on what must come true.",
         STUTTER,
         AGREE + "test_dead_parts",
-        where=KEPT,
     ),
     Ask.PREMISE: Cell(
         Use.PROVEN,
@@ -315,12 +309,14 @@ _ORDER = {
     Ask.END: Cell(
         Use.PROVEN,
         "An eager instance stays enabled, promised, and leads elsewhere as long as it is not"
-        " taken, so no run ends without it: every run to an end contains it and may take it first"
+        " taken, and staying where one is keeps no promise in its place. So no run ends without it:"
+        " every run to an end contains it and may take it first"
         " and end in the same state. By induction on its length N has a run to the same end. If G"
         " had a run that goes on for ever so would N (take the eager step first, the rest goes"
         " on), so an acyclic N is enough to know that G is.",
         f"{VALMARI}; {GODEFROID}",
         AGREE + "test_partial_order",
+        where=KEPT,
     ),
     Ask.ROUND: Cell(
         Use.NO,
@@ -442,4 +438,4 @@ _TITLES = {Kind.SYMMETRY: "symmetry", Kind.DEAD: "dead parts", Kind.ORDER: "part
 
 
 def _said(cell: Cell) -> str:
-    return cell.use.value + (" (1)" if cell.where == KEPT else " (2)" if cell.where else "")
+    return cell.use.value + (" (1)" if cell.where == UNSEEN else " (2)" if cell.where else "")

@@ -306,7 +306,9 @@ def is_admissible_end(system: TransitionSystem, state: State) -> bool:
             for way in _ways(action.body + system.monitor, scope):
                 stays = not isinstance(way, RunFault) and _state_of(system, way[0]) == state
                 (staying if stays else leaving).add(owed)
-    return leaving <= staying and all(holds(system, justice.holds, state) for justice in system.justice)
+    if not leaving <= staying:
+        return False
+    return all(holds(system, justice.holds, state) for justice in system.justice)
 
 
 def assignments(params: tuple[ir.Param, ...]) -> list[tuple[Value, ...]]:

@@ -38,8 +38,25 @@ def ledger(system: TransitionSystem, states: Sequence[State], loop: int) -> tupl
     entries = []
     for constraint in sorted(constraints, key=lambda c: (c.group, repr(c.key))):
         fairness = constraints[constraint]
-        entries.append(_kept(constraint, fairness, states, loop, moves))
+        text, kind = in_words(constraint, fairness), fairness.kind.value
+        kept = _kept(constraint, fairness, states, loop, moves)
+        if kept is None:
+            often = "infinitely often" if fairness.kind is FairnessKind.STRONG else "for ever"
+            raise Unfair(f"possible {often} and never done: {text}")
+        entries.append(LedgerEntry(text, kind, *kept))
     return (*entries, *_justice(system, states, loop))
+
+
+def wronged(
+    system: TransitionSystem, states: Sequence[State], loop: int
+) -> frozenset[Constraint]:
+    """The constraints that are put off for ever by the run through ``states``, then again from
+    number ``loop``; where that is the last state the run stays there."""
+    moves = {i: interpreter.moves(system, states[i]) for i in range(loop, len(states))}
+    constraints = {c: fairness for each in moves.values() for c, fairness in each.enabled.items()}
+    return frozenset(
+        c for c, fairness in constraints.items() if not _kept(c, fairness, states, loop, moves)
+    )
 
 
 def _kept(
@@ -48,19 +65,18 @@ def _kept(
     states: Sequence[State],
     loop: int,
     moves: dict[int, Moves],
-) -> LedgerEntry:
-    text, kind = in_words(constraint, fairness), fairness.kind.value
+) -> tuple[str, tuple[int, ...]] | None:
+    """How the run keeps a constraint, and in which steps or states; ``None``: it does not."""
     after = {i: i + 1 if i + 1 < len(states) else loop for i in moves}
     taken = [
         i + 1 for i in moves if constraint in moves[i].steps.get(states[after[i]], frozenset())
     ]
     if taken:
-        return LedgerEntry(text, kind, "taken", tuple(taken))
+        return "taken", tuple(taken)
     disabled = [i for i in moves if constraint not in moves[i].enabled]
     if fairness.kind is FairnessKind.WEAK and disabled:
-        return LedgerEntry(text, kind, "disabled", tuple(disabled))
-    often = "infinitely often" if fairness.kind is FairnessKind.STRONG else "for ever"
-    raise Unfair(f"possible {often} and never done: {text}")
+        return "disabled", tuple(disabled)
+    return None
 
 
 def _idle(system: TransitionSystem, state: State) -> list[LedgerEntry]:

@@ -1,9 +1,9 @@
 """Liveness decided in another way: by trying every set of states that may come again and again.
 
 A system here is a plain graph.  A run is judged by the set S of states that it visits infinitely
-often.  S may be such a set when it is strongly connected, or is one state, where a run may stay; taking
-every step inside of S again and again, also those from a state to itself, is then the fairest that
-can be done.  What a formula says anywhere in the repeated part
+often.  S may be such a set when it is strongly connected, or is one state, where a run may stay;
+taking every step inside of S again and again, also those from a state to itself, is then the
+fairest that can be done.  What a formula says anywhere in the repeated part
 depends on the state and on S alone, and what it says before can be worked out backwards, one step
 at a time.  There are no automata here, and no search for components.
 """

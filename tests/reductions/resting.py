@@ -11,7 +11,7 @@ from checker.system.interpreter import Constraint, State
 from checker.system.ir import Block, TransitionSystem
 
 Rest = Callable[[State], State]
-Noticed = tuple[dict[State, set[Constraint | None]], set[Constraint]]
+Noticed = tuple[dict[State, set[Constraint | None]], set[Constraint], set[Constraint]]
 
 
 def resting(system: TransitionSystem, block: Block) -> Rest:
@@ -30,10 +30,12 @@ def resting(system: TransitionSystem, block: Block) -> Rest:
 
 
 def noticed(system: TransitionSystem, state: State, rest: Rest) -> Noticed:
-    """The steps of ``state`` to other states of rest, each with what it takes; and what is owed."""
+    """The steps of ``state`` to other states of rest, each with what it takes; what is owed by
+    such steps; and what is taken by those to the same state of rest."""
     here = rest(state)
     steps: dict[State, set[Constraint | None]] = {}
     enabled: set[Constraint] = set()
+    kept: set[Constraint] = set()
     for action in system.actions:
         owed: dict[tuple[object, ...], Constraint | None] = {}
         for scope in interpreter.instances(system, action, state):
@@ -43,12 +45,13 @@ def noticed(system: TransitionSystem, state: State, rest: Rest) -> Noticed:
             there = None if step.successor is None else rest(step.successor)
             constraint = owed.get(step.params)
             if there == here:
+                kept |= set() if constraint is None else {constraint}
                 continue
             if constraint is not None:
                 enabled.add(constraint)
             if there is not None:
                 steps.setdefault(there, set()).add(constraint)
-    return steps, enabled
+    return steps, enabled, kept
 
 
 def questions(system: TransitionSystem) -> list[tuple[ir.Expr, dict[str, object]]]:
@@ -116,4 +119,8 @@ def _differ(
     other = noticed(system, here, rest)
     if one[1] != other[1]:
         return "something else is owed"
+    if not other[2] <= one[2]:
+        return "a promise can't be kept without notice"
+    if (one[2] - other[2]) & other[1]:
+        return "what is owed to others is kept without notice"
     return None if one[0] == other[0] else "other steps"

@@ -149,8 +149,7 @@ def test_where_runs_go_round_reasons_are_said() -> None:
 
 
 def test_a_condition_is_one_that_is_decided() -> None:
-    for ask in (Ask.END, Ask.ROUND, Ask.FOLLOWED, Ask.FAIR):
-        assert TABLE[Kind.DEAD][ask].where == KEPT
+    assert TABLE[Kind.ORDER][Ask.END].where == KEPT
 
 
 def test_the_page_says_what_the_table_says() -> None:
