@@ -209,14 +209,18 @@ class Exploring:
         self.show()
 
     def _standing(self) -> None:
-        """What the run violates, and whether it could end here."""
+        """What the run violates, and whether it could stay here."""
         for prop in self._session.violated():
             click.echo(f"VIOLATED: {prop.name}")
-        if not self._session.ends():
+        if self._session.ends():
+            click.echo("The run could end here: nothing that the world promises is left to do.")
+        elif self._session.stays():
+            click.echo("The run could stay here for ever, by steps that change nothing.")
+        else:
             return
-        click.echo("The run could end here: nothing that the world promises is left to do.")
+        how = "ends" if self._session.ends() else "stays"
         for broken in self._session.open():
-            click.echo(f"VIOLATED if it ends here: {broken.text}")
+            click.echo(f"VIOLATED if it {how} here: {broken.text}")
 
     def _menu(self) -> None:
         groups = self._session.choices.by_process()

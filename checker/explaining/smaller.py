@@ -164,12 +164,13 @@ def _messages(system: TransitionSystem, events: list[Event]) -> int:
 def shortest(system: TransitionSystem, prop: Property, found: Smaller, clock: Clock) -> bool:
     """Whether no violation of ``prop`` within the same numbers is known to take fewer steps.
 
-    For states that is so: the engine goes breadth first.  A run that ends is the shortest of those
-    that end; one that goes round could be shorter, unless nothing goes round in so few steps.
+    For states that is so: the engine goes breadth first.  A run that stays where it ends is the
+    shortest of those; one that goes round could be shorter, unless nothing goes round in so few
+    steps.
     """
     if prop.kind is PropertyKind.INVARIANT:
         return True
-    if not found.run.ends:
+    if found.run.loop != len(found.run.moments) - 1:
         return False
     return _no_cycle(system, len(found.run.moments) - 1, clock)
 

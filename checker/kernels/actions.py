@@ -8,8 +8,8 @@ the state itself is a successor by each promised instance that can leave it as i
 
 Where there is a plan of what need not be told apart, successors are put in their normal form (see
 :mod:`checker.kernels.arriving` and :mod:`checker.kernels.normal`): at rest before they are compared
-with the source, since a step that changes only what nobody will look at again leaves the state as it
-is; renamed after that, since a step to another state of the same orbit does not.
+with the source, since a step that changes only what nobody will look at again leaves the state as
+it is; renamed after that, since a step to another state of the same orbit does not.
 
 ``bad_<p>(ptr source)`` and ``premise_<p>(ptr source)`` give 0, 1, or 2 for an error.
 """

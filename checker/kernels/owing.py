@@ -1,6 +1,6 @@
 """Whether a run may stay in a state although something that is promised there leads elsewhere.
 
-It may where each constraint is taken by a step that leaves the state as it is.  Where every instance
+It may where each constraint is taken by a step that leaves the state as it is.  Where an instance
 is a constraint of its own the action's code knows (see :mod:`checker.kernels.actions`).  Where
 several instances share one, of which some lead elsewhere only and some stay, the promised actions
 are run again, without successors: for each constraint that some instance leaves an instance of the

@@ -135,8 +135,8 @@ class _Search:
         name = f"`{mine.action.name}`"
         if self.live and mine.action.promised == FALSE:
             return FALSE, ""
-        if self.live and (other := self._staying(mine.action)) is not None:
-            return FALSE, f"`{other}` may keep the promise of {name} and change nothing"
+        if self.live and (rival := self._staying(mine.action)) is not None:
+            return FALSE, f"`{rival}` may keep the promise of {name} and change nothing"
         if not mine.single:
             return FALSE, f"{name} has a choice"
         if not may_progress(mine):

@@ -205,11 +205,11 @@ _DEAD = {
     Ask.END: Cell(
         Use.PROVEN,
         "A step of dead parts only leads in N from a node to itself, and takes its constraint there"
-        " as it does in G: the instances of a state and of its node are the same, but for receptions"
-        " of dead messages, each of which is a promise of its own that is not owed in N. So a fair"
-        " run of G that stays in a node for ever keeps all promises that are owed in N by such"
-        " steps, and the node is an end. The other way, in G they can be taken again and again,"
-        " and dead messages be received in between: a fair run that stays in the node.",
+        " as it does in G: the instances of a state and of its node are the same, but for those"
+        " that receive dead messages, each of which is a promise of its own that is not owed in N."
+        " So a fair run of G that stays in a node for ever keeps all promises that are owed in N by"
+        " such steps, and the node is an end. The other way, in G they can be taken again and"
+        " again, and dead messages be received in between: a fair run that stays in the node.",
         f"{STUTTER}; {LIVE}",
         AGREE + "test_dead_parts",
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from checker.stepping.choices import Choice, Choices, choices, starts
 from checker.stepping.judging import Broken, Truths, admitted, invariants, is_bad, violated_by
@@ -150,11 +150,18 @@ class Session:
     # ---- what there is to say -------------------------------------------------------------
 
     def ends(self) -> bool:
-        """Whether the run could stay here for ever."""
+        """Whether the run is over here: nothing that is promised is left to do."""
+        return self._is(interpreter.is_over)
+
+    def stays(self) -> bool:
+        """Whether the run could stay here for ever, be it by steps that change nothing."""
+        return self._is(interpreter.is_admissible_end)
+
+    def _is(self, question: Callable[[TransitionSystem, State], bool]) -> bool:
         if self.state is None:
             return False
         try:
-            return interpreter.is_admissible_end(self.system, self.state)
+            return question(self.system, self.state)
         except RunFault:
             return False
 

@@ -204,7 +204,7 @@ class _Walk:
                 if transition.fault is not None:
                     return Path(tuple(self._states), True), ""
             moving = [t for t in found if t.successor != state]
-            broken = self._at_end(moving, state)
+            broken = self._at_end(found, state)
             if broken is not None:
                 return broken
             if not moving or len(self._states) > self._plan.steps:
@@ -224,9 +224,9 @@ class _Walk:
             if kind in (MarkKind.CRASH, MarkKind.LOSE, MarkKind.FORGE, MarkKind.RECOVER):
                 self._wrong[kind.value] += 1
 
-    def _at_end(self, moving: list[Transition], state: State) -> tuple[Path, str] | None:
+    def _at_end(self, found: Sequence[Transition], state: State) -> tuple[Path, str] | None:
         """Where the walk could stay here for ever: a liveness property that this violates."""
-        if not self._liveness or not could_stay(self._system, moving, state):
+        if not self._liveness or not could_stay(self._system, found, state):
             return None
         self._ends += 1
         last = len(self._states) - 1
@@ -245,14 +245,12 @@ class _Walk:
         walks.ends += self._ends
 
 
-def could_stay(system: TransitionSystem, moving: Sequence[Transition], state: State) -> bool:
-    """Whether ``state``, whose transitions to other states are ``moving``, is an admissible end."""
-    for transition in moving:
-        names = {
-            p.name: v for p, v in zip(transition.action.params, transition.params, strict=True)
-        }
-        if interpreter.holds(system, transition.action.promised, state, names):
-            return False
+def could_stay(system: TransitionSystem, found: Sequence[Transition], state: State) -> bool:
+    """Whether ``state``, whose transitions are ``found``, is an admissible end."""
+    leaving = {interpreter.taken(system, state, t) for t in found if t.successor != state}
+    staying = {interpreter.taken(system, state, t) for t in found if t.successor == state}
+    if not leaving <= {*staying, None}:
+        return False
     return all(interpreter.holds(system, justice.holds, state) for justice in system.justice)
 
 

@@ -263,6 +263,14 @@ def constraint(action: Action, scope: Scope) -> Constraint | None:
     return Constraint(fairness.group, tuple(evaluate(key, scope) for key in fairness.key))
 
 
+def taken(system: TransitionSystem, state: State, transition: Transition) -> Constraint | None:
+    """The constraint that ``transition``, one of ``state``, takes; may raise :class:`RunFault`."""
+    scope = _scope_of(system, state)
+    pairs = zip(transition.action.params, transition.params, strict=True)
+    scope.names.update({param.name: value for param, value in pairs})
+    return constraint(transition.action, scope)
+
+
 def moves(system: TransitionSystem, state: State) -> Moves:
     """The steps and the obligations of ``state``.
 
@@ -274,7 +282,7 @@ def moves(system: TransitionSystem, state: State) -> Moves:
     for action in system.actions:
         for scope in instances(system, action, state):
             owed = constraint(action, scope)
-            taken = frozenset() if owed is None else frozenset({owed})
+            label = frozenset() if owed is None else frozenset({owed})
             stays = False
             for way in _ways(action.body + system.monitor, scope):
                 successor = None if isinstance(way, RunFault) else _state_of(system, way[0])
@@ -283,10 +291,10 @@ def moves(system: TransitionSystem, state: State) -> Moves:
                 if successor == state:
                     stays = owed is not None
                 elif successor is not None:
-                    steps[successor] = steps.get(successor, frozenset()) | taken
+                    steps[successor] = steps.get(successor, frozenset()) | label
                     ways += 1
             if stays:
-                steps[state] = steps.get(state, frozenset()) | taken
+                steps[state] = steps.get(state, frozenset()) | label
                 ways += 1
     return Moves(steps, enabled, ways)
 
@@ -308,6 +316,18 @@ def is_admissible_end(system: TransitionSystem, state: State) -> bool:
                 (staying if stays else leaving).add(owed)
     if not leaving <= staying:
         return False
+    return all(holds(system, justice.holds, state) for justice in system.justice)
+
+
+def is_over(system: TransitionSystem, state: State) -> bool:
+    """Whether ``state`` is an admissible end where nothing promised is left to do but what leaves
+    everything as it is; may raise :class:`RunFault` as above."""
+    for action in system.actions:
+        for scope in instances(system, action, state):
+            if evaluate(action.promised, scope):
+                for way in _ways(action.body + system.monitor, scope):
+                    if isinstance(way, RunFault) or _state_of(system, way[0]) != state:
+                        return False
     return all(holds(system, justice.holds, state) for justice in system.justice)
 
 

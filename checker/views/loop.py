@@ -69,7 +69,7 @@ def idles(trace: Trace) -> bool:
 
 def _kept(entry: LedgerEntry, trace: Trace) -> str:
     match entry.how:
-        case "taken" if trace.closing is None:
+        case "taken" if not entry.steps:
             return "it happens again and again, and changes nothing any more"
         case "taken":
             return f"it happens in {_steps(entry.steps)}"

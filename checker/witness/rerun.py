@@ -33,7 +33,8 @@ class Run:
     """A run that was made again; ``fault``: the transition with which it fails at its end.
 
     ``loop``: the run goes on for ever, from its last moment back to number ``loop``, by the
-    transition ``closing`` (``None`` where it stays in its last state); ``ledger`` says how the
+    transition ``closing`` (``None`` where it stays in its last state, and nothing that is promised
+    could lead elsewhere); ``ends``: nothing is left to do there; ``ledger`` says how the
     loop honours what the world promises; ``values`` are those of the property's parameters.
     """
 
@@ -85,11 +86,25 @@ def _for_ever(
         entries = ledger(system, path.states, loop)
         if satisfies(system, prop, path.values, path.states, loop):
             raise ReplayMismatch(f"the run does not violate {prop.name}")
+        if loop == last:
+            closing = _round_of_one(system, path.states[-1])
     except Unfair as why:
         raise ReplayMismatch(f"the world does not admit this run: {why}") from why
     except RunFault as fault:
         raise ReplayMismatch(f"{prop.name} can't be evaluated: {fault.message}") from fault
-    return Run(moments, loop == last, None, loop, closing, entries, path.values)
+    return Run(moments, closing is None, None, loop, closing, entries, path.values)
+
+
+def _round_of_one(system: TransitionSystem, state: State) -> Moment | None:
+    """The step from ``state`` to itself that keeps a promise although another step that keeps it
+    would lead elsewhere; ``None`` where there is none."""
+    found = list(interpreter.successors(system, state))
+    leaving = {interpreter.taken(system, state, t) for t in found if t.successor != state} - {None}
+    for transition in found:
+        stays = transition.successor == state
+        if stays and interpreter.taken(system, state, transition) in leaving:
+            return Moment(state, transition, transition.events)
+    return None
 
 
 def _start(system: TransitionSystem, state: State) -> Moment:
@@ -126,7 +141,7 @@ def _failing(system: TransitionSystem, state: State) -> Transition:
 
 def _is_end(system: TransitionSystem, state: State) -> bool:
     try:
-        return interpreter.is_admissible_end(system, state)
+        return interpreter.is_over(system, state)
     except RunFault:
         return False
 

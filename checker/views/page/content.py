@@ -195,7 +195,7 @@ def loop_words(trace: Trace) -> str:
 def _kept(entry: LedgerEntry, trace: Trace) -> dict[str, Any]:
     idle = trace.closing is None
     match entry.how:
-        case "taken" if idle:
+        case "taken" if not entry.steps:
             how = "it happens again and again, and changes nothing any more"
         case "taken":
             how = "it happens in"
