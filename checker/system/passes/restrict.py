@@ -172,7 +172,8 @@ def twin(system: TransitionSystem, prop: ir.Property, budgets: tuple[Budget, ...
 def _owed(system: TransitionSystem, body: Block, budgets: tuple[Budget, ...], last: Block) -> Block:
     """The body of a promised action, with the monitor; beyond a budget it leads to ``last``.
 
-    A step that leads from a state to itself is none: what it does is not counted, nor forbidden.
+    What a step does that leads from a state to itself is not counted, nor forbidden: it keeps its
+    promise there as often as it likes.
     """
     whole = (*body, *system.monitor)
     touched = _assigned(whole)
