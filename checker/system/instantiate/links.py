@@ -12,7 +12,7 @@ lossy          any deliverable message may be lost
 fair_loss      the same, but not for ever: what is sent again and again arrives
 bounded k      at most k messages from one process to another; more is an error of the run,
                except where links lose: there one more copy of a message (with fifo: one more
-               message) than k is lost
+               message) than k is lost (but see :mod:`.overflow`)
 authenticated  a Byzantine process can't send in another's name (see :mod:`.byzantine`)
 =============  ====================================================================
 
@@ -26,8 +26,9 @@ from __future__ import annotations
 from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import conj, disj, equal, fresh, member, negation
-from checker.system.instantiate import dispatch, fairness, losses, receptions
+from checker.system.instantiate import dispatch, fairness, losses, overflow, receptions
 from checker.system.instantiate.counted import counted
+from checker.system.instantiate.overflow import Flight
 from checker.system.instantiate.walk import nodes
 from checker.system.instantiate.world import NETWORK, Draft, Instance, Link, World, mark
 from checker.system.ir import (
@@ -96,6 +97,7 @@ def declare(world: World) -> None:
         type_ = _link_type(world, link, world.network)
         title = f"in flight {link.name}".rstrip()
         world.add(link.variable, type_, default(type_), VariableKind.LINK, title)
+        overflow.declare(world, link)
     _send_effect(world)
 
 
@@ -217,7 +219,8 @@ def _onto(world: World, link: Link, sender: Expr, to: Expr, message: Expr) -> Bl
         place = link.place if link.capacity is not None else None
         new = ir.Apply(queue, Op.APPEND, (old, message), place)
         put = ir.Assign(ir.Target(queue, link.variable, True, path), new)
-        return _while_room(link, build.size(old), put)
+        left_out = overflow.remember(world, link, sender, to, message, old)
+        return _while_room(link, build.size(old), put, left_out)
     target = ir.Target(network.type, link.variable, True)
     envelope_type = build.element(network.type)
     envelope = ir.Apply(envelope_type, Op.TUPLE, (sender, to, message))
@@ -231,11 +234,11 @@ def _onto(world: World, link: Link, sender: Expr, to: Expr, message: Expr) -> Bl
     return (*_within_bound(link, network, sender, to), put)
 
 
-def _while_room(link: Link, held: Expr, put: ir.Stmt) -> Block:
-    """``put``, or nothing where a link that loses holds as much as it can."""
+def _while_room(link: Link, held: Expr, put: ir.Stmt, otherwise: Block = ()) -> Block:
+    """``put``, or ``otherwise`` where a link that loses holds as much as it can."""
     if link.capacity is None or not LOSING & link.kinds:
         return (put,)
-    return (ir.If(build.below(held, build.integer(link.capacity)), (put,)),)
+    return (ir.If(build.below(held, build.integer(link.capacity)), (put,), otherwise),)
 
 
 def _within_bound(link: Link, network: Expr, sender: Expr, to: Expr) -> Block:
@@ -258,11 +261,14 @@ def deliveries(world: World) -> None:
     """Drafts the actions by which links deliver and lose."""
     for link in world.links:
         flight = _flight(world, link)
-        _receive(world, link, flight)
+        _receive(world, link, flight, losses.named("receive", link))
+        if overflow.remembers(link):
+            name = losses.named("receive without room", link)
+            _receive(world, link, overflow.flight(world, link, flight), name)
         losses.add(world, link, flight)
 
 
-def _flight(world: World, link: Link) -> losses.Flight:
+def _flight(world: World, link: Link) -> Flight:
     """Any message under way on ``link`` that can be delivered now."""
     network = world.read(link.variable)
     assert world.network is not None
@@ -278,17 +284,20 @@ def _flight(world: World, link: Link) -> losses.Flight:
         message: Expr = ir.Apply(world.network, Op.HEAD, (queue,))
         path = (ir.Key(source, world.proc), ir.Key(to, world.proc))
         target = ir.Target(queue.type, link.variable, True, path)
-        removal: Block = (ir.Assign(target, ir.Apply(queue.type, Op.TAIL, (queue,))),)
-        return losses.Flight(params, source, to, message, removal, (queue, target))
+        removal: Block = (
+            ir.Assign(target, ir.Apply(queue.type, Op.TAIL, (queue,))),
+            *overflow.forget(world, link, source, to),
+        )
+        return Flight(params, source, to, message, removal, (queue, target))
     envelope = ir.Local(build.element(network.type), fresh("envelope"))
     param = Param(envelope.name, ir.Members(network, envelope.type), TRUE)
     target = ir.Target(network.type, link.variable, True)
     removal = (ir.Assign(target, build.without_item(network, envelope)),)
     parts = tuple(build.item(envelope, i) for i in range(3))
-    return losses.Flight((param,), parts[0], parts[1], parts[2], removal)
+    return Flight((param,), parts[0], parts[1], parts[2], removal)
 
 
-def _receive(world: World, link: Link, flight: losses.Flight) -> None:
+def _receive(world: World, link: Link, flight: Flight, name: str) -> None:
     source, to, message = flight.source, flight.to, flight.message
     last = flight.params[-1]
     may = conj(last.where, world.may_step(to), negation(world.apart(source, to)))
@@ -309,7 +318,6 @@ def _receive(world: World, link: Link, flight: losses.Flight) -> None:
     )
     owed = fairness.receive(world, link, source, to, message)
     promised = FALSE if owed is None else conj(world.correct(source), world.reliable(to))
-    name = losses.named("receive", link)
     kind = ActionKind.RECEIVE
     action = Action(name, kind, params, TRUE, body, promised, fairness=owed)
     world.drafts.append(Draft(action, to))

@@ -11,10 +11,12 @@ None of these is ever promised.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 from checker.system import build, ir
 from checker.system.build import conj, disj, fresh, member, negation
+from checker.system.instantiate import overflow
+from checker.system.instantiate.overflow import Flight
 from checker.system.instantiate.world import OMITTING, Draft, Link, World, mark
 from checker.system.ir import (
     FALSE,
@@ -29,20 +31,6 @@ from checker.system.ir import (
 )
 from checker.system.types import IntT, SeqT, SetT
 
-
-@dataclass(frozen=True, slots=True)
-class Flight:
-    """Any message on a link: the parameters that stand for it, its ends, itself, and how it
-    leaves; ``queue``: where it waits behind others, the queue and where that is kept."""
-
-    params: tuple[Param, ...]
-    source: Expr
-    to: Expr
-    message: Expr
-    removal: Block
-    queue: tuple[Expr, ir.Target] | None = None
-
-
 WHILE_DOWN = "lose while down"
 """Begins the names of the losses that nobody has promised against: an end of the link is down."""
 
@@ -54,11 +42,8 @@ def named(what: str, link: Link) -> str:
 
 def add(world: World, link: Link, flight: Flight) -> None:
     """Drafts the actions by which messages on ``link`` get lost."""
-    loses = bool({"lossy", "fair_loss"} & link.kinds)
-    if loses:
-        # Not while the receiver is busy: its reception was never possible then, and a fair-loss
-        # link would owe nothing for what it loses.
-        _draft(world, named("lose", link), _narrowed(flight, world.idle(flight.to)))
+    if {"lossy", "fair_loss"} & link.kinds:
+        _draft(world, named("lose", link), _losable(world, link, flight))
     elif world.recovers:
         _while_down(world, link, flight)
     if world.bound(world.check.omission):
@@ -76,10 +61,27 @@ def _draft(
     world.drafts.append(Draft(action, None))
 
 
+def _losable(world: World, link: Link, flight: Flight) -> Flight:
+    """What a link may lose now.
+
+    Nothing while the receiver is busy, or (where losses are fair) can't receive for another reason:
+    its reception was never possible then, and the link would owe nothing for what it loses.  It
+    makes no difference when a message gets lost that nobody can receive, except that it leaves room
+    for others: for that see :mod:`.overflow`.
+    """
+    flight = _narrowed(flight, world.idle(flight.to))
+    if overflow.remembers(link):
+        return overflow.lost(world, link, flight)
+    if "fair_loss" in link.kinds:
+        blocked = overflow.blocked(world, flight.source, flight.to)
+        return _narrowed(flight, negation(blocked))
+    return flight
+
+
 def _narrowed(flight: Flight, where: Expr) -> Flight:
     last = flight.params[-1]
     params = (*flight.params[:-1], Param(last.name, last.domain, conj(last.where, where)))
-    return Flight(params, flight.source, flight.to, flight.message, flight.removal, flight.queue)
+    return replace(flight, params=params)
 
 
 def _while_down(world: World, link: Link, flight: Flight) -> None:

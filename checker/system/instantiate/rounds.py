@@ -7,6 +7,7 @@ from dataclasses import fields, is_dataclass, replace
 from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import conj, disj, entry, equal, fresh, member, negation
+from checker.system.instantiate import overflow
 from checker.system.instantiate.losses import WHILE_DOWN
 from checker.system.instantiate.sizes import refuse
 from checker.system.instantiate.world import World
@@ -46,14 +47,16 @@ def gone(world: World) -> Block:
     for link in world.links:
         if all(world.bound(f) == 0 for f in faults) and not lossy & link.kinds:
             continue
-        network = world.read(link.variable)
-        target = ir.Target(network.type, link.variable, True)
-        if not world.may_split:
-            result.append(ir.Assign(target, ir.Const(network.type, default(network.type))))
-        elif isinstance(network.type, MapT):
-            result.append(_emptied_queues(world, link.variable))
-        else:
-            result.extend(_kept_apart(world, network, target))
+        names = (link.variable, *((overflow.variable(link),) if overflow.remembers(link) else ()))
+        for name in names:
+            network = world.read(name)
+            target = ir.Target(network.type, name, True)
+            if not world.may_split:
+                result.append(ir.Assign(target, ir.Const(network.type, default(network.type))))
+            elif isinstance(network.type, MapT):
+                result.append(_emptied_queues(world, name))
+            else:
+                result.extend(_kept_apart(world, network, target))
     return tuple(result)
 
 
@@ -67,7 +70,7 @@ def _emptied_queues(world: World, variable: str) -> ir.Stmt:
     source, to = ir.Local(world.proc, fresh("_from")), ir.Local(world.proc, fresh("_to"))
     path = (ir.Key(source, world.proc), ir.Key(to, world.proc))
     queue = whole.value.value
-    clear = ir.Assign(ir.Target(queue, variable, True, path), ir.Const(queue, ()))
+    clear = ir.Assign(ir.Target(queue, variable, True, path), ir.Const(queue, default(queue)))
     inner = ir.If(negation(_stays(world, source, to)), (clear,))
     loop = ir.For(to.name, ir.Universe(world.proc), (inner,))
     return ir.For(source.name, ir.Universe(world.proc), (loop,))

@@ -1,0 +1,124 @@
+"""What a full queue of a fair-loss link had no room for, and may deliver all the same.
+
+A message that is sent infinitely often arrives infinitely often, whatever bound the link has.  A
+queue that is filled by some messages again and again must not keep out others for ever, although
+what it never held could never be received from it.  But any message in the queue may get lost at
+any time, also just before the next one is sent.  So a message for which there was no room is
+remembered, and may be received: then everything in the queue was lost in time.
+
+It is remembered until something leaves the queue while its receiver can receive: by then it could
+have been received, and so counts as lost.  What a queue loses while its receiver can't receive
+(it waits at a ``yield``, or the network is split) is remembered in the same way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from checker.system import build, ir
+from checker.system.build import disj, entry, fresh, member, negation
+from checker.system.instantiate.world import Link, World, mark
+from checker.system.ir import FALSE, TRUE, Block, Expr, MarkKind, Param, VariableKind
+from checker.system.types import MapT, default
+
+
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """Any message on a link: the parameters that stand for it, its ends, itself, and how it
+    leaves; ``queue``: where it waits behind others, the queue and where that is kept."""
+
+    params: tuple[Param, ...]
+    source: Expr
+    to: Expr
+    message: Expr
+    removal: Block
+    queue: tuple[Expr, ir.Target] | None = None
+
+
+def remembers(link: Link) -> bool:
+    """Whether what ``link`` has no room for may still be received."""
+    return {"fifo", "fair_loss"} <= link.kinds and link.capacity is not None
+
+
+def variable(link: Link) -> str:
+    """The name of the variable that holds what ``link`` had no room for."""
+    return f"{link.variable} overflow"
+
+
+def declare(world: World, link: Link) -> None:
+    """Declares, for each ordered pair of processes, what ``link`` had no room for."""
+    if remembers(link):
+        assert world.network is not None
+        name = variable(link)
+        type_ = MapT(world.proc, MapT(world.proc, world.set_of(world.network, name)))
+        title = f"without room {link.name}".rstrip()
+        world.add(name, type_, default(type_), VariableKind.LINK, title)
+
+
+def _kept(world: World, link: Link, source: Expr, to: Expr) -> tuple[Expr, ir.Target]:
+    """What is remembered of one pair, and where."""
+    held = entry(entry(world.read(variable(link)), source), to)
+    path = (ir.Key(source, world.proc), ir.Key(to, world.proc))
+    return held, ir.Target(held.type, variable(link), True, path)
+
+
+def remember(world: World, link: Link, source: Expr, to: Expr, message: Expr, queue: Expr) -> Block:
+    """Remembers ``message``, unless ``queue`` holds another copy of it."""
+    if not remembers(link):
+        return ()
+    held, target = _kept(world, link, source, to)
+    put = ir.Assign(target, build.with_item(held, message))
+    return (ir.If(negation(member(message, queue)), (put,)),)
+
+
+def forget(world: World, link: Link, source: Expr, to: Expr) -> Block:
+    """Forgets what was remembered of one pair."""
+    if not remembers(link):
+        return ()
+    _, target = _kept(world, link, source, to)
+    return (ir.Assign(target, ir.Const(target.type, default(target.type))),)
+
+
+def blocked(world: World, source: Expr, to: Expr) -> Expr:
+    """Whether ``to`` can't receive from ``source`` now, although both are up."""
+    return disj(negation(world.settled(to)), world.apart(source, to))
+
+
+def flight(world: World, link: Link, queue: Flight) -> Flight:
+    """Any message that is remembered and not in ``queue``, all of which is lost when it leaves."""
+    assert world.network is not None and queue.queue is not None
+    waiting, target = queue.queue
+    held, _ = _kept(world, link, queue.source, queue.to)
+    message = ir.Local(world.network, fresh("message"))
+    elsewhere = negation(member(message, waiting))
+    *ends, to = queue.params
+    params = (
+        *ends,
+        Param(to.name, to.domain, TRUE),
+        Param(message.name, ir.Members(held, world.network), elsewhere),
+    )
+    each = ir.Local(world.network, fresh("_lost"))
+    names = ("from", "to", "message")
+    lost = mark(world, MarkKind.LOSE, "lose", names, queue.source, queue.to, each)
+    removal = (
+        ir.For(each.name, ir.Members(waiting, world.network), (lost,)),
+        ir.Assign(target, ir.Const(waiting.type, ())),
+        *forget(world, link, queue.source, queue.to),
+    )
+    return Flight(params, queue.source, queue.to, message, removal)
+
+
+def lost(world: World, link: Link, flight: Flight) -> Flight:
+    """``flight``, the first message of a queue, as it gets lost: the link still owes it where its
+    receiver can't receive now."""
+    assert flight.queue is not None
+    queue, _ = flight.queue
+    source, to, message = flight.source, flight.to, flight.message
+    others = ir.Apply(queue.type, ir.Op.TAIL, (queue,))
+    owed = remember(world, link, source, to, message, others)
+    can_not = blocked(world, source, to)
+    if can_not == FALSE:
+        return flight
+    *tail, _ = flight.removal
+    removal = (ir.If(can_not, (*owed, *tail), flight.removal),)
+    return replace(flight, removal=removal)
