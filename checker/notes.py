@@ -10,6 +10,7 @@ from checker.lang.check_stack import layers_of, stands_for
 from checker.system.instantiate.assemble import Instantiated
 from checker.system.instantiate.sizes import closed
 from checker.system.instantiate.walk import nodes
+from checker.system.instantiate.world import IMMUNE
 from checker.system.ir import TransitionSystem, VariableKind
 from checker.system.types import BagT, MapT, SeqT, Type, Value
 from checker.witness.answer import Answer
@@ -155,7 +156,21 @@ def _of_world(check: typed.Check, made: Instantiated) -> Iterator[str]:
             "an oracle counts on every process that comes back: it errs towards none, although one"
             " that stays down would bind it to nothing"
         )
+    if _spares_one(check, made):
+        yield (
+            "the detector promises something about a process that is never faulty: runs in which"
+            " each of them becomes faulty are left out"
+        )
     yield from (f"only so far: {limit}" for limit in _noise(check, made))
+
+
+def _spares_one(check: typed.Check, made: Instantiated) -> bool:
+    """Whether a failure detector keeps some process from a fault that the bounds allow."""
+    bounds = (check.crash, check.omission, check.byzantine)
+    faults = sum(closed(bound, made.sizes.values) for bound in bounds if bound is not None)
+    if faults < len(made.sizes.processes):
+        return False
+    return any(variable.name == IMMUNE for variable in made.system.variables)
 
 
 def _noise(check: typed.Check, made: Instantiated) -> tuple[str, ...]:

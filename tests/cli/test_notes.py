@@ -8,6 +8,7 @@ import pytest
 
 from checker.lang.load import load
 from checker.notes import idle, not_promised, notes
+from checker.pipeline import Options, run_check
 from checker.system.instantiate.assemble import Instantiated
 from checker.system.instantiate.sizes import compute
 from tests.witness.relay import relay
@@ -90,6 +91,46 @@ def test_noise_of_a_detector(tmp_path: Path) -> None:
     found, lacking = said(tmp_path, world, layers="uses fd : FailureDetector")
     assert "only so far: at most 1 time the detector is wrong, before it settles" in found
     assert "at most 1 time the detector is wrong" in lacking
+
+
+SPARED = """
+protocol W {
+  uses LAYER
+  state told = 0
+  upon INDICATION { told := 1 }
+  property somebody_is_up : always exists p in Proc: not crashed(p)
+}
+check c of W { n = 2  WORLD  prove somebody_is_up  allow unused }
+"""
+
+
+@pytest.mark.parametrize(
+    ("world", "spares"),
+    [
+        ("faults crash <= 2  detector S", True),
+        ("faults crash <= 2  detector eventually S noise 1", True),
+        ("faults crash <= 2  detector Omega noise 1", True),
+        ("faults crash <= 2, recover  detector S", True),
+        ("faults crash <= 1  faults omission <= 1  detector S", True),
+        ("faults crash <= 1  detector S", False),
+        ("faults crash <= 2  detector P", False),
+        ("faults crash <= 2  detector eventually P noise 1", False),
+    ],
+)
+def test_a_detector_that_needs_a_correct_process_leaves_out_the_last_fault(
+    tmp_path: Path, world: str, spares: bool
+) -> None:
+    omega = "Omega" in world
+    text = SPARED.replace("LAYER", "l : LeaderDetector" if omega else "fd : FailureDetector")
+    text = text.replace("INDICATION", "l.trust(q)" if omega else "fd.suspect(q)")
+    path = tmp_path / "a.bcast"
+    path.write_text(text.replace("WORLD", world))
+    report = run_check(str(path), None, Options())
+    said = "runs in which each of them becomes faulty are left out"
+    assert any(said in note for note in report.notes) == spares
+    everybody_may_crash = "crash <= 2" in world
+    (verdict,) = report.verdicts
+    assert verdict.word.value == ("violated" if everybody_may_crash and not spares else "holds")
 
 
 @pytest.mark.parametrize("body", ["let c = flip()  heads := c", "heads := flip()", "if flip() { }"])
