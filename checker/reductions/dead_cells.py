@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from checker.reductions.dead_readings import Reading
 from checker.reductions.dead_terms import conjuncts, free, mentions, put, same, simple
 from checker.reductions.dead_trends import Trends
-from checker.reductions.faults import fits, risky
 from checker.system import ir
 from checker.system.build import conj, disj, equal, member, negation
+from checker.system.faults import fits, risky
 from checker.system.ir import Apply, Expr, Op
 from checker.system.tree import nodes
 from checker.system.types import AtomT, BagT, IntT, MapT, SetT, TupleT, Type, universe

@@ -12,9 +12,9 @@ from checker.reductions.dead_cells import Blockers, Cell, Meeting
 from checker.reductions.dead_readings import Reading, now
 from checker.reductions.dead_sites import Site
 from checker.reductions.dead_terms import same
-from checker.reductions.faults import risky
 from checker.system import ir
 from checker.system.build import member, negation
+from checker.system.faults import risky
 from checker.system.ir import Apply, Expr, Op, TransitionSystem
 from checker.system.tree import nodes
 from checker.system.types import BoolT, SetT

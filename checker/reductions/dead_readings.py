@@ -13,9 +13,9 @@ from itertools import count
 
 from checker.reductions.dead_sites import Site
 from checker.reductions.dead_terms import conjuncts, mentions, put, same
-from checker.reductions.faults import risky
 from checker.system import ir
 from checker.system.build import member, negation
+from checker.system.faults import risky
 from checker.system.ir import Apply, Expr, Op
 from checker.system.tree import parts
 from checker.system.types import BagT, BoolT, MapT, SeqT, SetT

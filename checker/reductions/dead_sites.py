@@ -13,10 +13,10 @@ from itertools import count
 from typing import Any
 
 from checker.reductions.dead_terms import conjuncts, free, mentions
-from checker.reductions.faults import risky
 from checker.system import ir
 from checker.system.build import member, negation
 from checker.system.evaluate import key_rank
+from checker.system.faults import risky
 from checker.system.ir import Action, Block, Expr, Stmt, TransitionSystem
 from checker.system.tree import nodes, rewritten
 from checker.system.types import MapT

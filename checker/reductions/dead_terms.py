@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from checker.reductions.faults import can_fault
 from checker.system import ir
 from checker.system.build import conj, disj, negation
+from checker.system.faults import can_fault
 from checker.system.ir import Apply, Expr, Op
 from checker.system.tree import nodes, parts, rewritten
 

@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from checker.reductions.faults import can_fault
 from checker.reductions.looks import Access, How, known_keys, looks
 from checker.reductions.order_logic import UNKNOWN, Binder, conjuncts, known, reads_of, replaced
 from checker.system import ir
 from checker.system.build import negation
+from checker.system.faults import can_fault
 from checker.system.ir import Apply, Const, Expr, Op
 from checker.system.tree import nodes
 from checker.system.types import BOOL, BagT, SetT

@@ -36,7 +36,6 @@ from dataclasses import dataclass
 
 from checker.reductions.dead_links import alone
 from checker.reductions.effects import Effects, effects
-from checker.reductions.faults import can_fault
 from checker.reductions.looks import Access, How, looks
 from checker.reductions.order_future import Future, clash, harms, renamed
 from checker.reductions.order_logic import Case, conjuncts, forget, free_of, key_of, size, some
@@ -45,6 +44,7 @@ from checker.reductions.order_twins import twins
 from checker.reductions.plan import Eager, Kind, Unused
 from checker.system import ir
 from checker.system.build import conj, negation
+from checker.system.faults import can_fault
 from checker.system.ir import FALSE, TRUE, Apply, Expr, Op, PropertyKind, TransitionSystem
 from checker.system.types import BOOL
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from itertools import count, product
 
 from checker.reductions.effects import Effects
-from checker.reductions.faults import can_fault
 from checker.reductions.looks import Access, How, looks
 from checker.reductions.order_logic import (
     MANY,
@@ -22,6 +21,7 @@ from checker.reductions.order_logic import (
 )
 from checker.system import ir
 from checker.system.build import conj, disj, negation
+from checker.system.faults import can_fault
 from checker.system.ir import TRUE, Apply, Const, Expr, Op, TransitionSystem
 from checker.system.types import BOOL, BagT, IntT, MapT, SetT, cardinality
 

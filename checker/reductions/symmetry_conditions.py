@@ -12,7 +12,7 @@ and the order of integers, all of which *p* keeps, except for the following, whi
   the run, it depends on the order of the members whether it does: what they are made of has to
   stay.
 * ``for`` runs its body in the order of the members.  Unless its rounds commute
-  (:mod:`checker.reductions.symmetry_loops`), what they are made of has to stay.
+  (:mod:`checker.system.passes.commuting`), what they are made of has to stay.
 
 Statements then do in the renamed state what is the renaming of what they do; choices, and
 parameters, are taken from renamed domains.  So a renaming that respects all of this, and takes
@@ -36,13 +36,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from checker.reductions.faults import Known, can_fault, forget, known_from, known_of
 from checker.reductions.plan import Atom, Sorts
-from checker.reductions.symmetry_loops import commutes
 from checker.reductions.symmetry_renaming import atoms_of, mentioned
 from checker.system import ir
 from checker.system import types as t
+from checker.system.faults import Known, can_fault, forget, known_from, known_of
 from checker.system.ir import Expr, Op, Place, TransitionSystem
+from checker.system.passes.commuting import commutes
 from checker.system.tree import placeless
 from checker.system.types import Type, Value
 

@@ -30,6 +30,7 @@ from checker.system.instantiate.walk import expressions_of
 from checker.system.instantiate.world import World
 from checker.system.ir import Property, TransitionSystem
 from checker.system.passes import crash_points, effects_coarse, effects_fine
+from checker.system.passes.any_order import in_any_order
 from checker.system.passes.settled import settled
 from checker.system.verify import verify
 
@@ -84,7 +85,7 @@ def instantiate(
         marks=tuple(made.marks),
         justice=oracles.justice(made),
     )
-    finished = settled(finished)
+    finished = settled(in_any_order(finished))
     verify(finished)
     early = (f"{i.path}{name}" for i in links.senders(made) for name in counted(made, i))
     return Instantiated(finished, sizes, dict(made.grown), made.uses_shared, tuple(sorted(early)))

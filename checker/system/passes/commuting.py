@@ -30,9 +30,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from checker.reductions.faults import block_can_fault, can_fault
 from checker.system import ir
 from checker.system import types as t
+from checker.system.faults import block_can_fault, can_fault
 from checker.system.ir import Expr, Op
 from checker.system.tree import placeless
 

@@ -1,0 +1,100 @@
+"""Loops over what has no order: any order may happen.
+
+A loop over a sequence, or over numbers, goes in their order.  Over anything else there is none.
+Where the order of its rounds can make a difference (:mod:`.commuting`), a loop becomes one that
+takes any member of what is left, so that every order is explored; the others stay as they are.
+
+A condition on the members that no round can change is asked beforehand: there are fewer orders of
+those that it leaves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from checker.system import build, ir
+from checker.system.build import fresh, member
+from checker.system.faults import can_fault
+from checker.system.ir import TRUE, Block, Expr, TransitionSystem
+from checker.system.passes.commuting import commutes
+from checker.system.tree import nodes
+from checker.system.types import BOOL, BagT, IntT, SeqT, SetT, Type, cardinality
+
+
+def in_any_order(system: TransitionSystem) -> TransitionSystem:
+    """``system`` in which every loop over what has no order goes in any order."""
+    return replace(
+        system,
+        init=_block(system.init),
+        actions=tuple(replace(a, body=_block(a.body)) for a in system.actions),
+        monitor=_block(system.monitor),
+    )
+
+
+def _block(block: Block) -> Block:
+    found: list[ir.Stmt] = []
+    for stmt in block:
+        match stmt:
+            case ir.If(_, then, otherwise):
+                found.append(replace(stmt, then=_block(then), otherwise=_block(otherwise)))
+            case ir.For(body=body) | ir.While(body=body):
+                loop = replace(stmt, body=_block(body))
+                if isinstance(loop, ir.While) or _has_order(loop.domain) or commutes(loop):
+                    found.append(loop)
+                else:
+                    found.extend(_any_order(loop))
+            case _:
+                found.append(stmt)
+    return tuple(found)
+
+
+def _has_order(domain: ir.Domain) -> bool:
+    if isinstance(domain, ir.Members) and isinstance(domain.of.type, SeqT):
+        return True
+    return isinstance(ir.domain_item(domain), IntT)
+
+
+def _any_order(loop: ir.For) -> Block:
+    """``loop`` as one that takes any member of what is left."""
+    item = ir.Local(ir.domain_item(loop.domain), loop.name)
+    where, body = _asked_before(loop)
+    members = _members(loop.domain, item)
+    left = ir.Local(members.type, fresh("_left"))
+    among = ir.Members(left, item.type)
+    some = ir.Quant(ir.Quantifier.EXISTS, item.name, among, where, BOOL)
+    target = ir.Target(left.type, left.name, False)
+    taken: ir.Stmt = ir.Assign(target, build.without_item(left, item))
+    if isinstance(left.type, BagT):
+        taken = ir.While(member(item, left), (taken,), left.type.cap)
+    rounds = (ir.Choose(item.name, among, where), taken, *body)
+    return (
+        ir.Declare(left.name, left.type, members),
+        ir.While(some, rounds, _most(left.type)),
+    )
+
+
+def _asked_before(loop: ir.For) -> tuple[Expr, Block]:
+    """The condition on the members that no round can change, and what is done with the others."""
+    match loop.body:
+        case (ir.If(condition, then, ()),) if not can_fault(condition):
+            changed = {s.target.name for s in nodes(then) if isinstance(s, ir.Assign)}
+            looked = {n.variable for n in nodes(condition) if isinstance(n, ir.Read)}
+            looked |= {n.name for n in nodes(condition) if isinstance(n, ir.Local)}
+            if not changed & looked:
+                return condition, then
+        case _:
+            pass
+    return TRUE, loop.body
+
+
+def _members(domain: ir.Domain, item: ir.Local) -> Expr:
+    """The members of ``domain`` as a set, or as the bag that they are in."""
+    if isinstance(domain, ir.Members):
+        return domain.of
+    return ir.SetOf(SetT(item.type), item.name, domain, TRUE, item)
+
+
+def _most(members: Type) -> int:
+    """How many rounds there can be."""
+    assert isinstance(members, SetT | BagT)
+    return members.cap if isinstance(members, BagT) else cardinality(members.item)
