@@ -68,6 +68,7 @@ class _Body:
         self.name = loop.name
         self.private: set[str] = {loop.name}
         self.parts = {loop.name: -1}
+        self.alone: dict[str, int] = {}
         self.components = _components(loop.domain)
         self.bound: set[str] = set()
         self.shadowed = False
@@ -96,7 +97,7 @@ class _Body:
 
     def bind(self, name: str) -> None:
         """A statement gives ``name`` a value, until the end of its block."""
-        self.shadowed |= name in self.parts
+        self.shadowed |= name in self.parts or name in self.alone
         self.bound.add(name)
         self.private.add(name)
 
@@ -107,10 +108,12 @@ class _Body:
             case ir.Declare(name, _, value):
                 self.expr(value)
                 self.shadowed |= name in self.parts
-                part = self.part(value)
+                part, only = self.part(value), self.only(value)
                 self.bind(name)
                 if part is not None:
                     self.parts[name] = part
+                if only is not None:
+                    self.alone[name] = only
             case ir.If(condition, then, otherwise):
                 self.expr(condition)
                 self.block(then)
@@ -118,7 +121,12 @@ class _Body:
             case ir.For(name, domain, body):
                 self.domain(domain)
                 self.bind(name)
+                only = self.only(domain.of) if isinstance(domain, ir.Members) else None
+                if only is not None:
+                    self.parts[name] = only
                 self.block(body)
+                if only is not None:
+                    del self.parts[name]
             case ir.While(condition, body):
                 purged = _purged(condition, body)
                 if purged is not None:
@@ -150,7 +158,7 @@ class _Body:
             if isinstance(step, ir.Key):
                 self.expr(step.key)
         if not target.is_state and target.name in self.private:
-            self.shadowed |= target.name in self.parts
+            self.shadowed |= target.name in self.parts or target.name in self.alone
             self.expr(value)
             return
         access = self.access(target.is_state, target.name)
@@ -202,6 +210,16 @@ class _Body:
                 return self.parts.get(name)
             case ir.Item(_, ir.Local(_, name), position) if self.parts.get(name) == -1:
                 return position
+            case _:
+                return None
+
+    def only(self, expr: Expr) -> int | None:
+        """The component of what the loop binds that is the only member of the set ``expr``."""
+        match expr:
+            case ir.Apply(op=Op.SET, args=(item,)):
+                return self.part(item)
+            case ir.Local(_, name):
+                return self.alone.get(name)
             case _:
                 return None
 
