@@ -163,3 +163,31 @@ def test_a_proof_of_nothing_is_vacuous(tmp_path: Path) -> None:
     )
     report = parametric.prove_every(str(path), "every", Options())
     assert report.verdicts == () and report.exit_code == 4
+
+
+COUNTED = """
+protocol Sum(T: Nat) {
+  message V(v: bool)
+  state a = false
+  state b = false
+  upon condition #received(V(_)) >= T + 1 and not a { a := true }
+  upon condition #received(V(true)) + #received(V(false)) >= T + 1 and not b { b := true }
+  property senders : always forall p in Proc: correct(p) => not p.a
+  property votes : always forall p in Proc: correct(p) => not p.b
+}
+check sum of Sum {
+  for all n, T, f when f <= T and T >= 1
+  faults byzantine <= f
+  links authenticated
+  prove senders, votes
+  allow unused
+}
+"""
+
+
+def test_a_liar_sends_what_nobody_else_does(tmp_path: Path) -> None:
+    """T liars are T senders, and cast two votes each."""
+    path = tmp_path / "sum.bcast"
+    path.write_text(COUNTED, encoding="utf-8")
+    report = parametric.prove_every(str(path), "sum", Options(), tight=False)
+    assert _words(report) == {"senders": "proved", "votes": "violated"}

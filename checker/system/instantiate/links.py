@@ -71,11 +71,17 @@ Pair = tuple[frozenset[int], frozenset[int]]
 
 def senders(world: World) -> list[Instance]:
     """The instances whose handlers send messages over the links; where there are Byzantine
-    processes also those that only receive."""
+    processes also those that only receive messages, or only ask which were received."""
     kinds: tuple[type, ...] = (typed.Send,)
+    counting: set[str] = set()
     if world.bound(world.check.byzantine):
         kinds += (typed.OnReceive,)
-    return [i for i in world.instances if any(isinstance(x, kinds) for x in nodes(i.protocol))]
+        counting |= {path for path, _ in world.received}
+    return [
+        i
+        for i in world.instances
+        if i.path in counting or any(isinstance(x, kinds) for x in nodes(i.protocol))
+    ]
 
 
 def declare(world: World) -> None:
