@@ -147,6 +147,11 @@ def _of_world(check: typed.Check, made: Instantiated) -> Iterator[str]:
             f"a Byzantine process sends any well-typed message, in {whose}; where messages carry"
             " payloads, one of them is `forged`, which no client sends"
         )
+        if any(i.protocol is None for i in check.given):
+            yield (
+                "an oracle indicates as from a Byzantine process whatever the properties of its"
+                " interface leave open"
+            )
     timing = check.timing
     if timing is not None and timing.kind in ("synchronous", "partial") and check.clients:
         when = "" if timing.kind == "synchronous" else ", once it is synchronous"

@@ -119,6 +119,16 @@ CHECKS = {
         "A scenario, and the numbers `states`, `depth` and `trace`, belong to one finite system. A "
         "check with `for all` has none: it asks about the systems of all sizes.",
     ),
+    "C022": Entry(
+        "an oracle that says nothing about liars",
+        "An oracle keeps the properties of its interface. Most interfaces are made for processes "
+        "that crash, and say of any process what it must have requested before others hear of it: "
+        "such an oracle would keep Byzantine processes from lying. So where there are any, a "
+        "layer can be an oracle only if each property of its interface demands of all processes "
+        "whose requests it speaks of that they are correct, as those of "
+        "`ByzantineConsistentBroadcast` and `ByzantineReliableBroadcast` do. The classes of "
+        "failure detectors are about crashes, too.",
+    ),
     "C200": Entry(
         "a size without a value",
         "Sizes, bounds and parameters are numbers that the check fixes; one of them is missing, or "

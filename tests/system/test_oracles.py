@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from checker.diagnostics import SpecError
+from checker.lang.load import load
+from checker.resources import specs
+from checker.system.instantiate.liars import held_to
 from tests.system.tables import WAYS, Case, compare, run
 
 ONE = """
@@ -280,3 +283,116 @@ def test_whoever_crashes_later_is_owed_nothing_before(
         pytest.skip("large for the interpreter")
     expected = f"consensus_agreement holds, termination holds, never_odd {never_odd}"
     compare(tmp_path, Case(crash, REGULAR.replace("CRASH", crash), expected), engine, fine)
+
+
+def test_which_interfaces_are_made_for_liars() -> None:
+    """CGR 2011: modules 3.11 and 3.12, and 5.11, which is not for oracles (C016)."""
+    found = set()
+    for path in (specs() / "interfaces").glob("*.bcast"):
+        for interface in load(str(path)).interfaces:
+            free = all(held_to(p.formula) is None for p in interface.properties)
+            found |= {interface.name} if interface.requests and free else set()
+    broadcasts = {"ByzantineConsistentBroadcast", "ByzantineReliableBroadcast"}
+    assert found == {*broadcasts, "StrongConsensus"}
+
+
+AMONG_LIARS = """
+interface Low {
+  request put(m: Msg)
+  indication hand(p: Proc, m: Msg)
+  property q : FORMULA
+}
+protocol P(first: Proc) {
+  uses low : Low
+  message A
+  state got : set<Proc> = {}
+  state asked = false
+  upon condition not asked at first { asked := true  low.put(A) }
+  upon low.hand(p, A) { got += p }
+  property sincere : always forall p in Proc: correct(p) => p.got subset {first}
+}
+check c of P { n = 2  faults byzantine <= LIARS  given GIVEN as oracle  prove sincere
+  allow unused }
+"""
+
+LIES = [
+    ("always forall p in Proc, (s, m) in handed(p): m in put(s)", False),
+    ("always forall p in Proc, (s, m) in handed(p): correct(p) => m in put(s)", False),
+    ("always forall p in Proc, (s, m) in handed(p): exists q in Proc: m in put(q)", False),
+    ("forall p, s in Proc, m in Msg: correct(p) and m in put(s) ~> (s, m) in handed(p)", False),
+    ("always forall p in Proc, (s, m) in handed(p): crashed(s) or m in put(s)", False),
+    ("always forall p in Proc, (s, m) in handed(p): correct(s) => m in put(s)", True),
+    ("always forall p in Proc, (s, m) in handed(p) when correct(s): m in put(s)", True),
+    ("always forall p in Proc, (s, m) in handed(p): faulty(s) or m in put(s)", True),
+    ("always forall p in Proc, (s, m) in handed(p): not correct(s) or m in put(s)", True),
+    ("always forall p in Proc, x in handed(p): not repeated(p, x)", True),
+]
+
+
+@pytest.mark.parametrize("given", ["low", "Low"])
+@pytest.mark.parametrize(("formula", "made_for_liars"), LIES)
+def test_no_oracle_keeps_liars_from_lying(
+    formula: str, made_for_liars: bool, given: str, tmp_path: Path
+) -> None:
+    text = AMONG_LIARS.replace("FORMULA", formula).replace("GIVEN", given)
+    if made_for_liars:
+        case = Case(formula, text.replace("LIARS", "1"), "sincere violated")
+        compare(tmp_path, case, "native", False)
+        return
+    with pytest.raises(SpecError) as refused:
+        run(tmp_path, text.replace("LIARS", "1"))
+    (found,) = refused.value.diagnostics
+    assert found.code == "C022"
+    assert "`ByzantineReliableBroadcast`" in found.hint
+    run(tmp_path, text.replace("LIARS", "0"))
+
+
+RELAYED = """
+protocol Relay implements ByzantineReliableBroadcast {
+  uses low : INTERFACE
+  message DATA(m: Msg)
+  upon request broadcast(m) { low.broadcast(DATA(m)) }
+  upon low.deliver(p, DATA(m)) { deliver(p, m) }
+  property sincere : always forall p, s in Proc, m in Msg:
+    correct(p) and (s, m) in delivered(p) => m in broadcast(s)
+}
+check c of Relay {
+  n = 3  faults byzantine <= 1  given low as oracle  clients { p1 broadcasts a }
+  prove validity, no_duplication, integrity, consistency, totality, sincere
+}
+"""
+
+
+@pytest.mark.parametrize(("engine", "fine"), WAYS)
+@pytest.mark.parametrize(
+    ("interface", "totality"),
+    [("ByzantineReliableBroadcast", "holds"), ("ByzantineConsistentBroadcast", "violated")],
+)
+def test_a_liar_uses_an_oracle(
+    interface: str, totality: str, engine: str, fine: bool, tmp_path: Path
+) -> None:
+    """What the interface promises is kept, and what it does not promise is not."""
+    expected = (
+        "validity holds, no_duplication holds, integrity holds, consistency holds, "
+        f"totality {totality}, sincere violated"
+    )
+    text = RELAYED.replace("INTERFACE", interface)
+    compare(tmp_path, Case(interface, text, expected), engine, fine)
+
+
+@pytest.mark.parametrize("kind", ["P", "eventually P", "S", "eventually S"])
+def test_no_detector_tells_liars(kind: str, tmp_path: Path) -> None:
+    text = f"""
+    protocol P {{
+      uses fd : FailureDetector
+      state gone = false
+      upon fd.suspect(p) {{ gone := true }}
+      property calm : always forall p in Proc: not p.gone
+    }}
+    check c of P {{ n = 2  faults byzantine <= LIARS  detector {kind}  prove calm  allow unused }}
+    """
+    run(tmp_path, text.replace("LIARS", "0"))
+    with pytest.raises(SpecError) as refused:
+        run(tmp_path, text.replace("LIARS", "1"))
+    (found,) = refused.value.diagnostics
+    assert found.code == "C022" and "`given fd as …`" in found.hint

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from checker.diagnostics import Span
 from checker.lang import typed
+from checker.system.instantiate import liars
 from checker.system.instantiate.sizes import refuse
 from checker.system.instantiate.walk import nodes
 from checker.system.instantiate.world import Instance, World
@@ -26,7 +28,9 @@ class Clause:
 
 
 def clause_of(world: World, instance: Instance, definition: typed.PropertyDef) -> Clause:
-    """The clause of one property; raises :class:`SpecError` (C016) where no oracle can keep it."""
+    """The clause of one property; raises :class:`SpecError` where no oracle can keep it: C016, or
+    C022 where that is because processes are Byzantine."""
+    _about_liars(world, instance, definition)
     binders: list[typed.Binder] = []
     formula = definition.formula
     premise: typed.Expr | None = None
@@ -79,12 +83,44 @@ def _in_order(premise: typed.Expr | None) -> bool:
 
 
 def _refused(world: World, instance: Instance, definition: typed.PropertyDef, why: str) -> None:
+    layer = instance.name_above
+    message = f"`{layer}` can't be an oracle: {_called(instance, definition)} {why}"
+    hint = f"`given {layer} as …` with a protocol"
+    raise refuse("C016", message, _given_at(world, instance), hint)
+
+
+def _called(instance: Instance, definition: typed.PropertyDef) -> str:
     interface = instance.protocol.implements
     assert interface is not None
+    return f"`{definition.name}` of `{interface.name}`"
+
+
+def _given_at(world: World, instance: Instance) -> Span:
+    """Where the check says that the layer is an oracle."""
+    interface = instance.protocol.implements
+    assert interface is not None
+    for given in sorted(world.check.given, key=lambda g: g.layer != instance.name_above):
+        if given.layer in (instance.name_above, interface.name):
+            return given.span
+    return world.check.span
+
+
+def _about_liars(world: World, instance: Instance, definition: typed.PropertyDef) -> None:
+    """Refuses (C022) a property by which an oracle would keep Byzantine processes from lying."""
+    if not world.bound(world.check.byzantine):
+        return
+    if liars.held_to(definition.formula) is None:
+        return
     layer = instance.name_above
-    span = next((g.span for g in world.check.given if g.layer == layer), world.check.span)
-    message = f"`{layer}` can't be an oracle: `{definition.name}` of `{interface.name}` {why}"
-    raise refuse("C016", message, span, f"`given {layer} as …` with a protocol")
+    message = (
+        f"`{layer}` can't be an oracle where processes are Byzantine: "
+        f"{_called(instance, definition)} holds them to what they have requested"
+    )
+    hint = (
+        "a layer with an interface for Byzantine faults (`ByzantineConsistentBroadcast`, "
+        f"`ByzantineReliableBroadcast`), or `given {layer} as …` with a protocol"
+    )
+    raise refuse("C022", message, _given_at(world, instance), hint)
 
 
 def _steady(

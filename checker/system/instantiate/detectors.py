@@ -13,9 +13,10 @@ Omega (Chandra,        any leader until it settles       the one leader, which d
 Hadzilacos, Toueg)
 =====================  ================================  ======================================
 
-That a process which has crashed is no longer suspected is never said: the same run with the crash
-a little later has that word too.  With ``noise k`` there is no moment at which the detector
-settles; it says at most k wrong words, whenever it likes.
+That a process which has crashed is no longer suspected is never said: the same run with the crash a
+little later has that word too. What a detector of these classes says of Byzantine processes, which
+need not crash, is not defined: the two together are refused (C022). With ``noise k`` there is no
+moment at which the detector settles; it says at most k wrong words, whenever it likes.
 
 Source: T. D. Chandra, S. Toueg, Unreliable Failure Detectors for Reliable Distributed Systems,
 JACM 43(2), 1996; CGR 2011, 2.6.
@@ -64,6 +65,10 @@ def declare(world: World) -> None:
     if not found:
         return
     detector = _detector(world)
+    if world.bound(world.check.byzantine):
+        message = f"`detector {detector.kind}` is about processes that crash, and here some lie"
+        hint = f"`given {found[0].name_above} as …` with a protocol that plays the detector"
+        raise refuse("C022", message, detector.span, hint)
     for instance in found:
         omega = instance.oracle == "Omega"
         inner: Type = OptionT(world.proc) if omega else SetT(world.proc)
