@@ -8,6 +8,7 @@ import pytest
 
 from checker.diagnostics import SpecError
 from checker.loading import load_check
+from checker.pipeline import Options, run_check
 from checker.system.instantiate.sizes import compute
 
 SPEC = """
@@ -51,3 +52,30 @@ def test_a_circle_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught:
         _values(tmp_path, "n = 4  T = quorum  quorum = T")
     assert [d.code for d in caught.value.diagnostics] == ["C200"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "holds"),
+    [
+        ("n > 1 and n < 9 and T < n", True),
+        ("n > 1 and n < 3 and T < n", False),
+        ("n > 9 or n < 2 or T == 1 or T == 7", True),
+        ("n > 9 or n < 2 or T == 7", False),
+        ("(n == 0 or 4 div n == 1) and (n != 0 or 4 div n == 1) and n > 0", True),
+        ("n == 4 or 4 div 0 == 1 or n == 5", True),
+    ],
+)
+def test_a_condition_has_any_number_of_parts(
+    condition: str, holds: bool, tmp_path: Path
+) -> None:
+    """In what a protocol requires as in what a check is about; they are read left to right."""
+    path = tmp_path / "sizes.bcast"
+    text = SPEC.format(clauses="n = 4  T = 1").replace("{", f"requires {condition} {{", 1)
+    path.write_text(text, encoding="utf-8")
+    notes = run_check(str(path), "c", Options(engine="reference")).notes
+    assert any("outside the protocol's resilience" in note for note in notes) is not holds
+    text = SPEC.format(clauses=f"for all n, T when {condition}")
+    path.write_text(text, encoding="utf-8")
+    options = Options(engine="reference", settings={"n": "4", "T": "1"})
+    notes = run_check(str(path), "c", options).notes
+    assert any("none of those that the check is about" in note for note in notes) is not holds

@@ -57,6 +57,10 @@ def closed(expr: typed.Expr, values: Mapping[str, int]) -> int:
             return -closed(arg, values)
         case typed.Operation(_, "not", (arg,), _):
             return not closed(arg, values)
+        case typed.Operation(_, "and", args, _):
+            return all(closed(arg, values) for arg in args)
+        case typed.Operation(_, "or", args, _):
+            return any(closed(arg, values) for arg in args)
         case typed.Operation(_, op, (left, right), span):
             a, b = closed(left, values), closed(right, values)
             if op in ("div", "mod") and b == 0:
@@ -80,8 +84,6 @@ _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     "<=": lambda a, b: a <= b,
     ">": lambda a, b: a > b,
     ">=": lambda a, b: a >= b,
-    "and": lambda a, b: a and b,
-    "or": lambda a, b: a or b,
     "=>": lambda a, b: not a or b,
 }
 
