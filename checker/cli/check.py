@@ -88,7 +88,6 @@ def check(
     from checker.cli.settings import options_of, targets
     from checker.proving.answering import answered
     from checker.running import sessions
-    from checker.witness.verdict import worst
 
     outputs = [output for output in (json_out, trace_out, itf_out) if output is not None]
     require_outputs(outputs)
@@ -104,9 +103,10 @@ def check(
         return answered(path, name, options, meter)
 
     with sessions(options):
-        reports = told(asked, ask, options, quiet=quiet, steps=steps, aloud="-" not in outputs)
+        aloud = "-" not in outputs
+        reports, code = told(asked, ask, options, quiet=quiet, steps=steps, aloud=aloud)
     save(reports, json_out, trace_out, itf_out)
-    return worst(report.exit_code for report in reports)
+    return code
 
 
 def told(
@@ -117,17 +117,29 @@ def told(
     quiet: bool,
     steps: bool,
     aloud: bool,
-) -> list[Report]:
-    """What ``ask`` reports of each check, until somebody interrupts; printed where ``aloud``."""
+) -> tuple[list[Report], int]:
+    """What ``ask`` reports of each check, until somebody interrupts, printed where ``aloud``; and
+    the worst exit code, with those of checks that can't be asked, of which that is said."""
     from checker.cli.keeping import say_kept
     from checker.cli.progress import Meter
     from checker.cli.say import note
     from checker.cli.signals import ended_politely
+    from checker.cli.unusable import say_unusable
+    from checker.witness.verdict import worst
 
     reports: list[Report] = []
+    codes: list[int] = []
     for path, name in asked:
-        with Meter(f"{path}::{name}", silent=quiet) as meter, ended_politely():
-            report = ask(path, name, meter)
+        try:
+            with Meter(f"{path}::{name}", silent=quiet) as meter, ended_politely():
+                report = ask(path, name, meter)
+        except Exception as problem:
+            code = say_unusable(problem)
+            if code is None:
+                raise
+            codes.append(code)
+            continue
+        codes.append(report.exit_code)
         if aloud:
             _print(report, with_traces=not quiet, steps=steps, first=not reports)
         for failed in report.failed:
@@ -136,7 +148,7 @@ def told(
         reports.append(report)
         if report.interrupted:
             break
-    return reports
+    return reports, worst(codes)
 
 
 def require_outputs(outputs: list[str]) -> None:
@@ -207,7 +219,9 @@ def traces_of(report: Report) -> list[Trace]:
 def save(
     reports: list[Report], json_out: str | None, trace_out: str | None, itf_out: str | None
 ) -> None:
-    """Writes the reports, and the first of their traces, where that was asked for."""
+    """Writes the reports, if there are any, and the first of their traces, where asked for."""
+    if not reports:
+        return
     if json_out is not None:
         _save_reports(reports, json_out)
     if trace_out is None and itf_out is None:

@@ -29,9 +29,10 @@ from checker.cli.show import show
 from checker.cli.simulate import simulate
 from checker.cli.sweep import sweep
 from checker.cli.test import test
+from checker.cli.unusable import USAGE, say_notes, say_unusable
 from checker.cli.view import view
 
-VIOLATED, USAGE, UNKNOWN, BUG = 1, 2, 3, 70
+UNKNOWN, BUG = 3, 70
 UNREAD = 141
 """Nobody reads the output: what a shell says of a process that SIGPIPE ended."""
 DISKS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
@@ -117,7 +118,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         return problem.exit_code
     except (click.Abort, KeyboardInterrupt) as problem:
         click.echo("interrupted", err=True)
-        _notes(problem)
+        say_notes(problem)
         return UNKNOWN
     except BrokenPipeError:
         raise
@@ -125,7 +126,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         raise BrokenPipeError from leaving
     except MemoryError as problem:
         click.echo("out of memory: the verdict is unknown; --memory sets a budget", err=True)
-        _notes(problem)
+        say_notes(problem)
         return UNKNOWN
     except OSError as problem:
         return _of_system(problem)
@@ -139,50 +140,20 @@ def _of_system(problem: OSError) -> int:
 
     where = f"{problem.filename}: " if problem.filename is not None else ""
     click.echo(f"error: {where}{problem.strerror or problem}", err=True)
-    _notes(problem)
+    say_notes(problem)
     _debug()
     return USAGE if isinstance(problem, Unwritten) or problem.errno in DISKS else BUG
 
 
-def _notes(problem: BaseException) -> None:
-    """What somebody has added on the way, such as where a run is kept."""
-    for each in (problem, problem.__cause__):
-        for said in getattr(each, "__notes__", ()):
-            click.echo(said, err=True)
-
-
 def _of_exception(problem: Exception) -> int:
-    from checker.diagnostics import SpecError
-    from checker.system.evaluate import RunFault
-    from checker.witness.answer import Unsupported
-
-    if isinstance(problem, SpecError):
-        _show(problem)
-        _notes(problem)
-        return USAGE
-    if isinstance(problem, Unsupported):
-        click.echo(f"error: {problem}", err=True)
-        return USAGE
-    if isinstance(problem, RunFault):
-        at = problem.place
-        where = f"{at.file}:{at.line}:{at.column}: " if at is not None else ""
-        said = f"{where}no run can start: {problem.message} ({problem.code})"
-        click.echo(said, err=True)
-        return VIOLATED
+    code = say_unusable(problem)
+    if code is not None:
+        return code
     what = " ".join(f"{type(problem).__name__}: {problem}".split())
     click.echo(f"internal error: {what}; please report it ({DEBUG}=1 shows where)", err=True)
-    _notes(problem)
+    say_notes(problem)
     _debug()
     return BUG
-
-
-def _show(problem: Exception) -> None:
-    from checker.cli.say import rendered
-    from checker.diagnostics import SpecError
-
-    assert isinstance(problem, SpecError)
-    for found in problem.diagnostics:
-        click.echo(rendered(found).rstrip("\n"), err=True)
 
 
 def _debug() -> None:

@@ -102,7 +102,6 @@ def prove(
     from checker.options import Options
     from checker.proving.answering import for_every_size
     from checker.witness.answer import Limits
-    from checker.witness.verdict import worst
 
     outputs = [output for output in (json_out, trace_out, certificate) if output is not None]
     require_outputs(outputs)
@@ -122,9 +121,10 @@ def prove(
             return for_every_size(path, name, options, meter, tight=tight, synthesize=synthesize)
         return _of_one(path, name, options, meter, METHODS[method], certificate)
 
-    reports = told(asked, ask, options, quiet=quiet, steps=steps, aloud="-" not in outputs)
+    aloud = "-" not in outputs
+    reports, code = told(asked, ask, options, quiet=quiet, steps=steps, aloud=aloud)
     save(reports, json_out, trace_out, None)
-    return worst(report.exit_code for report in reports)
+    return code
 
 
 def _require_sense(
@@ -145,9 +145,14 @@ def _require_sense(
 
 
 def _about_all(path: str, name: str, options: Options) -> bool:
+    """Whether the check is about all sizes; one that can't be asked is said to be so later."""
     from checker import pipeline
+    from checker.diagnostics import SpecError
 
-    return pipeline.about_all(path, name, options.settings)
+    try:
+        return pipeline.about_all(path, name, options.settings)
+    except SpecError:
+        return False
 
 
 def _of_one(

@@ -11,6 +11,7 @@ import click
 from checker.cli.settings import engine_options
 
 if TYPE_CHECKING:
+    from checker.diagnostics import SpecError
     from checker.pipeline import Options
     from checker.witness.verdict import Report
 
@@ -59,29 +60,38 @@ def _run(file: str, options: Options) -> list[int]:
     """A line for each check of a file, and their exit codes; a bad file is one failure."""
     from checker import pipeline
     from checker.cli.progress import Meter
-    from checker.cli.say import note, rendered
+    from checker.cli.say import note
     from checker.diagnostics import SpecError
     from checker.proving.answering import answered
 
-    codes = []
-    name = ""
     try:
         names = pipeline.checks_in(file)
-        if not names:
-            note(f"{file}: has no check")
-        for name in names:
+    except SpecError as problem:
+        return [_unusable(file, problem)]
+    if not names:
+        note(f"{file}: has no check")
+    codes = []
+    for name in names:
+        try:
             with Meter(f"{file}::{name}") as meter:
                 report = answered(file, name, options, meter)
-            click.echo(_line(report))
-            codes.append(report.exit_code)
-            if report.interrupted:
-                raise KeyboardInterrupt
-    except SpecError as problem:
-        click.echo(f"UNUSABLE  {file}" + (f"::{name}" if name else ""))
-        for found in problem.diagnostics:
-            note(rendered(found).rstrip("\n"))
-        codes.append(2)
+        except SpecError as problem:
+            codes.append(_unusable(f"{file}::{name}", problem))
+            continue
+        click.echo(_line(report))
+        codes.append(report.exit_code)
+        if report.interrupted:
+            raise KeyboardInterrupt
     return codes
+
+
+def _unusable(what: str, problem: SpecError) -> int:
+    """Says that a file or a check can't be run, and why; the exit code."""
+    from checker.cli.unusable import USAGE, say_unusable
+
+    click.echo(f"UNUSABLE  {what}")
+    say_unusable(problem)
+    return USAGE
 
 
 def _line(report: Report) -> str:

@@ -72,6 +72,36 @@ def test_the_worst_check_decides(
     assert main(["test", spec]) == code
 
 
+@pytest.mark.parametrize(
+    "problem",
+    [
+        SpecError((Diagnostic("C200", "the check gives no value to `k`"),)),
+        Unsupported("the native engine has no such thing"),
+    ],
+)
+def test_a_check_that_cant_be_asked_does_not_end_the_others(
+    problem: Exception, spec: str, pipeline: Pipeline, capsys: Out, tmp_path: Path
+) -> None:
+    pipeline.reports = {"bad": problem, "good": held(), "wrong": made(), "worse": problem}
+    report = tmp_path / "report.json"
+    assert main(["check", spec, "--json", str(report)]) == 2
+    out = capsys.readouterr()
+    assert out.err.count(str(problem)) == 2
+    assert "HOLDS" in out.out and "VIOLATED" in out.out
+    assert len(json.loads(report.read_text())) == 2
+
+
+def test_a_check_without_sizes_does_not_end_the_test_of_its_file(
+    spec: str, pipeline: Pipeline, capsys: Out
+) -> None:
+    problem = SpecError((Diagnostic("C200", "the check gives no value to `k`"),))
+    pipeline.reports = {"bad": problem, "good": held()}
+    assert main(["test", spec]) == 2
+    out = capsys.readouterr()
+    assert out.out.count("UNUSABLE") == 1 and "::bad" in out.out
+    assert "1 of 2 as expected" in out.out
+
+
 def test_options_reach_the_pipeline(spec: str, pipeline: Pipeline) -> None:
     arguments = "--set n=4 --set f=1 --engine reference --threads 2 --fine-steps --max-states 10"
     more = "--max-depth 3 --timeout 1.5 --memory 4G"

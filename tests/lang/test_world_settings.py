@@ -56,7 +56,10 @@ def system(path: str, settings: dict[str, str]) -> str:
         ({"recover": "yes"}, "detector P links perfect faults crash <= 1, recover"),
         ({"recover": "no"}, BEGIN),
         ({"omission": "1"}, f"{BEGIN} faults omission <= 1"),
-        ({"byzantine": "1", "crash": "none"}, "detector P links perfect faults byzantine <= 1"),
+        (
+            {"byzantine": "1", "crash": "none", "detector": "none", "given": "fd as Deaf"},
+            "given fd as Deaf links perfect faults byzantine <= 1",
+        ),
         ({"partition": "any"}, f"{BEGIN} faults partition"),
         ({"partition": "1"}, f"{BEGIN} faults partition <= 1"),
         ({"detector": "eventually S noise 1"}, BEGIN.replace("P", "eventually S noise 1", 1)),
