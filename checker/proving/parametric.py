@@ -36,6 +36,7 @@ from checker.threshold.automaton import (
     Question,
     Run,
 )
+from checker.threshold.candid import candid
 from checker.threshold.wording import Words
 from checker.witness.answer import INTERRUPTED, Answer, Listener, Progress
 from checker.witness.assumptions import assumptions_of
@@ -258,7 +259,24 @@ class _Proving:
         timeout = max(min(self._left(), seconds), 0.001)
         limits = replace(self.options.limits, timeout=timeout)
         options = replace(self.options, limits=limits, explain=explain)
-        return refuted(self.finite, self.automaton, question, run, options, self.listener)
+        numbers, runs = numbers_of(self.automaton, run), self._runs(question, run)
+        return refuted(
+            self.finite, self.automaton, question, numbers, runs, options, self.listener
+        )
+
+    def _runs(self, question: Question, run: Run) -> Iterator[Run]:
+        """``run``, and one with the same numbers in which faulty processes are heard only by those
+        who have nothing left to do."""
+        from checker.engines.symbolic.thresholds import Counting
+
+        yield run
+        numbers = numbers_of(self.automaton, run)
+        candidly = Counting(
+            candid(self.automaton), seconds=self._query(), fixed=numbers, resilience=And(())
+        )
+        other = candidly.reachable(question.violated, at_end=question.at_end)
+        if isinstance(other, Run):
+            yield candidly.smallest(question, other)
 
     def _refuted(self, question: Question, numbers: Mapping[str, int], found: Refuted) -> None:
         at = f"with {shown(numbers)}: {found.reason}"

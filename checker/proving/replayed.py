@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from checker.diagnostics import SpecError
@@ -134,20 +134,39 @@ def refuted(
     finite: Finite,
     automaton: Automaton,
     question: Question,
-    run: Run,
+    numbers: Mapping[str, int],
+    runs: Iterable[Run],
     options: Options,
     listener: Listener | None,
 ) -> Refuted:
-    """``run``, which violates ``question``, as a trace of the finite system at its numbers."""
-    numbers = numbers_of(automaton, run)
-    try:
-        check, made, path = finite.followed(automaton, question, run, numbers)
-    except SpecError as error:
-        said = error.diagnostics[0].message
-        return Refuted(None, f"there is no finite system of these sizes: {said}")
-    except Lost as lost:
-        return _explored(finite, question, numbers, options, listener, str(lost))
-    settings = finite.settings(numbers)
+    """The first of ``runs``, which violate ``question``, that is one of the finite system at their
+    ``numbers``, as a trace; where none is, that system is explored."""
+    why = ""
+    for run in runs:
+        try:
+            check, made, path = finite.followed(automaton, question, run, numbers)
+        except SpecError as error:
+            said = error.diagnostics[0].message
+            return Refuted(None, f"there is no finite system of these sizes: {said}")
+        except Lost as lost:
+            why = why or str(lost)
+        else:
+            settings = finite.settings(numbers)
+            return _judged(finite, question, check, made, path, settings, options, listener)
+    return _explored(finite, question, numbers, options, listener, why)
+
+
+def _judged(
+    finite: Finite,
+    question: Question,
+    check: typed.Check,
+    made: Instantiated,
+    path: Path,
+    settings: dict[str, str],
+    options: Options,
+    listener: Listener | None,
+) -> Refuted:
+    """What the witness says of ``path``, and its trace, explained where that is wanted."""
     header = header_of(finite.path, check, made, replace(options, settings=settings))
     prop = next(p for p in made.system.properties if p.name == question.property)
     answer = Answer("z3", 0, 0, False, 0.0, violations={prop.name: path})

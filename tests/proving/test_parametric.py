@@ -191,3 +191,57 @@ def test_a_liar_sends_what_nobody_else_does(tmp_path: Path) -> None:
     path.write_text(COUNTED, encoding="utf-8")
     report = parametric.prove_every(str(path), "sum", Options(), tight=False)
     assert _words(report) == {"senders": "proved", "votes": "violated"}
+
+
+ACCEPTS_AND_ECHOES = """
+protocol St(T: Nat) {
+  message ECHO
+  state wants = false
+  init choose wants
+  state echoed = false
+  state accepted = false
+  upon condition not echoed and (wants or #received(ECHO) >= T + 1) {
+    echoed := true
+    send ECHO to Proc minus {self}
+  }
+  upon condition #received(ECHO) + (if echoed then 1 else 0) >= n - T when not accepted {
+    accepted := true
+    if not echoed {
+      echoed := true
+      send ECHO to Proc minus {self}
+    }
+  }
+  property relay : forall p, q in Proc: correct(p) and correct(q) and p.accepted ~> q.accepted
+}
+check c of St {
+  for all n, T, f when n == SIZE and T == BUILT and f <= LIARS
+  faults byzantine <= f
+  links authenticated, stubborn
+  prove relay
+  allow unused
+}
+"""
+
+
+def _relays(n: int, built: int, liars: int) -> bool:
+    """Whether n processes, built for so many liars (T), all accept if one does, with so many liars
+    (F): either there is at most one correct process; or, so that one accepts, N - T - F correct
+    processes, or one, must have echoed, which makes all others echo, and what correct ones send is
+    enough to accept."""
+    echoes = max(1, n - built - liars)
+    return n - liars <= 1 or (liars <= built and echoes >= min(built + 1, n - built))
+
+
+@pytest.mark.parametrize(
+    ("n", "built", "liars"),
+    [(4, 1, 1), (4, 1, 2), (5, 1, 2), (6, 1, 2), (6, 1, 4), (6, 2, 2), (7, 1, 3), (7, 2, 3)],
+)
+def test_a_process_that_was_lied_to_may_rest(
+    n: int, built: int, liars: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "st.bcast"
+    text = ACCEPTS_AND_ECHOES.replace("SIZE", str(n)).replace("BUILT", str(built))
+    path.write_text(text.replace("LIARS", str(liars)), encoding="utf-8")
+    report = parametric.prove_every(str(path), "c", Options(explain=None), tight=False)
+    holds = all(_relays(n, built, fewer) for fewer in range(liars + 1))
+    assert _words(report) == {"relay": "proved" if holds else "violated"}
