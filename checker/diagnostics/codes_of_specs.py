@@ -193,6 +193,12 @@ NAMES = {
         "`always` is meant and not written. What is about whole runs (`eventually`, `~>`) is a "
         "`property`.",
     ),
+    "N031": Entry(
+        "`may` before an event that is no process's own",
+        "`may upon condition` and `may upon timeout` make a handler that a process may run and "
+        "never has to. Messages, requests and indications come from others, and `upon init` and "
+        "`upon recover` have their time: a process can't leave them.",
+    ),
     "N210": Entry(
         "a formula that only properties may use",
         "This expression speaks of the history of a run and stands where there is none.",

@@ -148,7 +148,8 @@ Event = OnRequest | OnReceive | OnIndication | OnCondition | OnInit | OnTimeout 
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """``label``: the event as written, on one line; ``head``: where it is written."""
+    """``label``: the event as written, on one line, from ``upon`` on; ``head``: where it is
+    written.  ``may``: where the word stands that makes it one that nothing is promised of."""
 
     label: str
     event: Event
@@ -157,6 +158,7 @@ class Handler:
     body: ast.Block
     head: Span
     span: Span
+    may: Span | None = None
 
 
 RoleItem = State | InitChoice | Handler

@@ -11,6 +11,9 @@ from checker.lang.check_stmt import below_fields, block, instanced, layer_called
 from checker.lang.check_types import BOOL, PROC
 from checker.lang.scope import Hole, Home, Known, Reporter, Scope, suggestion
 
+_OF_THEMSELVES = typed.OnCondition | typed.OnTimeout
+"""What nobody else asks for, so that a process may leave it."""
+
 
 def handler(decl: ast_items.Handler, role: str, home: Home) -> typed.Handler | None:
     """The handler ``decl`` of ``role``; ``None`` where its event is wrong, which is reported."""
@@ -29,7 +32,11 @@ def handler(decl: ast_items.Handler, role: str, home: Home) -> typed.Handler | N
         if isinstance(stmt, ast.Yield) and isinstance(event, typed.OnInit):
             message = "`upon init` comes before everything else, so nothing comes in between"
             scope.report.add("N028", message, stmt.span, hint="leave `yield` out")
-    return typed.Handler(decl.label, event, at, when, body, decl.head)
+    if decl.may is not None and not isinstance(event, _OF_THEMSELVES):
+        message = "`may` is for what a process does of itself: `upon condition`, `upon timeout`"
+        hint = "say inside what it may leave out: `either { … } or { skip }`"
+        scope.report.add("N031", message, decl.may, hint=hint)
+    return typed.Handler(decl.label, event, at, when, body, decl.head, decl.may is None)
 
 
 def _event(decl: ast_items.Handler, scope: Scope, names: Names) -> typed.Event:

@@ -115,17 +115,20 @@ class Builder(CheckBuilder):
     # ---- handlers -----------------------------------------------------------------------------
 
     def item_handler(self, tree: Any) -> ast_items.Handler:
-        event, at, when, body = tree.children
+        may, event, at, when, body = tree.children
         whole = self.span(tree)
         head = self.until(whole, body)
         rest = body if event.data == "on_condition" else at or when or body
         label = self.source(self.until(whole, rest))
+        if may is not None:
+            label = label.removeprefix(str(may)).lstrip()
         built = getattr(self, f"event_{event.data}")(event, whole)
         if at is not None:
             at = self.expr(at.children[0])
         if when is not None:
             when = self.expr(when.children[0])
-        return ast_items.Handler(label, built, at, when, self.block(body), head, whole)
+        free = None if may is None else self.span(may)
+        return ast_items.Handler(label, built, at, when, self.block(body), head, whole, free)
 
     def event_on_request(self, tree: Any, _: Span) -> ast_items.Event:
         op, args = tree.children

@@ -14,6 +14,7 @@ _SCAN = re.compile(r'//[^\n]*|"[^"\n]*"|"|[{}()\[\]]|[A-Za-z_]\w*')
 _TOP = frozenset(("import", "interface", "protocol", "check"))
 _INNER = frozenset(
     [
+        "may",
         "upon",
         "state",
         "stable",
@@ -41,7 +42,7 @@ _INNER = frozenset(
         "invariant",
     ]
 )
-_PREFIXES = frozenset(("upon", "stable", "shared"))
+_PREFIXES = frozenset(("may", "upon", "stable", "shared"))
 _CLOSES = {")": "(", "]": "[", "}": "{"}
 
 

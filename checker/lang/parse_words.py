@@ -91,6 +91,7 @@ _STATEMENTS = frozenset(
 )
 _DECLARATIONS = frozenset(
     [
+        "MAY",
         "UPON",
         "STATE",
         "STABLE",
@@ -180,9 +181,9 @@ _WORDS = {
 _KEYWORDS = (
     "allow always atomic cancel check choose clients condition detector either else enum "
     "eventually exists expect faults forall from given idempotent implements import indication "
-    "init interface invariant links message perform property protocol prove receive record recover "
-    "request require requires role scenario send shared skip stable start state timeout timing "
-    "type union upon uses when while yield"
+    "init interface invariant links may message perform property protocol prove receive record "
+    "recover request require requires role scenario send shared skip stable start state timeout "
+    "timing type union upon uses when while yield"
 ).split()
 MISSPELT = "where it says"
 """In the hint of an error whose cause is the word before it."""

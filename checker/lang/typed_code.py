@@ -249,7 +249,11 @@ Event = OnRequest | OnReceive | OnIndication | OnCondition | OnInit | OnTimeout 
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """``label`` is the event as written, e.g. ``upon receive COMMIT``; ``at``: at which process."""
+    """``label`` is the event as written, e.g. ``upon receive COMMIT``; ``at``: at which process.
+
+    ``owed``: a process that can run it for ever runs it, or another such handler, in the end;
+    ``False``: it ``may``, and never has to.
+    """
 
     label: str
     event: Event
@@ -257,6 +261,7 @@ class Handler:
     when: Expr | None
     body: Block
     span: Span
+    owed: bool = True
 
 
 @dataclass(frozen=True, slots=True)

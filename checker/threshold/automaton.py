@@ -139,7 +139,8 @@ class Rule:
 
     ``guard``: a condition over receipts and parameters; ``sends``: kinds, each sent for the first
     time by this process; ``label``: the handler, as written; ``place``: its position.
-    ``indications``: what it indicates to above, in order, as shown to people.
+    ``indications``: what it indicates to above, in order, as shown to people; ``owed``: a correct
+    process that can take it for ever moves on in the end.
     """
 
     source: int
@@ -149,6 +150,7 @@ class Rule:
     label: str
     place: Place | None = None
     indications: tuple[str, ...] = ()
+    owed: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ def same_steps(automaton: Automaton) -> list[list[int]]:
     """The rules by what is done: same handler, guard, messages and indications."""
     found: dict[object, list[int]] = {}
     for number, rule in enumerate(automaton.rules):
-        step = (rule.label, rule.place, rule.guard, rule.sends, rule.indications)
+        step = (rule.label, rule.place, rule.guard, rule.sends, rule.indications, rule.owed)
         found.setdefault(step, []).append(number)
     return list(found.values())
 
@@ -102,6 +102,8 @@ def done(rule: Rule, words: Words) -> list[str]:
         parts.append(f"sends {', '.join(words.automaton.kinds[k].name for k in rule.sends)}")
     if rule.indications:
         parts.append(f"indicates {', '.join(rule.indications)}")
+    if not rule.owed:
+        parts.append("never has to")
     return parts
 
 

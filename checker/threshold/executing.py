@@ -143,7 +143,8 @@ def unrest(automaton: Automaton, values: Mapping[str, int], at: Configuration) -
         correct = automaton.groups[location.group].mode is Mode.CORRECT
         if not at.where[index] or location.crashed or not correct:
             continue
-        leaving = [Not(rule.guard) for rule in automaton.rules if rule.source == index]
+        owed = [rule for rule in automaton.rules if rule.source == index and rule.owed]
+        leaving = [Not(rule.guard) for rule in owed]
         stays = And((*leaving, *location.known))
         if leaving and not _receivable(automaton, values, at, index, stays, owed=True):
             yield index

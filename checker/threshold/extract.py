@@ -339,6 +339,7 @@ class _Drawn:
             label=step.label,
             place=self._place(step),
             indications=step.indications,
+            owed=step.owed,
         )
 
     def _place(self, step: Step) -> Place | None:

@@ -113,9 +113,13 @@ def _needed(out: list[Step], steps: Mapping[Spot, list[Step]]) -> list[Step]:
 
 
 def _covers(less: Step, more: Step, steps: Mapping[Spot, list[Step]]) -> bool:
-    alike = (less.sends, less.indications) == (more.sends, more.indications)
+    alike = _done(less) == _done(more)
     asks = alike and implies(more.guard, less.guard)
     return asks and _forgets(less.target, more.target, steps)
+
+
+def _done(step: Step) -> tuple[object, ...]:
+    return step.sends, step.indications, step.owed
 
 
 def _forgets(less: Spot, more: Spot, steps: Mapping[Spot, list[Step]]) -> bool:
@@ -130,7 +134,7 @@ def _forgets(less: Spot, more: Spot, steps: Mapping[Spot, list[Step]]) -> bool:
 
     def matches(one: Step, other: Step) -> bool:
         """Whether ``one``, from ``less``, is what ``other`` is from ``more``."""
-        alike = (one.sends, one.indications) == (other.sends, other.indications)
+        alike = _done(one) == _done(other)
         asks = alike and given(one.guard, more.known) == given(other.guard, more.known)
         return asks and _forgets(one.target, other.target, steps)
 

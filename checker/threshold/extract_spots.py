@@ -48,7 +48,7 @@ class Spot:
 @dataclass(frozen=True, slots=True)
 class Step:
     """``sends``: for the first time; ``attempts``: all that the handler sends; ``wanted``: the
-    message that it takes; ``handler``: its number, or -1."""
+    message that it takes; ``handler``: its number, or -1; ``owed``: see :class:`Rule`."""
 
     target: Spot
     guard: Condition
@@ -58,6 +58,7 @@ class Step:
     handler: int = -1
     wanted: Wanted | None = None
     indications: tuple[str, ...] = ()
+    owed: bool = True
 
 
 class Ground:

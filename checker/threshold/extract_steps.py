@@ -125,8 +125,9 @@ class Steps(Ground):
         for number, path in self._open_paths(spot):
             label = self.role.handlers[number].label
             steps = self._moved(spot, path, label, number, None, receptions)
-            moving += steps
-            if not steps:
+            owed = self.role.handlers[number].owed
+            moving += [replace(step, owed=owed) for step in steps]
+            if not steps and owed:
                 idle.append(path.guard)
         if moving:
             for guard in idle:

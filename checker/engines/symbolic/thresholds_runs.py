@@ -275,11 +275,13 @@ def accelerated(
 
 
 def resting(automaton: Automaton) -> dict[Counted, list[int]]:
-    """When a correct process can stay where it is for ever: for all locations that rules leave."""
+    """When a correct process can stay where it is for ever: for all locations that it has to leave
+    by some rule."""
     found: dict[Counted, list[int]] = {}
     leaving: dict[int, list[Rule]] = {}
     for rule in automaton.rules:
-        leaving.setdefault(rule.source, []).append(rule)
+        if rule.owed:
+            leaving.setdefault(rule.source, []).append(rule)
     for index, rules in leaving.items():
         location = automaton.locations[index]
         if not location.crashed and automaton.groups[location.group].mode is Mode.CORRECT:

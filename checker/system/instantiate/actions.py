@@ -21,6 +21,7 @@ from checker.system.instantiate.world import (
     mark,
 )
 from checker.system.ir import (
+    FALSE,
     TRUE,
     Action,
     ActionKind,
@@ -75,7 +76,8 @@ def _condition(
     body = run_handler(handler, env, names, Root(world, self))
     name = unique(world, f"{instance.path}{role.name + '.' if role.name else ''}{handler.label}")
     place = world.place(handler.span)
-    kind, promised, owed = ActionKind.STEP, world.reliable(self), fairness.step(self)
+    kind, owed = ActionKind.STEP, fairness.step(self)
+    promised = world.reliable(self) if handler.owed else FALSE
     action = Action(name, kind, tuple(params), guard, body, promised, place, owed)
     world.drafts.append(Draft(action, self))
 

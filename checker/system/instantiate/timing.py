@@ -16,7 +16,8 @@ change something, no request, no timer that is over.  What crashed processes hav
 has received is gone then.  At the beginning of a round the timers that are over are handled before
 any message is received.
 
-A timer that is over and that no handler takes is gone, as a message is.
+A timer that is over and that no handler takes is gone, as a message is; so is one that only
+handlers could take that a process may run and never has to, where it does not.
 """
 
 from __future__ import annotations
@@ -225,10 +226,11 @@ def draft(world: World) -> None:
             pass
 
 
-def _ways(world: World, timer: TimerOf, self: Expr) -> Expr:
-    """Whether some handler takes the timeout now."""
+def _ways(world: World, timer: TimerOf, self: Expr, *, owed: bool | None = None) -> Expr:
+    """Whether some handler takes the timeout now: any, or one that is ``owed`` or not."""
     env = Env(world, timer.instance, self)
-    return disj(*(guarded(r, h, env, {}, TRUE)[0] for r, h in timer.handlers))
+    asked = [(r, h) for r, h in timer.handlers if owed in (None, h.owed)]
+    return disj(*(guarded(r, h, env, {}, TRUE)[0] for r, h in asked))
 
 
 def waiting(world: World, timer: TimerOf) -> frozenset[int]:
@@ -253,6 +255,9 @@ def _timeout(world: World, timer: TimerOf) -> None:
     for role, handler in timer.handlers:
         condition, _ = guarded(role, handler, env, {}, TRUE)
         ways.append((condition, run_handler(handler, env, {}, root)))
+    if any(not handler.owed for _, handler in timer.handlers):
+        must = _ways(world, timer, self, owed=True)
+        ways.append((conj(_ways(world, timer, self, owed=False), negation(must)), ()))
     ready, promised, before = _when(world, timer, self)
     shown = mark(world, MarkKind.TIMEOUT, timer.title, ("self",), self)
     body = (shown, *before, *choose_handler(ways))
@@ -275,7 +280,7 @@ def _when(world: World, timer: TimerOf, self: Expr) -> tuple[Expr, Expr, Block]:
     """When the timer can be over, whether that is promised, and what is to be done first."""
     if kind(world) == "asynchronous":
         if timer.name is None:
-            return _ways(world, timer, self), TRUE, ()
+            return _ways(world, timer, self), _ways(world, timer, self, owed=True), ()
         mine, target = _mine(world, timer, self)
         return mine, TRUE, (ir.Assign(target, FALSE),)
     mine, target = _mine(world, timer, self)
