@@ -55,6 +55,7 @@ def conclude(engine: str, search: Explored) -> Answer:
         bytes_per_state=search.used / max(1, search.states),
         fair=live.fair,
         undecided=live.undecided,
+        unmet=frozenset(live.unmet),
         edges=live.edges,
         bytes_per_edge=live.bytes_per_edge,
         liveness_seconds=live.seconds,

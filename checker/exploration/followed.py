@@ -26,7 +26,8 @@ Assignment = tuple[Value, ...]
 
 
 class Followed:
-    """One property, number ``number``; ``core``: of the graph, where it has one."""
+    """One property, number ``number``, and an automaton over its propositions, which ``reader``
+    reads; ``core``: of the graph, where it has one."""
 
     def __init__(
         self, states: States, core: Core | None, number: int, prop: Property, reader: Reader
@@ -37,7 +38,7 @@ class Followed:
         self.ends: Buffer | None = None
 
     def violation(self) -> Path | None:
-        """A run that violates it: the shortest one to a bad end, or else a lasso."""
+        """A run that the automaton accepts: the shortest one to an end, or else a lasso."""
         best: Path | None = None
         for values in interpreter.assignments(self.prop.params):
             self.states.search.check_time()

@@ -24,9 +24,9 @@ from checker.exploration.question import Nodes, Question
 from checker.exploration.rounds import goes_round
 from checker.exploration.states import Core, States, core_of
 from checker.kernels.letters import MAX_LETTER, MAX_OWED
-from checker.properties.steady import steady
+from checker.properties.steady import followed, steady
 from checker.system import interpreter
-from checker.system.ir import Property, PropertyKind, TransitionSystem
+from checker.system.ir import Automaton, Given, Property, PropertyKind, TransitionSystem
 from checker.system.types import Value
 from checker.witness.answer import INTERRUPTED, Path, State
 
@@ -40,6 +40,7 @@ class Verdicts:
 
     violations: dict[str, Path] = field(default_factory=dict)
     undecided: dict[str, str] = field(default_factory=dict)
+    unmet: set[str] = field(default_factory=set)
     fair: bool | None = None
     edges: int = 0
     bytes_per_edge: float = 0.0
@@ -109,7 +110,7 @@ class _Decision:
         if search.kernel.image.reductions.acyclic and search.found.maybe_cyclic:
             if not self._acyclic():
                 return
-        odd = [each for each in self.left if steady(each[1]) is None]
+        odd = [each for each in self.left if followed(each[1])]
         if odd and search.cycles is not None:
             if self._prepared(search.whole, odd):
                 self._decide(self.left)
@@ -158,6 +159,10 @@ class _Decision:
             try:
                 self.search.tell(f"liveness: {prop.name}")
                 path = self._violation(number, prop)
+                if path is None and prop.given is not None:
+                    self.search.tell(f"liveness: the premise of {prop.name}")
+                    if self._run_with(number, prop, prop.given) is None:
+                        self.found.unmet.add(prop.name)
             except KeyboardInterrupt as error:
                 self._give_up(props[at:], error)
                 return
@@ -189,16 +194,23 @@ class _Decision:
         self.found.fair = self.ends > 0 or self.core is not None
 
     def _violation(self, number: int, prop: Property) -> Path | None:
-        automaton = prop.automaton
-        assert automaton is not None
+        assert prop.automaton is not None
+        reader = self._reader(prop, prop.automaton)
+        if steady(prop) is None:
+            return Followed(self.states, self.core, number, prop, reader).violation()
+        return None if self.core is None else self._steady(self.core, number, prop, reader)
+
+    def _run_with(self, number: int, prop: Property, given: Given) -> Path | None:
+        """A fair run that satisfies the premise of ``prop``."""
+        reader = self._reader(prop, given.automaton)
+        return Followed(self.states, self.core, number, prop, reader).violation()
+
+    def _reader(self, prop: Property, automaton: Automaton) -> Reader:
         if len(prop.propositions) > MAX_LETTER:
             raise Unfinished(f"it has more than {MAX_LETTER} propositions")
         if len(automaton.accepting) + self.justice > MAX_OWED:
             raise Unfinished("its automaton has too many accepting sets")
-        reader = Reader(automaton, len(prop.propositions))
-        if steady(prop) is None:
-            return Followed(self.states, self.core, number, prop, reader).violation()
-        return None if self.core is None else self._steady(self.core, number, prop, reader)
+        return Reader(automaton, len(prop.propositions))
 
     def _steady(self, core: Core, number: int, prop: Property, reader: Reader) -> Path | None:
         """A lasso through states in which the condition of a steady property lasts."""

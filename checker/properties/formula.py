@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 from checker.lang import typed
 from checker.properties.histories import Histories
-from checker.properties.liveness import is_temporal, question
+from checker.properties.liveness import question
 from checker.properties.polarity import check as check_polarity
 from checker.properties.polarity import may_be_correct
+from checker.properties.premises import is_temporal, ways
 from checker.properties.reader import Reader
 from checker.properties.wording import reading
 from checker.system.build import conj, disj, negation
@@ -88,6 +89,7 @@ def _invariant(world: World, definition: typed.PropertyDef, parts: tuple[Shape, 
 
 def _in_the_end(world: World, definition: typed.PropertyDef) -> Property:
     asked = question(world, definition.formula)
+    env = Env(world, world.instances[0], None, {}, Reader(world, may_be_correct(world)).read)
     return Property(
         name=definition.name,
         kind=PropertyKind.LIVENESS,
@@ -99,6 +101,8 @@ def _in_the_end(world: World, definition: typed.PropertyDef) -> Property:
         propositions=asked.propositions,
         formula=asked.formula,
         automaton=asked.automaton,
+        given=asked.given,
+        ways=ways(definition.formula, env),
         reading=reading(world, definition.formula, whole_runs=True),
     )
 

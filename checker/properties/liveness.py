@@ -26,6 +26,7 @@ from checker.properties.automaton import (
 from checker.properties.growth import fixed, grows
 from checker.properties.merging import Merging, used
 from checker.properties.polarity import may_be_correct, passes
+from checker.properties.premises import is_temporal, taken_for_granted, written
 from checker.properties.reader import Reader
 from checker.system import build, ir
 from checker.system.build import conj, fresh, member, negation
@@ -53,19 +54,22 @@ class Question:
     propositions: tuple[Expr, ...]
     formula: Formula
     automaton: Automaton
+    given: ir.Given | None
 
 
 def question(world: World, formula: typed.Expr) -> Question:
     """What ``formula`` asks of whole runs; raises :class:`SpecError` where it is too large."""
     env = Env(world, world.instances[0], None, {}, Reader(world, world.correct).read)
     premise = _premise(formula, (), env)
+    taken = taken_for_granted(formula)
+    granted = "" if taken is None else written(taken, env)
     try:
         try:
             asked = _Asked(world)
-            return _question(asked, premise, *asked.outermost(formula, env))
+            return _question(asked, premise, *asked.outermost(formula, env), granted)
         except (_Odd, TooLarge):
             asked = _Asked(world)
-            return _question(asked, premise, *asked.with_correct_set(formula))
+            return _question(asked, premise, *asked.with_correct_set(formula), granted)
     except TooLarge:
         message = "this formula becomes too large when it is written out for all values"
         hint = "put `forall` outermost, or ask for less at once"
@@ -73,17 +77,19 @@ def question(world: World, formula: typed.Expr) -> Question:
 
 
 def _question(
-    asked: _Asked, premise: Expr, params: tuple[ir.Param, ...], whole: Formula
+    asked: _Asked,
+    premise: Expr,
+    params: tuple[ir.Param, ...],
+    whole: Formula,
+    given: Formula | None,
+    granted: str,
 ) -> Question:
     """The parts of a property, with the propositions that are left when all is merged."""
-    against = Merging(asked.known).merged(inverse(whole))
-    propositions, against = used(asked.known, against)
-    return Question(premise, params, propositions, inverse(against), accepting(against))
-
-
-def is_temporal(expr: object) -> bool:
-    """Whether a temporal operator stands somewhere in ``expr``."""
-    return any(isinstance(n, typed.Temporal) for n in nodes(expr))
+    merging = Merging(asked.known)
+    formulas = [merging.merged(f) for f in (inverse(whole), given) if f is not None]
+    propositions, (against, *more) = used(asked.known, *formulas)
+    taken = ir.Given(accepting(more[0]), granted) if more else None
+    return Question(premise, params, propositions, inverse(against), accepting(against), taken)
 
 
 class _Odd(Exception):
@@ -215,8 +221,8 @@ class _Asked:
 
     def outermost(
         self, formula: typed.Expr, env: Env, params: tuple[ir.Param, ...] = ()
-    ) -> tuple[tuple[ir.Param, ...], Formula]:
-        """The parameters and the formula of a whole property."""
+    ) -> tuple[tuple[ir.Param, ...], Formula, Formula | None]:
+        """The parameters and the formula of a whole property, and what it takes for granted."""
         binders: Binders = ()
         while isinstance(formula, typed.Quantified) and formula.kind == "forall":
             binders += formula.binders
@@ -224,18 +230,30 @@ class _Asked:
         if self.correct_set is None:
             if isinstance(formula, typed.Operation) and formula.op == "and":
                 parts = (self.conjunct(part, binders, env) for part in formula.args)
-                return params, both(list(parts))
+                return params, both(list(parts)), self.granted(formula, env, binders)
             simple = self.at_once(formula, binders, env)
             if simple is not None:
-                return params, simple
+                return params, simple, None
         premises: list[Formula] = []
         for binder in binders:
             param, premise, env = self.parameter(binder, env)
             params += (param,)
-            premises.append(inverse(premise))
-        return params, either([*premises, self.formula(formula, env)])
+            premises.append(premise)
+        given = self.granted(formula, env)
+        whole = either([*map(inverse, premises), self.formula(formula, env)])
+        return params, whole, None if given is None else both([*premises, given])
 
-    def with_correct_set(self, formula: typed.Expr) -> tuple[tuple[ir.Param, ...], Formula]:
+    def granted(self, formula: typed.Expr, env: Env, binders: Binders = ()) -> Formula | None:
+        """What a run satisfies of which ``formula``, for all ``binders``, says something; ``None``
+        where no premise is about whole runs."""
+        if binders:
+            formula = typed.Quantified(formula.type, "forall", binders, formula, formula.span)
+        taken = taken_for_granted(formula)
+        return None if taken is None else self.formula(taken, env)
+
+    def with_correct_set(
+        self, formula: typed.Expr
+    ) -> tuple[tuple[ir.Param, ...], Formula, Formula | None]:
         """The same, for each set of processes that may be the correct ones of a run.
 
         Who is correct does not change any more from some time on, so that the set is the right
@@ -252,9 +270,10 @@ class _Asked:
         same = build.equal(member(process, chosen), world.correct(process))
         domain = ir.Universe(world.proc)
         right = ir.Quant(Quantifier.FORALL, process.name, domain, same, BOOL)
-        params, whole = self.outermost(formula, env, (param,))
+        params, whole, given = self.outermost(formula, env, (param,))
         settled = eventually(always(self.proposition(right)))
-        return params, either([inverse(settled), whole])
+        given = None if given is None else both([settled, given])
+        return params, either([inverse(settled), whole]), given
 
     def conjunct(self, expr: typed.Expr, binders: Binders, env: Env) -> Formula:
         """One part of a conjunction, for all values of ``binders``."""

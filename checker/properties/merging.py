@@ -92,8 +92,10 @@ def _body(formula: Formula, shape: tuple[str, str]) -> Formula | None:
             return None
 
 
-def used(known: dict[Expr, int], formula: Formula) -> tuple[tuple[Expr, ...], Formula]:
-    """The propositions that ``formula`` mentions, and the formula with their new numbers."""
+def used(
+    known: dict[Expr, int], *formulas: Formula
+) -> tuple[tuple[Expr, ...], tuple[Formula, ...]]:
+    """The propositions that ``formulas`` mention, and these with their new numbers."""
     order: dict[int, int] = {}
 
     def renumbered(part: Formula) -> Formula:
@@ -105,6 +107,6 @@ def used(known: dict[Expr, int], formula: Formula) -> tuple[tuple[Expr, ...], Fo
             case Modal(op, inner):
                 return Modal(op, renumbered(inner))
 
-    again = renumbered(formula)
+    again = tuple(map(renumbered, formulas))
     expressions = list(known)
     return tuple(expressions[index] for index in order), again

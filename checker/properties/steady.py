@@ -42,6 +42,11 @@ def steady(prop: Property) -> Expr | None:
     return _any([_all(prop, guard) for guard in sorted(lasting, key=_order)])
 
 
+def followed(prop: Property) -> bool:
+    """Whether runs have to be followed from their start to decide on ``prop`` or its premise."""
+    return steady(prop) is None or prop.given is not None
+
+
 def steady_for_some(prop: Property) -> Expr | None:
     """The closed condition that :func:`steady` holds for some assignment of the parameters."""
     condition = steady(prop)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from checker.properties.steady import steady
+from checker.properties.steady import followed
 from checker.reductions import dead, order, symmetry
 from checker.reductions.plan import NOTHING, Kind, Plan, Unused
 from checker.reductions.table import TABLE, Ask, Use, against
@@ -63,7 +63,7 @@ def _asked(system: TransitionSystem, question: Question) -> Iterator[tuple[Ask, 
         if prop.kind is PropertyKind.INVARIANT:
             yield Ask.EVERY, prop.name
         else:
-            yield (Ask.FOLLOWED if steady(prop) is None else Ask.END), prop.name
+            yield (Ask.FOLLOWED if followed(prop) else Ask.END), prop.name
             yield Ask.FAIR, prop.name
 
 

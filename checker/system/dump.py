@@ -43,6 +43,8 @@ def dump(system: TransitionSystem) -> str:
     for prop in system.properties:
         lines += ["", f"{prop.kind} {prop.name}", *_question(prop)]
         lines.append(f"  vacuous unless {text(prop.premise)}")
+        if prop.given is not None:
+            lines.append(f"  vacuous unless some fair run satisfies {prop.given.text}")
     return "\n".join(lines) + "\n"
 
 

@@ -548,12 +548,32 @@ class Automaton:
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """The premise of a property, where it is about whole runs: ``automaton``, over the property's
+    propositions, accepts the runs that satisfy it for the parameters; ``text``: in words."""
+
+    automaton: Automaton
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One of several ways in which what is to be so in the end comes true: ``text``, where
+    ``holds``, for some values of the names around it; ``besides``: the others, in words."""
+
+    holds: Expr
+    text: str
+    besides: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Property:
     """A question.  ``premise``: vacuous unless some state of the exploration satisfies it.
 
     Of ``LIVENESS``: for every assignment of ``params`` every fair run must satisfy ``formula``;
     ``automaton`` accepts what does not.  ``propositions`` mention the state and the parameters;
-    ``bad`` is not used.  ``reading``: how it is said; no engine looks at it.
+    ``bad`` is not used.  ``given``: vacuous unless some fair run satisfies it for some assignment;
+    ``ways``: those of its goals.  ``reading``: how it is said; no engine looks at it.
     """
 
     name: str
@@ -567,6 +587,8 @@ class Property:
     propositions: tuple[Expr, ...] = ()
     formula: Formula | None = None
     automaton: Automaton | None = None
+    given: Given | None = None
+    ways: tuple[Way, ...] = ()
     reading: Reading | None = field(default=None, compare=False, repr=False)
 
 

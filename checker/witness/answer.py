@@ -134,6 +134,7 @@ class Answer:
       there is a ``LIVENESS`` property and the exploration is exhaustive.
     * ``undecided``: the ``LIVENESS`` properties that could not be decided, each with the reason in
       words, although the exploration is exhaustive.
+    * ``unmet``: the ``LIVENESS`` properties that hold because no fair run satisfies their premise.
     * ``edges``, ``bytes_per_edge``: of the graph kept for liveness, 0 where an engine needed none.
       An edge is a step to another state: each way in which an instance of an action leads there.
     * ``liveness_seconds``: time for liveness, after the exploration.
@@ -166,6 +167,7 @@ class Answer:
     bytes_per_state: float = 0.0
     fair: bool | None = None
     undecided: dict[str, str] = field(default_factory=dict)
+    unmet: frozenset[str] = frozenset()
     edges: int = 0
     bytes_per_edge: float = 0.0
     liveness_seconds: float = 0.0

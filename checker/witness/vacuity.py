@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from checker.resources import called
 from checker.system.ir import MarkInfo, MarkKind, Place, Property, PropertyKind, TransitionSystem
+from checker.system.passes.settled import never
 from checker.witness.answer import Answer
 from checker.witness.verdict import Covered
 
@@ -31,9 +32,21 @@ def vacuous(
         return "no request of a client is ever made, so there is nothing to check"
     if prop.name not in answer.premises:
         return f"the premise of {prop.name} never held in any run, so it says nothing"
-    unused = () if allow_unused else _missing(system, answer, lambda info: info.required)
-    said = "; ".join(_never(info) for info in unused)
+    if prop.name in answer.unmet and prop.given is not None:
+        return f"no fair execution satisfies its premise: {prop.given.text}"
+    if allow_unused:
+        return ""
+    unused = _missing(system, answer, lambda info: info.required)
+    said = "; ".join((*(_never(info) for info in unused), *_ways_that_never_come(system, prop)))
     return f"{said} (write `allow unused` where that is meant)" if said else ""
+
+
+def _ways_that_never_come(system: TransitionSystem, prop: Property) -> Iterator[str]:
+    """The alternatives of the property's goals that nothing can make true, in words."""
+    for way in prop.ways:
+        if never(system, way.holds):
+            others = " or ".join(f"`{other}`" for other in way.besides)
+            yield f"`{way.text}` is never true: the property holds because of {others} alone"
 
 
 def never_happened(system: TransitionSystem, answer: Answer) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ def test_merging_keeps_the_meaning(seed: int) -> None:
     for _ in range(30):
         formula = normal(_formula(source, 4))
         known = {expr: i for i, expr in enumerate(PLAIN)}
-        propositions, merged = used(known, Merging(known).merged(formula))
+        propositions, (merged,) = used(known, Merging(known).merged(formula))
         smaller += len(str(merged)) < len(str(formula))
         for _ in range(10):
             fixed = {name: source.random() < 0.5 for name in "pq"}

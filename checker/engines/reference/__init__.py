@@ -144,6 +144,7 @@ def _with_liveness(search: _Search, answer: Answer) -> Answer:
             raise _OutOfTime(f"the time limit of {timeout:g} s was reached")
 
     violations = dict(answer.violations)
+    unmet: set[str] = set()
     fair: bool | None = None
     edges = 0
     try:
@@ -156,6 +157,10 @@ def _with_liveness(search: _Search, answer: Answer) -> Answer:
             path = counterexample(graph, prop, check)
             if path is not None:
                 violations[prop.name] = path
+            elif prop.given is not None and answer.exhaustive:
+                premise = replace(prop, automaton=prop.given.automaton)
+                if counterexample(graph, premise, check) is None:
+                    unmet.add(prop.name)
         fair = some_fair_run(graph) if answer.exhaustive else None
     except (_OutOfTime, KeyboardInterrupt) as why:
         reason = str(why) or INTERRUPTED
@@ -163,6 +168,7 @@ def _with_liveness(search: _Search, answer: Answer) -> Answer:
     return replace(
         answer,
         violations=violations,
+        unmet=frozenset(unmet),
         fair=fair,
         undecided=undecided if answer.exhaustive else {},
         edges=edges,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from checker.exploration.findings import Best, Findings
 from checker.exploration.run_folder import Part, RunFolder
 from checker.kernels.image import KernelImage
-from checker.properties.steady import steady
+from checker.properties.steady import followed
 from checker.system.ir import PropertyKind, TransitionSystem
 from checker.witness.answer import Limits
 
@@ -66,7 +66,7 @@ class Job:
     def wants_states(self, found: Findings) -> bool:
         """Whether somebody will ask for states of a run that ends with ``found``."""
         live = [p for p in self.system.properties if p.kind is PropertyKind.LIVENESS]
-        cycles = found.maybe_cyclic or any(steady(p) is None for p in live)
+        cycles = found.maybe_cyclic or any(map(followed, live))
         shown = found.violating or found.faulty is not None
         return bool(self.all_states or shown or (live and cycles))
 

@@ -25,8 +25,12 @@ def blind(prop: Property, looking: Expr) -> Property:
     index = len(prop.propositions)
     formula = None if prop.formula is None else _relative(prop.formula, index)
     automaton = None if prop.automaton is None else _patient(prop.automaton, index)
+    given = prop.given
+    if given is not None:
+        given = replace(given, automaton=_patient(given.automaton, index))
     return replace(
         prop,
+        given=given,
         premise=conj(looking, prop.premise),
         propositions=(*prop.propositions, looking),
         formula=formula,

@@ -163,7 +163,7 @@ def twin(system: TransitionSystem, prop: ir.Property, budgets: tuple[Budget, ...
         init=init,
         actions=tuple(actions),
         monitor=monitor,
-        properties=(prop,),
+        properties=(replace(prop, given=None),),
         justice=justice,
     )
     return Twin(system, verify(restricted), budgets)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from checker.system import ir
+from checker.system import interpreter, ir
 from checker.system.ir import (
     Automaton,
     AutomatonEdge,
@@ -48,8 +48,15 @@ def settled(system: TransitionSystem) -> TransitionSystem:
     return replace(system, properties=tuple(_settled(p, trends) for p in system.properties))
 
 
+def never(system: TransitionSystem, expr: Expr) -> bool:
+    """Whether ``expr`` is false in all states because no action changes what it reads."""
+    if not _trends(system).fixed(expr):
+        return False
+    return not any(interpreter.holds(system, expr, s) for s in interpreter.initial_states(system))
+
+
 def _settled(prop: Property, trends: _Trends) -> Property:
-    if prop.kind is not PropertyKind.LIVENESS or prop.formula is None:
+    if prop.kind is not PropertyKind.LIVENESS or prop.formula is None or prop.given is not None:
         return prop
     formula = _without_idle(prop.formula, prop.propositions, trends)
     match formula:

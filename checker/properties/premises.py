@@ -1,0 +1,117 @@
+"""What a property about whole runs takes for granted, and what it leaves open.
+
+A premise over whole runs, as in `(always not p.down) => eventually p.done`, says something of those
+fair runs alone that satisfy it: where none does, nothing is asked.  Where a goal may come true in
+several ways, as in `eventually p.done or p.dead`, one that never can leaves it to the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from checker.lang import typed
+from checker.properties.spelling import spelled
+from checker.system import ir
+from checker.system.build import aside
+from checker.system.dump import value_text
+from checker.system.instantiate.expressions import Env, exists, lower
+from checker.system.instantiate.walk import nodes
+
+Binders = tuple[typed.Binder, ...]
+
+
+def is_temporal(expr: object) -> bool:
+    """Whether a temporal operator stands somewhere in ``expr``."""
+    return any(isinstance(n, typed.Temporal) for n in nodes(expr))
+
+
+def taken_for_granted(formula: typed.Expr) -> typed.Expr | None:
+    """What a run satisfies of which ``formula`` says something; ``None`` where no premise of it is
+    about whole runs."""
+    match formula:
+        case typed.Operation(type_, "=>", (premise, goal), span):
+            inner = taken_for_granted(goal)
+            if inner is not None:
+                return typed.Operation(type_, "and", (premise, inner), span)
+            return premise if is_temporal(premise) else None
+        case typed.Operation(type_, "and", parts, span):
+            found = [p for part in parts if (p := taken_for_granted(part)) is not None]
+            if len(found) < 2:
+                return found[0] if found else None
+            return typed.Operation(type_, "or", tuple(found), span)
+        case typed.Quantified(type_, "forall", binders, body, span):
+            inner = taken_for_granted(body)
+            return inner and typed.Quantified(type_, "exists", binders, inner, span)
+        case typed.Temporal(type_, "always", (body,), span):
+            inner = taken_for_granted(body)
+            return inner and typed.Temporal(type_, "eventually", (inner,), span)
+        case typed.Temporal(type_, "~>", (premise, _), span) if is_temporal(premise):
+            return typed.Temporal(type_, "eventually", (premise,), span)
+        case _:
+            return None
+
+
+def written(expr: typed.Expr, env: Env) -> str:
+    """``expr`` as a spec writes it."""
+    parts = spelled(expr, Env(env.world, env.instance, None))
+    return "".join(p if isinstance(p, str) else _value(p) for p in parts)
+
+
+def _value(expr: ir.Expr) -> str:
+    return value_text(expr.type, expr.value) if isinstance(expr, ir.Const) else "…"
+
+
+# ---- ways in which a goal comes true ----------------------------------------------------------
+
+
+def ways(formula: typed.Expr, env: Env) -> tuple[ir.Way, ...]:
+    """The alternatives of the goals of ``formula`` that are about state of the protocol."""
+    return tuple(way for goal, binders in _goals(formula, ()) for way in _ways(goal, binders, env))
+
+
+def _goals(formula: typed.Expr, binders: Binders) -> Iterator[tuple[typed.Expr, Binders]]:
+    """What is to be so in the end, or again and again, and the names that stand around it."""
+    match formula:
+        case typed.Temporal(_, "eventually", (part,), _) | typed.Temporal(_, "~>", (_, part), _):
+            yield from _inside(part, binders)
+        case typed.Temporal(_, "always", (part,), _) | typed.Operation(_, "=>", (_, part), _):
+            yield from _goals(part, binders)
+        case typed.Quantified(_, _, more, part, _):
+            yield from _goals(part, binders + more)
+        case typed.Operation(_, "and", parts, _):
+            for part in parts:
+                yield from _goals(part, binders)
+        case _:
+            return
+
+
+def _inside(goal: typed.Expr, binders: Binders) -> Iterator[tuple[typed.Expr, Binders]]:
+    match goal:
+        case typed.Quantified(_, _, more, part, _):
+            yield from _inside(part, binders + more)
+        case typed.Temporal(_, "always" | "eventually", (part,), _):
+            yield from _inside(part, binders)
+        case typed.Operation(_, "and", parts, _):
+            for part in parts:
+                yield from _inside(part, binders)
+        case _:
+            yield goal, binders
+
+
+def _ways(goal: typed.Expr, binders: Binders, env: Env) -> Iterator[ir.Way]:
+    if not isinstance(goal, typed.Operation) or goal.op != "or":
+        return
+    if is_temporal((goal, *(b.where for b in binders))):
+        return
+    for part in goal.args:
+        others = [other for other in goal.args if other is not part]
+        if _variables(part) and not _variables(part) & _variables(tuple(others)):
+            with aside():
+                holds = exists(binders, env, partial(lower, part))
+            yield ir.Way(holds, written(part, env), tuple(written(other, env) for other in others))
+
+
+def _variables(expr: object) -> frozenset[str]:
+    """The state of the protocol that ``expr`` reads."""
+    return frozenset(n.name for n in nodes(expr) if isinstance(n, typed.StateRef))
