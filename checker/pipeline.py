@@ -392,10 +392,11 @@ def _explained(
         return report
     from checker.explaining.asking import Clock
     from checker.explaining.reports import explained, with_others
+    from checker.explaining.resting import with_supports
 
     clock = Clock(options.explain or 0.0, options.threads, options.limits.memory, listener)
     if options.explain is not None:
-        report = explained(report, system, clock)
+        report = with_supports(explained(report, system, clock), system, clock)
     if options.kinds > 1 and not clock.stopped:
         clock = replace(clock, seconds=FOR_KINDS)
         report = with_others(report, system, options.kinds, clock)

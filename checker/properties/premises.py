@@ -100,16 +100,37 @@ def _inside(goal: typed.Expr, binders: Binders) -> Iterator[tuple[typed.Expr, Bi
 
 
 def _ways(goal: typed.Expr, binders: Binders, env: Env) -> Iterator[ir.Way]:
-    if not isinstance(goal, typed.Operation) or goal.op != "or":
-        return
     if is_temporal((goal, *(b.where for b in binders))):
         return
-    for part in goal.args:
-        others = [other for other in goal.args if other is not part]
-        if _variables(part) and not _variables(part) & _variables(tuple(others)):
+    alternatives = _alternatives(goal)
+    for part, wanted in alternatives:
+        others = tuple(other for other, _ in alternatives if other is not part)
+        if _variables(part) and not _variables(part) & _variables(others):
             with aside():
                 holds = exists(binders, env, partial(lower, part))
-            yield ir.Way(holds, written(part, env), tuple(written(other, env) for other in others))
+            besides = tuple(written(other, env) for other in others)
+            yield ir.Way(holds, written(part, env), besides, wanted)
+
+
+def _alternatives(goal: typed.Expr) -> list[tuple[typed.Expr, bool]]:
+    """The ways in which ``goal`` comes true, and whether each is more than a denial."""
+    match goal:
+        case typed.Operation(_, "or", parts, _):
+            return [(part, _denied(part) is None) for part in parts]
+        case typed.Operation(type_, "=>", (given, wanted), span):
+            otherwise = _denied(given) or typed.Operation(type_, "not", (given,), span)
+            return [(otherwise, False), (wanted, True)]
+        case _:
+            return []
+
+
+def _denied(expr: typed.Expr) -> typed.Expr | None:
+    """What ``expr`` denies, if it does."""
+    match expr:
+        case typed.Operation(_, "not", (part,), _):
+            return part
+        case _:
+            return None
 
 
 def _variables(expr: object) -> frozenset[str]:

@@ -559,11 +559,13 @@ class Given:
 @dataclass(frozen=True, slots=True)
 class Way:
     """One of several ways in which what is to be so in the end comes true: ``text``, where
-    ``holds``, for some values of the names around it; ``besides``: the others, in words."""
+    ``holds``, for some values of the names around it; ``besides``: the others, in words.
+    ``wanted``: it is more than that something is not so."""
 
     holds: Expr
     text: str
     besides: tuple[str, ...]
+    wanted: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,6 +94,7 @@ def _facts(report: Report) -> RenderableType:
         *(("expected", said) for said in _expectations(report)),
         *(("scenario", said) for said in _scenarios(report)),
         *(("kinds", said) for said in _kinds(report)),
+        *(("rests on", said) for said in _excuses(report)),
         *(("assumed", assumption) for assumption in assumptions(report)),
         *(("never", never) for never in report.never),
         *(("note", note) for note in report.notes),
@@ -188,6 +189,18 @@ def _scope(report: Report) -> str:
 def assumptions(report: Report) -> tuple[str, ...]:
     """What was taken for granted, each assumption once."""
     return tuple(dict.fromkeys(a for v in report.verdicts for a in v.assumptions))
+
+
+def _excuses(report: Report) -> Iterator[str]:
+    """The handlers whose promise decides a verdict by excusing somebody from the goal."""
+    for verdict in report.verdicts:
+        for one in verdict.rests_on.handlers if verdict.rests_on is not None else ():
+            if one.excuse:
+                yield (
+                    f"{verdict.property}: `{one.handler}` (line {one.at.line}) is taken in the end,"
+                    f" which sets what `{one.excuse}` reads and sends nothing; what nobody has to"
+                    " do is written `may upon`"
+                )
 
 
 def conclusion(report: Report) -> str:

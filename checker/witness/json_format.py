@@ -98,6 +98,11 @@ def _verdict(verdict: PropertyVerdict) -> dict[str, Any]:
         "queries": verdict.queries,
         "seconds": round(verdict.seconds, 6),
     }
+    if verdict.rests_on is not None:
+        document["rests_on"] = {
+            "handlers": [_flat(h) | {"at": _flat(h.at)} for h in verdict.rests_on.handlers],
+            "complete": verdict.rests_on.complete,
+        }
     if verdict.trace is not None:
         document["trace"] = trace_to_json(verdict.trace)
     if verdict.of_others:

@@ -44,7 +44,7 @@ def vacuous(
 def _ways_that_never_come(system: TransitionSystem, prop: Property) -> Iterator[str]:
     """The alternatives of the property's goals that nothing can make true, in words."""
     for way in prop.ways:
-        if never(system, way.holds):
+        if way.wanted and never(system, way.holds):
             others = " or ".join(f"`{other}`" for other in way.besides)
             yield f"`{way.text}` is never true: the property holds because of {others} alone"
 

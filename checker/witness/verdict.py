@@ -9,7 +9,7 @@ from typing import assert_never
 
 from checker.witness.answer import INTERRUPTED, Forecast, Reduced, Weight
 from checker.witness.proof import Proof
-from checker.witness.trace import ERRORS, Trace
+from checker.witness.trace import ERRORS, At, Trace
 
 __all__ = [
     "ERRORS",
@@ -18,7 +18,9 @@ __all__ = [
     "Expected",
     "PropertyVerdict",
     "Report",
+    "RestsOn",
     "ScenarioVerdict",
+    "Support",
     "Word",
     "exit_code_of",
     "meets",
@@ -73,6 +75,27 @@ def worst(codes: Iterable[int]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
+class Support:
+    """A handler without whose promise a verdict would be another one.
+
+    ``excuse``: of several ways in which the goal comes true the one of which the handler sets what
+    it reads, where it sends nothing; ``at``: where the handler is written.
+    """
+
+    handler: str
+    at: At
+    excuse: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RestsOn:
+    """The handlers that a verdict on liveness rests on; ``complete``: all were asked about."""
+
+    handlers: tuple[Support, ...]
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
 class PropertyVerdict:
     """The verdict about one property.
 
@@ -81,7 +104,7 @@ class PropertyVerdict:
     counterexamples, each of another kind, where they were asked for; ``of_others`` says whether
     there may be more.  ``up_to``: of what is ``BOUNDED``, the number of steps.  ``certificate``: of
     what is ``PROVED``, what shows it, in words.  ``queries``, ``seconds``: what a solver was asked
-    for it.
+    for it.  ``rests_on``: of liveness that holds, where that was asked.
     """
 
     property: str
@@ -97,6 +120,7 @@ class PropertyVerdict:
     certificate: str = ""
     queries: int = 0
     seconds: float = 0.0
+    rests_on: RestsOn | None = None
 
     def label(self) -> str:
         """The word as it is shown."""

@@ -65,6 +65,7 @@ protocol P {
   state dead = false
   state done = false
   state other = false
+  state member = true
   upon condition not dead { dead := true BODY }
   property asked: FORMULA
 }
@@ -86,6 +87,12 @@ GOALS = [
     alone("forall p in Proc: not p.dead ~> (p.dead or p.done or p.other)", "vacuous"),
     alone("forall p in Proc: eventually (p.dead and (p.done or p.dead))", "vacuous"),
     alone("eventually forall p in Proc: p.dead", "holds"),
+    alone("eventually forall p in Proc: p.other => p.dead", "holds"),
+    alone("eventually forall p in Proc: not p.other or p.dead", "holds"),
+    alone("eventually forall p in Proc: not p.dead => p.done", "vacuous"),
+    # That something is always so is no way that is missing.
+    alone("eventually forall p in Proc: p.member => p.dead", "holds"),
+    alone("eventually forall p in Proc: not p.member or p.dead", "holds"),
     # Cases of one variable are no ways that exclude each other.
     alone("eventually forall p in Proc: p.dead == false or p.dead == true", "holds"),
     # A promise that somebody may be excused from by a fault is the world's.
