@@ -59,6 +59,48 @@ JOB_CASES = [
 
 CASES = [
     Case(
+        "what was left open is chosen anew, what is stored stays",
+        """
+        protocol P {
+          state v : 0..1 = 0
+          init choose v
+          stable state s : 0..1 = 0
+          init choose s
+          stable state first : option<(0..1, 0..1)> = none
+          stable state again = false
+          upon init { first := some((v, s)) }
+          upon recover { again := true }
+          property stored: always forall p in Proc, a, b in (0..1):
+            p.first == some((a, b)) => p.s == b
+          property kept: always forall p in Proc, a, b in (0..1):
+            p.first == some((a, b)) => p.v == a
+          property kept_until_then: always forall p in Proc, a, b in (0..1):
+            p.first == some((a, b)) and not p.again => p.v == a or crashed(p)
+        }
+        check c of P {
+          n = 1  faults crash <= 1, recover  prove stored, kept, kept_until_then
+        }
+        """,
+        "stored holds, kept violated, kept_until_then holds",
+    ),
+    Case(
+        "init chooses once, with what was chosen before",
+        """
+        protocol P {
+          stable state s : 0..2 = 0
+          init choose s
+          state v : 0..2 = 0
+          init choose v when v != s
+          stable state again = false
+          upon recover { again := true }
+          property apart: always forall p in Proc: not crashed(p) => p.v != p.s
+          property anew: always forall p in Proc: p.again and not crashed(p) => p.v != p.s
+        }
+        check c of P { n = 1  faults crash <= 1, recover  prove apart, anew }
+        """,
+        "apart holds, anew holds",
+    ),
+    Case(
         "a crash right behind what is done together",
         """
         protocol P(a: Proc) implements Out {
