@@ -19,7 +19,8 @@ from checker.system.instantiate.world import BYZANTINE
 from checker.system.interpreter import State
 from checker.system.ir import MarkKind, Property, TransitionSystem, VariableKind
 from checker.system.passes import restrict
-from checker.system.passes.restrict import Copy, Fault, FaultKind
+from checker.system.passes.faults import Fault, FaultKind, fault_kind, faults_at_start, faults_of
+from checker.system.passes.restrict import Copy
 from checker.system.types import SetT, Type, Value
 from checker.witness.rerun import Moment, Run
 from checker.witness.show import show
@@ -100,20 +101,16 @@ def _faults(system: TransitionSystem, run: Run) -> dict[Fault, tuple[int, int | 
     """
     first: dict[Fault, int] = {}
     counts: Counter[Fault] = Counter()
-    for fault in restrict.faults_at_start(system, run.moments[0].state):
+    for fault in faults_at_start(system, run.moments[0].state):
         first[fault] = 0
         counts[fault] += 1
-    for number, moment in _numbered(run):
-        for event in moment.events:
-            for fault in restrict.faults_of_event(system, event):
-                first.setdefault(fault, number)
-                counts[fault] += 1
-    again = {
-        fault
-        for moment in loop_of(run)
-        for event in moment.events
-        for fault in restrict.faults_of_event(system, event)
-    }
+    steps = faults_of(system, (moment.events for _, moment in _numbered(run)))
+    for number, faults in enumerate(steps):
+        for fault in faults:
+            first.setdefault(fault, number)
+            counts[fault] += 1
+    looping = len(loop_of(run))
+    again = {fault for faults in steps[len(steps) - looping :] for fault in faults}
     return {f: (step, None if f in again else counts[f]) for f, step in first.items()}
 
 
@@ -189,7 +186,7 @@ def _types(system: TransitionSystem, fault: Fault) -> tuple[Type, ...]:
         faulty = system.variable(BYZANTINE).type
         assert isinstance(faulty, SetT)
         return (faulty.item,)
-    found = (info.types for info in system.marks if restrict.fault_kind(info) is fault.kind)
+    found = (info.types for info in system.marks if fault_kind(info) is fault.kind)
     return next(types for types in found if len(types) == len(fault.args))
 
 

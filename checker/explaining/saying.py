@@ -24,6 +24,13 @@ SHORT = {"never": "never does", "now": "has not"}
 DONE = ("history", "order", "twice")
 """Kinds of atoms that tell what a process did."""
 
+FAULTY = {
+    "byzantine": "which is Byzantine",
+    "omitting": "which omits messages",
+    "foreseen": "which is foreseen to crash",
+}
+"""What is said in passing of a faulty process that is up."""
+
 SHORTEST = 8
 """Two clauses of no more words are joined by `and`."""
 
@@ -227,7 +234,7 @@ class Voice:
         if fate is None:
             return ""
         if fate.faulty:
-            return "which is Byzantine" if fate.faulty == "byzantine" else "which omits messages"
+            return FAULTY[fate.faulty]
         if fate.crashed and clause.fact.true and clause.fact.atom.kind in DONE:
             return "which crashed later" if self._crashes_later(clause) else "which then crashed"
         return "which crashed" if fate.crashed else ""

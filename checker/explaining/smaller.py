@@ -11,14 +11,14 @@ more of them than its stem has is asked for; where there is none, their number i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from checker.explaining.asking import Clock, Inquiry
 from checker.system import interpreter
-from checker.system.interpreter import Event
 from checker.system.ir import Property, PropertyKind, TransitionSystem
 from checker.system.passes import restrict
+from checker.system.passes.faults import faults_at_start, faults_of
 from checker.witness.answer import Path
 from checker.witness.rerun import Moment, Run
 from checker.witness.trace import Cost
@@ -122,9 +122,10 @@ def cost_of(system: TransitionSystem, run: Run) -> Cost:
 
 def faults(system: TransitionSystem, run: Run) -> tuple[int, int]:
     """Faults before the loop of ``run``, and in it."""
-    start = len(restrict.faults_at_start(system, run.moments[0].state))
+    start = len(faults_at_start(system, run.moments[0].state))
     stem, loop = _split(run)
-    return start + _faults(system, stem), _faults(system, loop)
+    counts = [len(f) for f in faults_of(system, (moment.events for moment in (*stem, *loop)))]
+    return start + sum(counts[: len(stem)]), sum(counts[len(stem) :])
 
 
 def messages(system: TransitionSystem, run: Run) -> tuple[int, int]:
@@ -140,21 +141,15 @@ def loop_of(run: Run) -> tuple[Moment, ...]:
     return (*run.moments[run.loop + 1 :], run.closing)
 
 
-def _split(run: Run) -> tuple[list[Event], list[Event]]:
+def _split(run: Run) -> tuple[tuple[Moment, ...], tuple[Moment, ...]]:
+    """What a run does once, and what it repeats for ever."""
     loop = loop_of(run)
     stem = run.moments if not loop else run.moments[: (run.loop or 0) + 1]
-    return _events(stem), _events(loop)
+    return tuple(stem), loop
 
 
-def _events(moments: Iterable[Moment]) -> list[Event]:
-    return [event for moment in moments for event in moment.events]
-
-
-def _faults(system: TransitionSystem, events: list[Event]) -> int:
-    return sum(len(restrict.faults_of_event(system, event)) for event in events)
-
-
-def _messages(system: TransitionSystem, events: list[Event]) -> int:
+def _messages(system: TransitionSystem, moments: tuple[Moment, ...]) -> int:
+    events = (event for moment in moments for event in moment.events)
     return sum(restrict.is_message(system, event) for event in events)
 
 

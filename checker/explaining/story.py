@@ -26,6 +26,7 @@ def story(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) -> tuple[s
         for found in (
             _more_than_once(trace, facts, voice),
             _crashes(trace, facts, voice),
+            _foreseen(trace),
             _liars(trace),
             _losses(trace),
             _suspicions(trace),
@@ -233,6 +234,14 @@ def _step_of(trace: Trace, fact: Fact, voice: Voice, who: str) -> int | None:
 
 
 # ---- other faults -----------------------------------------------------------------------------
+
+
+def _foreseen(trace: Trace) -> Iterator[str]:
+    """Crashes that are still to come."""
+    who = [fate.process for fate in trace.fates if fate.faulty == "foreseen"]
+    if who:
+        it = "it" if len(who) == 1 else "them"
+        yield f"Oracles foresee that {listing(who)} will crash, and owe {it} nothing."
 
 
 def _liars(trace: Trace) -> Iterator[str]:

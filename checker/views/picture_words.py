@@ -12,7 +12,7 @@ from checker.views.picture_identity import Identities
 from checker.views.picture_parts import Line
 from checker.witness.causality import NOBODY, Arrow, How
 from checker.witness.phrases import opinion
-from checker.witness.trace import Event, Step, Trace
+from checker.witness.trace import FAULTY, Event, Step, Trace
 
 CHARACTER = 6.8
 """Width of a character of 11 pixels in a monospaced font, on the safe side."""
@@ -151,8 +151,7 @@ def fate_of(trace: Trace, process: str) -> str:
     """What became of a process, in a few words."""
     for fate in trace.fates:
         if fate.process == process:
-            words = {"byzantine": "Byzantine", "omitting": "omission-faulty"}
-            found = [words[fate.faulty]] if fate.faulty in words else []
+            found = [FAULTY[fate.faulty]] if fate.faulty else []
             if fate.crashed:
                 found.append("crashed")
             elif fate.recovered:

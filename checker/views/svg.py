@@ -112,8 +112,8 @@ def _heading(picture: Picture) -> tuple[list[str], float]:
 def _lane(lane: Lane, picture: Picture, prefix: str) -> str:
     x = number(lane.x)
     parts = [titled(f"{lane.process}: {lane.fate}" if lane.fate else lane.process)]
-    if lane.faulty:
-        hatch = "hatch" if lane.faulty == "byzantine" else "omits"
+    hatch = {"byzantine": "hatch", "omitting": "omits"}.get(lane.faulty)
+    if hatch is not None:
         high = number(picture.end - picture.top)
         parts.append(
             f'<rect x="{number(lane.x - 7)}" y="{number(picture.top)}" width="14"'

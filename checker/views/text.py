@@ -11,7 +11,7 @@ from checker.views.paper import pairs, stack
 from checker.views.spacetime import spacetime
 from checker.views.steps import LABEL, step_list
 from checker.witness.phrases import count, listing
-from checker.witness.trace import Copies, Fate, Trace
+from checker.witness.trace import FAULTY, Copies, Fate, Trace
 
 SAME = "(never received: the same as if the crash had kept it from being sent)"
 
@@ -161,8 +161,7 @@ def _indicated(fate: Fate) -> str:
 
 def _faults(fate: Fate) -> str:
     """What is wrong with a process; empty where it is correct."""
-    words = {"byzantine": "Byzantine", "omitting": "omission-faulty"}
-    found = [words[fate.faulty]] if fate.faulty in words else []
+    found = [FAULTY[fate.faulty]] if fate.faulty else []
     if fate.crashed:
         found.append("crashed")
     elif fate.recovered:

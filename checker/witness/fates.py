@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from checker.system import interpreter
+from checker.system.instantiate.doomed import TITLE as FORESEEN
 from checker.system.interpreter import State, named
 from checker.system.ir import MarkKind, TransitionSystem, VariableKind
 from checker.system.types import (
@@ -28,8 +29,9 @@ from checker.witness.rerun import Run
 from checker.witness.show import show
 from checker.witness.trace import Copies, Event, Fate, InFlight, Step
 
-FAULTY = ("byzantine", "omitting")
-"""Variables of the world that hold processes which are faulty without being down."""
+FAULTY = {"byzantine": "byzantine", "omitting": "omitting", FORESEEN: "foreseen"}
+"""Titles of the world's variables that hold processes which are faulty without being down, and what
+is said of those in :class:`checker.witness.trace.Fate`."""
 
 
 def fates_of(system: TransitionSystem, run: Run, steps: tuple[Step, ...]) -> tuple[Fate, ...]:
@@ -52,7 +54,12 @@ def fates_of(system: TransitionSystem, run: Run, steps: tuple[Step, ...]) -> tup
             elif event.kind == MarkKind.RECOVER:
                 down.discard(event.process)
     came_back = ever_crashed(steps) - down
-    faulty = {p: word for word in FAULTY for p in _members(system, run.last, word)}
+    faulty = {
+        process: word
+        for title, word in FAULTY.items()
+        for process in _members(system, run.last, title)
+        if process not in down or word != "foreseen"
+    }
     return tuple(
         Fate(
             process=p,

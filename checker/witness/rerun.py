@@ -8,7 +8,8 @@ from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.interpreter import Event, State, Transition
 from checker.system.ir import Property, PropertyKind, TransitionSystem
-from checker.system.passes.restrict import faults_of_event, is_message
+from checker.system.passes.faults import faults_of
+from checker.system.passes.restrict import is_message
 from checker.system.types import Value
 from checker.witness.answer import Path
 from checker.witness.lasso import Unfair, ledger, satisfies
@@ -124,8 +125,8 @@ def _step(system: TransitionSystem, before: State, after: State, number: int) ->
 
 def _taken(system: TransitionSystem, events: tuple[Event, ...]) -> tuple[int, int]:
     """How many faults and messages there are among ``events``."""
-    faults = sum(len(faults_of_event(system, event)) for event in events)
-    return faults, sum(is_message(system, event) for event in events)
+    (faults,) = faults_of(system, (events,))
+    return len(faults), sum(is_message(system, event) for event in events)
 
 
 def _failing(system: TransitionSystem, state: State) -> Transition:

@@ -116,12 +116,20 @@ class Step:
     cut: tuple[Event, ...] = ()
 
 
+FAULTY = {
+    "byzantine": "Byzantine",
+    "omitting": "omission-faulty",
+    "foreseen": "foreseen to crash",
+}
+"""What a process can be that is faulty without being down, in words."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fate:
     """What became of a process: what it indicated and performed, in order.
 
     ``crashed``: it is down at the end; ``recovered``: it was down and is back up; ``faulty``:
-    ``byzantine`` or ``omitting``, empty where it is neither.  ``again``: what a run that goes round
+    a key of ``FAULTY``, empty where it is none of these.  ``again``: what a run that goes round
     for ever repeats of ``deliveries``.
     """
 

@@ -16,6 +16,10 @@ from checker.system.ir import TRUE, Action, ActionKind, Expr, Justice, MarkKind,
 from checker.system.types import BOOL, SetT
 
 DOOMED = "@doomed"
+TITLE = "foreseen to crash"
+
+FORESEEN = "oracles foresee that {0} will crash"
+"""The mark of a crash that is foreseen."""
 
 
 def declare(world: World) -> None:
@@ -25,7 +29,7 @@ def declare(world: World) -> None:
     """
     if world.crash_bound == 0 or world.recovers or DOOMED in world.variables:
         return
-    world.add(DOOMED, SetT(world.proc), frozenset(), VariableKind.WORLD, "foreseen to crash")
+    world.add(DOOMED, SetT(world.proc), frozenset(), VariableKind.WORLD, TITLE)
 
 
 def spared(world: World, process: Expr) -> Expr:
@@ -62,9 +66,8 @@ def draft(world: World) -> None:
         _left(world),
     )
     doomed = world.read(DOOMED)
-    text = "oracles foresee that {0} will crash"
     body = (
-        mark(world, MarkKind.WORLD, text, ("process",), process),
+        mark(world, MarkKind.WORLD, FORESEEN, ("process",), process),
         ir.Assign(ir.Target(doomed.type, DOOMED, True), build.with_item(doomed, process)),
     )
     params = (Param(process.name, ir.Universe(world.proc), where),)

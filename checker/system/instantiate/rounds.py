@@ -10,8 +10,8 @@ from checker.system.build import conj, disj, entry, equal, fresh, member, negati
 from checker.system.instantiate import overflow
 from checker.system.instantiate.losses import WHILE_DOWN
 from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.world import World
-from checker.system.ir import FALSE, TRUE, Action, ActionKind, Apply, Block, Expr, Op
+from checker.system.instantiate.world import World, mark
+from checker.system.ir import FALSE, TRUE, Action, ActionKind, Apply, Block, Expr, MarkKind, Op
 from checker.system.types import BOOL, BagT, IntT, MapT, SeqT, default
 
 ROUND = "round"
@@ -47,6 +47,8 @@ def gone(world: World) -> Block:
     for link in world.links:
         if all(world.bound(f) == 0 for f in faults) and not lossy & link.kinds:
             continue
+        if lossy & link.kinds:
+            result.extend(_lost(world, world.read(link.variable)))
         names = (link.variable, *((overflow.variable(link),) if overflow.remembers(link) else ()))
         for name in names:
             network = world.read(name)
@@ -58,6 +60,25 @@ def gone(world: World) -> Block:
             else:
                 result.extend(_kept_apart(world, network, target))
     return tuple(result)
+
+
+def _lost(world: World, network: Expr) -> Block:
+    """Tells of what a link that loses still holds for processes that are correct: that is lost."""
+
+    def told(source: Expr, to: Expr, message: Expr) -> Block:
+        lost = mark(world, MarkKind.LOSE, "lose", ("from", "to", "message"), source, to, message)
+        return (ir.If(_due(world, source, to), (lost,)),)
+
+    if not isinstance(network.type, MapT):
+        envelope = ir.Local(build.element(network.type), fresh("_e"))
+        parts = tuple(build.item(envelope, i) for i in range(3))
+        return (ir.For(envelope.name, ir.Members(network, envelope.type), told(*parts), True),)
+    source, to = ir.Local(world.proc, fresh("_from")), ir.Local(world.proc, fresh("_to"))
+    queue = entry(entry(network, source), to)
+    message = ir.Local(build.element(queue.type), fresh("_m"))
+    each = ir.For(message.name, ir.Members(queue, message.type), told(source, to, message))
+    loop = ir.For(to.name, ir.Universe(world.proc), (each,))
+    return (ir.For(source.name, ir.Universe(world.proc), (loop,)),)
 
 
 def _stays(world: World, source: Expr, to: Expr) -> Expr:

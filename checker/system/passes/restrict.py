@@ -19,17 +19,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import TypeVar
 
 from checker.system import build, interpreter, ir
 from checker.system.build import conj, equal, negation
 from checker.system.evaluate import misfit
-from checker.system.instantiate.partitions import SPLITTING
-from checker.system.instantiate.world import BYZANTINE
 from checker.system.interpreter import Event, State
 from checker.system.ir import FALSE, TRUE, Block, Expr, MarkInfo, MarkKind, TransitionSystem
-from checker.system.types import BOOL, AtomT, IntT, SetT, Value
+from checker.system.passes.faults import Fault, FaultKind, byzantine, fault_kind, new
+from checker.system.types import BOOL, IntT, Value
 from checker.system.verify import verify
 
 FORBIDDEN = "@forbidden"
@@ -41,23 +39,6 @@ BEFORE = "@before."
 UNLIMITED = -1
 
 _Arg = TypeVar("_Arg")
-
-
-class FaultKind(StrEnum):
-    """What can go wrong in a run."""
-
-    CRASH = "crash"  # args: process
-    LOSS = "loss"  # args: sender, receiver, message, and the process that omits it, if one does
-    SPLIT = "split"  # args: the side of the network that is cut off
-    BYZANTINE = "byzantine"  # args: process; it is so from the start
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """Something that went wrong."""
-
-    kind: FaultKind
-    args: tuple[Value, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,22 +257,13 @@ def _paid(budget: Budget, condition: Expr, *, flags: bool) -> Block:
 # ---- what a mark costs ------------------------------------------------------------------------
 
 
-def fault_kind(info: MarkInfo) -> FaultKind | None:
-    """Which fault a mark tells of, if any."""
-    match info.kind:
-        case MarkKind.CRASH:
-            return FaultKind.CRASH
-        case MarkKind.LOSE:
-            return FaultKind.LOSS
-        case MarkKind.WORLD if info.text == SPLITTING:
-            return FaultKind.SPLIT
-        case _:
-            return None
-
-
-def any_fault(info: MarkInfo, args: tuple[Expr, ...]) -> Expr:
+def any_fault(system: TransitionSystem) -> Cost:
     """Costs one for each fault."""
-    return FALSE if fault_kind(info) is None else TRUE
+
+    def cost(info: MarkInfo, args: tuple[Expr, ...]) -> Expr:
+        return FALSE if fault_kind(info) is None else new(system, info, args)
+
+    return cost
 
 
 def any_message(info: MarkInfo, args: tuple[Expr, ...]) -> Expr:
@@ -303,23 +275,26 @@ def any_message(info: MarkInfo, args: tuple[Expr, ...]) -> Expr:
     return negation(equal(args[1], ir.Const(args[1].type, frozenset())))
 
 
-def this_fault(fault: Fault) -> Cost:
+def this_fault(system: TransitionSystem, fault: Fault) -> Cost:
     """Costs one for each time that it happens."""
 
     def cost(info: MarkInfo, args: tuple[Expr, ...]) -> Expr:
-        return same(args, fault.args) if fault_kind(info) is fault.kind else FALSE
+        if fault_kind(info) is not fault.kind:
+            return FALSE
+        return conj(same(args, fault.args), new(system, info, args))
 
     return cost
 
 
-def other_faults(known: tuple[Fault, ...]) -> Cost:
+def other_faults(system: TransitionSystem, known: tuple[Fault, ...]) -> Cost:
     """Costs one for each fault that is none of those ``known``."""
 
     def cost(info: MarkInfo, args: tuple[Expr, ...]) -> Expr:
         kind = fault_kind(info)
         if kind is None:
             return FALSE
-        return conj(*(negation(same(args, f.args)) for f in known if f.kind is kind))
+        others = (negation(same(args, f.args)) for f in known if f.kind is kind)
+        return conj(*others, new(system, info, args))
 
     return cost
 
@@ -355,23 +330,12 @@ def same(args: tuple[Expr, ...], values: tuple[Value, ...]) -> Expr:
     return conj(*(equal(arg, ir.Const(arg.type, value)) for arg, value in pairs))
 
 
-def byzantine(system: TransitionSystem) -> tuple[tuple[Value, Expr], ...]:
-    """Each process that may be Byzantine, with the condition that it is."""
-    for variable in system.variables:
-        if variable.name == BYZANTINE:
-            assert isinstance(variable.type, SetT) and isinstance(variable.type.item, AtomT)
-            who, faulty = variable.type.item, ir.Read(variable.type, BYZANTINE)
-            ranks = range(who.first, who.first + len(who.labels))
-            return tuple((p, build.member(ir.Const(who, p), faulty)) for p in ranks)
-    return ()
-
-
 # ---- budgets ----------------------------------------------------------------------------------
 
 
 def faults_at_most(system: TransitionSystem, most: int, name: str = "@faults") -> Budget:
     """A budget for faults of all kinds; ``most``: the largest number that is asked for."""
-    return Budget(name, most, any_fault, tuple(is_ for _, is_ in byzantine(system)))
+    return Budget(name, most, any_fault(system), tuple(is_ for _, is_ in byzantine(system)))
 
 
 def messages_at_most(most: int, name: str = "@messages") -> Budget:
@@ -384,7 +348,7 @@ def one_fault(system: TransitionSystem, fault: Fault, most: int, name: str) -> B
     start: tuple[Expr, ...] = ()
     if fault.kind is FaultKind.BYZANTINE:
         start = tuple(is_ for who, is_ in byzantine(system) if (who,) == fault.args)
-    return Budget(name, most, this_fault(fault), start)
+    return Budget(name, most, this_fault(system, fault), start)
 
 
 def no_other_fault(
@@ -394,7 +358,7 @@ def no_other_fault(
     start = tuple(
         is_ for who, is_ in byzantine(system) if Fault(FaultKind.BYZANTINE, (who,)) not in known
     )
-    return Budget(name, 0, other_faults(known), start)
+    return Budget(name, 0, other_faults(system, known), start)
 
 
 def one_copy(copy: Copy, name: str) -> Budget:
@@ -403,21 +367,6 @@ def one_copy(copy: Copy, name: str) -> Budget:
 
 
 # ---- what a run took --------------------------------------------------------------------------
-
-
-def faults_of_event(system: TransitionSystem, event: Event) -> tuple[Fault, ...]:
-    """The fault that an event is, if it is one."""
-    kind = fault_kind(system.marks[event.mark])
-    return () if kind is None else (Fault(kind, event.args),)
-
-
-def faults_at_start(system: TransitionSystem, state: State) -> tuple[Fault, ...]:
-    """The processes that are Byzantine."""
-    return tuple(
-        Fault(FaultKind.BYZANTINE, (who,))
-        for who, is_ in byzantine(system)
-        if interpreter.holds(system, is_, state)
-    )
 
 
 def is_message(system: TransitionSystem, event: Event) -> bool:

@@ -13,7 +13,7 @@ from checker.witness.trace import At, Event, Failure, Step, Trace
 UNSEEN = ("branch", "point", "message")
 """Kinds of events that say nothing to a reader beyond what others say."""
 
-FAULTY = {"byzantine": "Byzantine", "omitting": "omits"}
+FAULTY = {"byzantine": "Byzantine", "omitting": "omits", "foreseen": "will crash"}
 """What is said beside the name of a faulty process."""
 
 
