@@ -618,6 +618,7 @@ class MarkKind(StrEnum):
     TIMER = "timer"  # args: process; text: the timer's name, with start or cancel before it
     TIMEOUT = "timeout"  # args: process; text: the timer's name
     DETECT = "detect"  # args: process, then those of the indication that an oracle makes
+    CHOICE = "choice"  # args: process (but for shared state), value; text: what starts with it
     FORGE = "forge"  # args: Byzantine process, receiver, message
     WORLD = "world"  # args: any; text: what happens, with {0} … for the arguments
     MESSAGE = "message"  # a message of this type is sent; text: its name

@@ -108,8 +108,13 @@ def _block(trace: Trace, order: Causality, step: Step, spoken: frozenset[str]) -
     idle = not at and not arrows and not ghosts
     local = any(item.mark == m.TIMER for item in at)
     world = any(e.kind == "world" and not _asked(e) for e in step.events) and not local
-    bar = step.headline if idle or world else ""
+    bar = step.headline if idle or world or shared_choices(step) else ""
     return Block(step, arrows, tuple(at), ghosts, bar)
+
+
+def shared_choices(step: Step) -> list[str]:
+    """What shared state starts with, where that is left open."""
+    return [e.name for e in step.events if e.kind == "choice" and not e.process]
 
 
 def _items(trace: Trace, step: Step, arrows: tuple[Arrow, ...], ghosts: set[str]) -> list[Item]:
@@ -142,6 +147,8 @@ def _item(trace: Trace, step: Step, event: Event, arrows: tuple[Arrow, ...]) -> 
             return [Item(who, m.PERFORM, f"performs {name}", ACTED)]
         case "store":
             return [Item(who, m.STORE, f"stores {name}", TOLD)]
+        case "choice":
+            return [Item(who, "", name, TOLD)]
         case "timer":
             return [Item(who, m.TIMER, name.replace("the timer ", "").replace("`", ""), QUIET)]
         case "timeout":

@@ -86,7 +86,7 @@ class _Diagram:
             said = _note(event)
             if said and event.process in self._names:
                 yield self._note(event.process, said, indent)
-            elif said and event.kind == "world":
+            elif said and not event.process:
                 yield self._over_all(said, indent)
         gone = [f"{e.message} to {', '.join(e.peers)}" if e.message else e.name for e in step.cut]
         if gone and step.process in self._names:
@@ -138,6 +138,8 @@ def _note(event: Event) -> str:
             return f"stores {event.name}"
         case "timeout":
             return f"timeout {event.name}".strip()
+        case "choice":
+            return event.name if event.process else event.sentence
         case "detect" | "world":
             return event.sentence
         case _:

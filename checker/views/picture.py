@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from rich.cells import cell_len
 
+from checker.views.happenings import shared_choices
 from checker.views.picture_arrows import Arrows
 from checker.views.picture_identity import Identities
 from checker.views.picture_parts import Bar, Box, Label, Lane, LoopBox, Mark, Picture, Span
@@ -47,6 +48,9 @@ LEAST = 460.0
 
 STRIPS = 88.0
 """How far below the end of the run the strips start."""
+
+BAR = 42.0
+"""Height of what concerns all lanes."""
 
 BASE, CRASH, OTHERS = 46.0, 24.0, 26.0
 """Height of a step, and what a crash inside it and marks on other lanes add to it."""
@@ -82,11 +86,13 @@ class _Plan:
         self._place_lanes()
 
     def _height(self, step: Step) -> float:
-        if self._is_bar(step):
-            return 42.0
         seats = self._seats[step.number]
-        if not step.number and not seats:
-            return 16.0
+        if not step.number:
+            lines = max((len(seat.lines) for seat in seats), default=0)
+            height = BASE + LINE * max(0, lines - 2) + OTHERS if seats else 16.0
+            return height + BAR if self._is_bar(step) else height
+        if self._is_bar(step):
+            return BAR
         own = [seat for seat in seats if seat.kind != "also"]
         lines = sum(len(seat.lines) for seat in own)
         crash = any(seat.kind == "crash" for seat in own[1:])
@@ -95,6 +101,8 @@ class _Plan:
         return BASE + LINE * max(0, lines - 2) + CRASH * crash + OTHERS * others
 
     def _is_bar(self, step: Step) -> bool:
+        if not step.number:
+            return bool(shared_choices(step))
         return is_everybodys(step, self._homes[step.number])
 
     def _place_lanes(self) -> None:
@@ -158,8 +166,10 @@ class _Plan:
         )
 
     def _marks_of(self, step: Step) -> Iterator[tuple[Seat, float, bool]]:
-        """The seats of ``step``, with their heights."""
+        """The seats of ``step``, with their heights; those of the start are below its bar."""
         y = self._y(step.number)
+        if not step.number and self._is_bar(step):
+            y += BAR - OTHERS
         for i, seat in enumerate(self._seats[step.number]):
             if seat.kind == "also":
                 yield seat, y + OTHERS + (CRASH if self._crashes(step) else 0), False

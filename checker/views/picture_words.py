@@ -71,10 +71,13 @@ def title_of(step: Step) -> str:
     parts = [step.headline]
     for event in step.events:
         told = event.kind in ("indication", "request") and event.outermost
-        if told or event.kind in ("send", "perform", "store", "timeout", "detect", "recover"):
+        if told or event.kind in ("send", "perform", "store", "choice", "timeout", "detect", "recover"):
             parts.append(event.sentence)
     said = "; ".join(part for i, part in enumerate(parts) if not i or part not in parts[0])
-    return f"Step {step.number}: {said}" if step.number else f"The start: {said}"
+    if step.number:
+        return f"Step {step.number}: {said}"
+    said = "; ".join(parts[1:])
+    return f"The start: {said}" if said else "The start"
 
 
 def _line(step: Step, event: Event, most: int, identities: Identities) -> list[Line]:
@@ -88,6 +91,8 @@ def _line(step: Step, event: Event, most: int, identities: Identities) -> list[L
             text, identity = f"perform {text}", identities.of(text)
         case "store":
             pass
+        case "choice":
+            sign = ""
         case "timeout":
             text = text or "timeout"
         case "detect":

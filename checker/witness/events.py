@@ -37,6 +37,7 @@ def acting(system: TransitionSystem, events: Iterable[interpreter.Event]) -> str
         if info.kind is MarkKind.FORGE:
             return show(info.types[1], event.args[1])
         nobodys = info.kind in SILENT or info.kind is MarkKind.WORLD or not event.args
+        nobodys = nobodys or (info.kind is MarkKind.CHOICE and len(event.args) == 1)
         if not first and not nobodys:
             first = show(info.types[0], event.args[0])
     return first
@@ -86,6 +87,11 @@ def _told(info: MarkInfo, event: interpreter.Event) -> Event:
             return _event(
                 info, f"{who} stores {info.text} = {value}", who, f"{info.text} = {value}"
             )
+        case MarkKind.CHOICE:
+            *whose, value = texts
+            said = f"{info.text} = {value}"
+            of = f"{whose[0]} starts" if whose else "the run starts"
+            return _event(info, f"{of} with {said}", "".join(whose), said)
         case MarkKind.TIMER:
             verb, _, name = info.text.partition(" ")
             said = f"{verb}s {timer(name)}"

@@ -19,6 +19,7 @@ from checker.witness.cut import cut_short
 from checker.witness.events import acting, at, told
 from checker.witness.explain import sentence
 from checker.witness.fates import copies_of, ever_crashed, fates_of, in_flight
+from checker.witness.phrases import listing
 from checker.witness.rerun import Moment, Run
 from checker.witness.show import encode, show
 from checker.witness.trace import (
@@ -173,7 +174,8 @@ LEADING = {
 
 def _headline(moment: Moment, events: tuple[Event, ...]) -> str:
     if moment.transition is None:
-        return "the start"
+        shared = [e.name for e in events if e.kind == MarkKind.CHOICE and not e.process]
+        return f"the start: {listing(shared)}" if shared else "the start"
     kind = moment.transition.action.kind
     leading = [e for wanted in LEADING[kind] for e in events if e.kind == wanted]
     unseen = going_on(moment.transition) or _instance(moment.transition)

@@ -9,8 +9,8 @@ from checker.system.instantiate.dispatch import unasked
 from checker.system.instantiate.expressions import Env, as_domain, lower
 from checker.system.instantiate.sizes import refuse
 from checker.system.instantiate.stack import bottom_up, prefix_of
-from checker.system.instantiate.world import Instance, World, bounded
-from checker.system.ir import TRUE, Block, Expr, VariableKind
+from checker.system.instantiate.world import Instance, World, bounded, mark
+from checker.system.ir import TRUE, Block, Expr, MarkKind, VariableKind
 from checker.system.types import MapT, default
 
 
@@ -105,4 +105,13 @@ def choose_initial(world: World, choice: typed.InitChoice, target: ir.Target, en
         where = lower(choice.where, env.bind(choice.name, local))
     stored = build.coerce(local, target.type)
     assign = ir.Assign(target, stored, world.place(choice.span))
-    return (ir.Choose(local.name, domain, where), assign)
+    return (ir.Choose(local.name, domain, where), assign, _told(choice, target, env, stored))
+
+
+def _told(choice: typed.InitChoice, target: ir.Target, env: Env, value: Expr) -> ir.Mark:
+    """Tells what was chosen."""
+    world, place = env.world, env.world.place(choice.span)
+    title = world.variables[target.name].title
+    if env.self is None:
+        return mark(world, MarkKind.CHOICE, title, ("value",), value, place=place)
+    return mark(world, MarkKind.CHOICE, title, ("self", "value"), env.self, value, place=place)
