@@ -21,7 +21,8 @@ def context(system: TransitionSystem, prop: Property, run: Run, trace: Trace) ->
 
     To the violation belong the steps at which what the property speaks of got its final value, and
     faults.  What never happens has no past of its own: where that is what is violated, all belongs
-    to it that the named processes do, that comes of this, and a loop.  Where nothing is found to
+    to it that the named processes do (where none is named, that any does), that comes of this, and
+    a loop.  Where nothing is found to
     belong to it, no step is context.
     """
     found = facts(system, prop, run)
@@ -55,6 +56,7 @@ def _targets(
     if prop.kind is PropertyKind.LIVENESS:
         named = {voice.filled((f.atom.owner,), f) for f in found if f.atom.owner is not None}
         named |= set(_owners(voice, found, trace))
+        named = named or set(trace.processes)
         theirs = {step.number for step in trace.steps if lane_of(step) in named}
         yield from _after(trace, theirs)
 

@@ -110,7 +110,8 @@ def causality(trace: Trace) -> Causality:
     A step depends on the one before it at its process (ticks of its clock and ends of rounds are
     such steps, too), on the steps that sent what it receives, on the crash that a detector tells
     of, and, where it reads or writes what every process sees
-    (shared variables, and the world's, such as a split network), on the last one that wrote there.
+    (shared variables, what oracles have noted, and the world's, such as a split network), on those
+    that wrote there; one that writes shared state also on those that have read what was there.
     """
     closing = () if trace.closing is None else (trace.closing,)
     steps = (*trace.steps, *closing)
@@ -125,6 +126,7 @@ def causality(trace: Trace) -> Causality:
             causes[arrow.ended].add(arrow.sent)
     _crashes_told(steps, causes)
     _common(steps, causes)
+    _read(steps, causes)
     for number in range(1, len(steps)):
         causes[number].discard(number)
         if not causes[number]:
@@ -187,6 +189,21 @@ def _common(steps: tuple[Step, ...], causes: list[set[int]]) -> None:
             if previous is not None:
                 causes[step.number].add(previous)
             last[NOBODY] = step.number
+
+
+def _read(steps: tuple[Step, ...], causes: list[set[int]]) -> None:
+    """What is read was written before; and what is written of shared state was read before as it
+    was then."""
+    written: dict[str, dict[str, int]] = defaultdict(dict)
+    readers: dict[str, set[int]] = defaultdict(set)
+    for step in steps[1:]:
+        for variable in step.reads:
+            causes[step.number].update(written[variable].values())
+            readers[variable].add(step.number)
+        for change in step.changes:
+            if change.kind == "shared":
+                causes[step.number] |= readers.pop(change.variable, set())
+            written[change.variable][change.process] = step.number
 
 
 CAUGHT_UP = ", after what was still to come"

@@ -14,6 +14,7 @@ from checker.system.ir import (
     Variable,
     VariableKind,
 )
+from checker.system.tree import nodes
 from checker.system.types import AtomT, MapT, default, universe
 from checker.witness.cut import cut_short
 from checker.witness.events import acting, at, told
@@ -122,7 +123,21 @@ def _step(system: TransitionSystem, number: int, before: State | None, moment: M
         changes=changes,
         state=_data(system, moment.state),
         cut=cut_short(system, before, moment),
+        reads=() if moment.transition is None else _read(system, moment.transition.action),
     )
+
+
+def _read(system: TransitionSystem, action: ir.Action) -> tuple[str, ...]:
+    """The variables that ``action`` may read and others may have written.
+
+    Shared ones; and an oracle goes by what it has noted of everybody.
+    """
+    kinds = {VariableKind.SHARED}
+    if action.kind is ActionKind.DETECT:
+        kinds.add(VariableKind.HISTORY)
+    code = (*action.params, action.guard, *action.body)
+    read = {node.variable for node in nodes(code) if isinstance(node, ir.Read)}
+    return tuple(v.name for v in system.variables if v.kind in kinds and v.name in read)
 
 
 def _whose(system: TransitionSystem, moment: Moment) -> str:

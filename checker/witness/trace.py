@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from checker.witness.phrases import count, listing
 
-FORMAT = 3
-"""Version of the trace document; 3 has the spec's text, places in it, and an explanation."""
+FORMAT = 4
+"""Version of the trace document; 4 has what steps read of others, and what was chosen at first."""
 
 ERRORS = "errors of the run"
 """The name under which an error of the run is reported where no property's verdict carries it."""
@@ -102,7 +102,9 @@ class Step:
     """One state of the run, and what happened on the way to it (step 0 is the start).
 
     ``cut``: what its handler would have gone on to do, had its process not crashed inside it; a
-    multicast that was cut short has the receivers that it missed as ``peers``.
+    multicast that was cut short has the receivers that it missed as ``peers``.  ``reads``: the
+    variables that others may have written and that the step may have read: shared ones, and what
+    an oracle has noted.
     """
 
     number: int
@@ -114,6 +116,7 @@ class Step:
     changes: tuple[Change, ...]
     state: Mapping[str, Json]
     cut: tuple[Event, ...] = ()
+    reads: tuple[str, ...] = ()
 
 
 FAULTY = {

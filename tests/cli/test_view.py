@@ -185,7 +185,7 @@ def test_a_run_that_another_version_wrote(trace: Path, spec: Path, capsys: Out) 
         (b"", "E006"),
         (b"{", "E006"),
         (b"[]", "E006"),
-        (b'{"format": 3, "kind": "bivalence trace"}', "'tool' is missing"),
+        (b'{"format": 4, "kind": "bivalence trace"}', "'tool' is missing"),
         (b'{"format": ' + b"9" * 5000 + b"}", "E006"),
         (b'{"format": "\\ud800"}', "E006"),
         (b'[{"kind": "bivalence report"}]', "is a report, not a trace"),

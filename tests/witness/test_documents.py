@@ -138,6 +138,7 @@ def test_other_versions_and_other_documents_are_refused() -> None:
     document = trace_to_json(trace_of(made()))
     assert code_of({**document, "format": 1}) == "E005"
     assert code_of({**document, "format": 2}) == "E005"
+    assert code_of({**document, "format": 3}) == "E005"
     assert code_of([]) == "E006"
     assert code_of({}) == "E006"
     assert code_of(report_to_json(made())) == "E006"

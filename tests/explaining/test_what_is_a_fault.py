@@ -1,0 +1,101 @@
+"""A fault is a fault wherever faults are counted: foreseen, or without a step of its own."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from checker.pipeline import Options, run_check
+from checker.resources import specs
+from checker.views.picture_words import fate_of
+from checker.views.text import trace_view
+from checker.witness.trace import Cost, Explanation, Trace
+
+FORESEEN = """
+protocol FirstDelivered implements UniformConsensus {
+  uses tob : UniformTotalOrderBroadcast
+  message VALUE(v: 0..1)
+  state done = false
+  upon request propose(v) { tob.broadcast(VALUE(v)) }
+  upon tob.deliver(p, VALUE(v)) when not done { done := true  decide(v) }
+}
+check crash_one of FirstDelivered {
+  n = 2
+  faults crash <= 1
+  given tob as oracle
+  clients { p1 proposes 0  p2 proposes 1 }
+  expect uniform_consensus_agreement violated
+}
+check no_crash of FirstDelivered {
+  n = 2
+  given tob as oracle
+  clients { p1 proposes 0  p2 proposes 1 }
+  expect uniform_consensus_agreement holds
+}
+"""
+
+ROUNDS = """
+protocol Once {
+  message M
+  role sender(1) {
+    state tired = false
+    upon timeout when not tired { tired := true  send M to receiver }
+  }
+  role receiver(1) {
+    state got = false
+    upon receive M { got := true }
+  }
+  property arrives : eventually forall r in receiver: r.got
+}
+check losing of Once { links LINKS  timing synchronous  expect arrives violated }
+"""
+
+
+def explained(path: Path | str, check: str, prop: str) -> tuple[Trace, Explanation]:
+    report = run_check(str(path), check, Options(explain=30.0))
+    (trace,) = (v.trace for v in report.verdicts if v.property == prop)
+    assert trace is not None and trace.explanation is not None
+    return trace, trace.explanation
+
+
+def shown(trace: Trace) -> str:
+    console = Console(width=100, file=io.StringIO(), record=True)
+    console.print(trace_view(trace))
+    return console.export_text()
+
+
+def test_a_crash_that_is_foreseen_is_a_fault(tmp_path: Path) -> None:
+    """Without a crash the property holds, so no run that violates it has no fault."""
+    path = tmp_path / "foreseen.bcast"
+    path.write_text(FORESEEN)
+    (verdict,) = run_check(str(path), "no_crash", Options()).verdicts
+    assert verdict.word == "holds"
+    trace, said = explained(path, "crash_one", "uniform_consensus_agreement")
+    assert said.before is not None and said.after is not None
+    assert (said.before.faults, said.after.faults) == (1, 1)
+    assert [a.outcome for a in said.ablations if a.kind == "fault"] == ["holds"]
+    faulty = [f for f in trace.fates if f.crashed or f.faulty]
+    assert len(faulty) == 1
+    assert shown(trace).count("(correct)") == 1
+    assert sorted(fate_of(trace, p) == "correct" for p in trace.processes) == [False, True]
+
+
+@pytest.mark.parametrize("links", ["lossy", "lossy, fifo"])
+def test_what_is_lost_at_the_end_of_a_round_is_lost(tmp_path: Path, links: str) -> None:
+    path = tmp_path / "rounds.bcast"
+    path.write_text(ROUNDS.replace("LINKS", links))
+    trace, said = explained(path, "losing", "arrives")
+    assert said.after is not None and said.after.faults == 1
+    lost = [e for step in trace.steps for e in step.events if e.kind == "lose"]
+    assert len(lost) == 1
+    assert [a.outcome for a in said.ablations if a.kind == "fault"] == ["holds"]
+
+
+def test_a_loss_that_the_violation_needs_stays() -> None:
+    path = specs() / "links/sequence_numbers.bcast"
+    _, said = explained(path, "lossy_for_ever", "all_arrive")
+    assert said.after == Cost(1, 1, 3)
+    assert [(a.kind, a.outcome) for a in said.ablations] == [("fault", "holds")]
