@@ -13,7 +13,7 @@ from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import member, negation
 from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.walk import nodes
+from checker.system.instantiate.walk import logs, nodes
 from checker.system.instantiate.world import World
 from checker.system.ir import Block, EffectDef, EffectKind, Expr, VariableKind
 from checker.system.types import SeqT, Type, default
@@ -33,21 +33,13 @@ class Acts:
 
     def need(self, formula: typed.Expr) -> None:
         """Notes what ``formula`` asks for."""
-        plain: set[int] = set()
         for node in nodes(formula):
-            match node:
-                case typed.Operation(_, "in" | "not in", (_, typed.Acts() as acts), _):
-                    plain.add(id(acts))
-                case typed.Binder(_, typed.Acts() as acts, _):
-                    plain.add(id(acts))
-                case typed.RepeatedAct(_, kind):
-                    self.repeated.add(kind)
-                    self.sets.add(kind)
-                case _:
-                    pass
-        for node in nodes(formula):
-            if isinstance(node, typed.Acts):
-                (self.sets if id(node) in plain else self.sequences).add(node.kind)
+            if isinstance(node, typed.RepeatedAct):
+                self.repeated.add(node.kind)
+                self.sets.add(node.kind)
+        for log, ordered in logs(formula):
+            if isinstance(log, typed.Acts):
+                (self.sequences if ordered else self.sets).add(log.kind)
 
     def declare(self) -> None:
         """Declares the variables, and the effects ``perform`` and ``perform idempotent``."""

@@ -23,7 +23,7 @@ from checker.lang.check_history import history_name
 from checker.properties.acts import Acts
 from checker.system import build, ir
 from checker.system.build import entry, fresh, member
-from checker.system.instantiate.walk import nodes
+from checker.system.instantiate.walk import logs, nodes
 from checker.system.instantiate.world import World
 from checker.system.ir import Block, EffectDef, EffectKind, Expr, VariableKind
 from checker.system.types import MapT, SeqT, SetT, TupleT, Type, default
@@ -49,13 +49,8 @@ class Histories:
 
     def need(self, formula: typed.Expr) -> None:
         """Notes what ``formula`` asks for."""
-        plain: set[int] = set()
         for node in nodes(formula):
             match node:
-                case typed.Operation(_, "in" | "not in", (_, typed.History() as history), _):
-                    plain.add(id(history))
-                case typed.Binder(_, typed.History() as history, _):
-                    plain.add(id(history))
                 case typed.HistoryOrder(_, kind, op):
                     self.sequences.add((kind, op))
                 case typed.Repeated(_, kind, op):
@@ -68,10 +63,9 @@ class Histories:
                 case _:
                     pass
         self.acts.need(formula)
-        for node in nodes(formula):
-            if isinstance(node, typed.History):
-                wanted = self.sets if id(node) in plain else self.sequences
-                wanted.add((node.kind, node.op))
+        for history, ordered in logs(formula):
+            if isinstance(history, typed.History):
+                (self.sequences if ordered else self.sets).add((history.kind, history.op))
 
     # ---- variables ----------------------------------------------------------------------------
 

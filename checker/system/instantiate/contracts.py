@@ -11,7 +11,7 @@ from checker.system.instantiate import calls, doomed
 from checker.system.instantiate.clauses import Clause, bound_by, clause_of, request_of
 from checker.system.instantiate.expressions import Env, exists, lower
 from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.walk import nodes
+from checker.system.instantiate.walk import logs, nodes
 from checker.system.instantiate.world import Instance, World, bounded, enumerable
 from checker.system.ir import TRUE, Block, Expr, Param, Quantifier, VariableKind
 from checker.system.types import BOOL, IntT, MapT, SeqT, TupleT, Type, cardinality, default
@@ -46,8 +46,6 @@ class Contract:
             for part in (*clause.binders, clause.premise, clause.goal):
                 for node in nodes(part) if part is not None else ():
                     match node:
-                        case typed.History(_, kind, op):
-                            self.sets.add((kind, op))
                         case typed.HistoryOrder(_, kind, op):
                             self.sequences.add((kind, op))
                         case typed.Repeated(_, kind, op):
@@ -55,6 +53,10 @@ class Contract:
                             self.sets.add((kind, op))
                         case _:
                             pass
+                for history, ordered in logs(part):
+                    if isinstance(history, typed.History):
+                        event = (history.kind, history.op)
+                        (self.sequences if ordered else self.sets).add(event)
             if self._of_all(clause):
                 self.sets |= set(self._requests())
 

@@ -24,3 +24,20 @@ def expressions_of(root: object) -> Iterator[typed.Expr]:
     for node in nodes(root):
         if isinstance(node, typed.Expr):
             yield node
+
+
+def logs(formula: object) -> Iterator[tuple[typed.History | typed.Acts, bool]]:
+    """The histories that ``formula`` speaks of, and of each whether their order, their number or a
+    position in them is asked for, and not only who is a member."""
+    members: set[int] = set()
+    for node in nodes(formula):
+        match node:
+            case typed.Operation(_, "in" | "not in", (_, typed.History() | typed.Acts() as log), _):
+                members.add(id(log))
+            case typed.Binder(_, typed.History() | typed.Acts() as log, _):
+                members.add(id(log))
+            case _:
+                pass
+    for node in nodes(formula):
+        if isinstance(node, typed.History | typed.Acts):
+            yield node, id(node) not in members
