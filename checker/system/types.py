@@ -157,6 +157,42 @@ def _product(items: tuple[Type, ...]) -> int:
     return total
 
 
+def cardinality_up_to(type_: Type, limit: int) -> int:
+    """The number of values of ``type_``, or ``limit`` where there are more; no number that is
+    computed on the way is much larger.  Bags have as many as anybody wants."""
+    match type_:
+        case TupleT(items):
+            return _product_up_to([cardinality_up_to(t, limit) for t in items], limit)
+        case OptionT(item):
+            return min(1 + cardinality_up_to(item, limit), limit)
+        case SetT(item):
+            return min(1 << cardinality_up_to(item, limit.bit_length()), limit)
+        case MapT(key, value):
+            values = cardinality_up_to(value, limit)
+            entries = cardinality_up_to(key, limit.bit_length())
+            return 1 if values == 1 else min(values**entries, limit)
+        case SeqT(item, cap):
+            one = cardinality_up_to(item, limit)
+            if one == 1:
+                return min(cap + 1, limit)
+            return min(sum(one**k for k in range(min(cap, limit.bit_length()) + 1)), limit)
+        case VariantT(_, cases):
+            sizes = (_product_up_to([cardinality_up_to(t, limit) for _, t in case.fields], limit)
+                     for case in cases)  # fmt: skip
+            return min(sum(sizes), limit)
+        case BagT():
+            return limit
+        case _:
+            return min(cardinality(type_), limit)
+
+
+def _product_up_to(sizes: list[int], limit: int) -> int:
+    total = 1
+    for size in sizes:
+        total = min(total * size, limit)
+    return total
+
+
 def universe(type_: Type) -> Iterator[Value]:
     """All values of ``type_`` in ascending rank: the canonical order of every enumeration.
 

@@ -23,6 +23,9 @@ LINE = 15.0
 SIGN = 17.0
 """Width of the sign in front of a line."""
 
+TOLD = ("send", "perform", "store", "choice", "timeout", "detect", "recover")
+"""Kinds of events that the title of a step tells of."""
+
 CRASHES = Line("", "crashes", "crashes")
 
 
@@ -71,7 +74,7 @@ def title_of(step: Step) -> str:
     parts = [step.headline]
     for event in step.events:
         told = event.kind in ("indication", "request") and event.outermost
-        if told or event.kind in ("send", "perform", "store", "choice", "timeout", "detect", "recover"):
+        if told or event.kind in TOLD:
             parts.append(event.sentence)
     said = "; ".join(part for i, part in enumerate(parts) if not i or part not in parts[0])
     if step.number:

@@ -10,6 +10,7 @@ from checker.system.build import conj, equal, fresh
 from checker.system.instantiate import calls, fairness, receptions
 from checker.system.instantiate.dispatch import guarded, run_handler
 from checker.system.instantiate.expressions import Env, lower
+from checker.system.instantiate.extent import enumerable
 from checker.system.instantiate.sizes import refuse
 from checker.system.instantiate.statements import Root, run_call
 from checker.system.instantiate.world import (
@@ -17,7 +18,6 @@ from checker.system.instantiate.world import (
     Draft,
     Instance,
     World,
-    enumerable,
     mark,
 )
 from checker.system.ir import (

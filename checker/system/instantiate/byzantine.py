@@ -12,8 +12,9 @@ from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import at_most, conj, disj, fresh, member, negation
 from checker.system.instantiate import links
+from checker.system.instantiate.extent import bounded
 from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.world import BYZANTINE, Draft, Instance, World, bounded, mark
+from checker.system.instantiate.world import BYZANTINE, Draft, Instance, World, mark
 from checker.system.ir import (
     FALSE,
     TRUE,
@@ -26,16 +27,11 @@ from checker.system.ir import (
 )
 from checker.system.types import (
     BOOL,
-    BagT,
     IntT,
-    MapT,
-    OptionT,
-    SeqT,
-    SetT,
-    TupleT,
     Type,
     VariantT,
     cardinality,
+    cardinality_up_to,
 )
 
 LARGEST = 1 << 16
@@ -128,11 +124,11 @@ def _countable(world: World) -> None:
                         f"its field `{name}` has no bound"
                     )
                     raise refuse("C202", message, decl.span, hint)
-    total = _up_to(world.network, 1 << 64)
+    total = cardinality_up_to(world.network, 1 << 64)
     if total <= LARGEST:
         return
     sizes = [
-        (_up_to(type_, 1 << 64), name, decl)
+        (cardinality_up_to(type_, 1 << 64), name, decl)
         for instance in found
         for decl in instance.protocol.messages
         for name, type_ in _fields(instance, decl)
@@ -162,36 +158,3 @@ def _variants(type_: Type) -> list[VariantT]:
         return []
     inner = (v for case in type_.cases for _, t in case.fields for v in _variants(t))
     return [type_, *inner]
-
-
-def _up_to(type_: Type, limit: int) -> int:
-    """The number of values of ``type_``, or ``limit`` where there are more."""
-    match type_:
-        case TupleT(items):
-            return _product([_up_to(t, limit) for t in items], limit)
-        case OptionT(item):
-            return min(1 + _up_to(item, limit), limit)
-        case SetT(item):
-            return min(1 << min(_up_to(item, 64), 64), limit)
-        case MapT(key, value):
-            values = _up_to(value, limit)
-            return 1 if values == 1 else _product([values] * min(_up_to(key, 64), 64), limit)
-        case SeqT(item, cap):
-            one = _up_to(item, limit)
-            longest = min(cap, 64)
-            return min(sum(_product([one] * k, limit) for k in range(longest + 1)), limit)
-        case VariantT(_, cases):
-            return min(
-                sum(_product([_up_to(t, limit) for _, t in c.fields], limit) for c in cases), limit
-            )
-        case BagT():
-            return limit
-        case _:
-            return min(cardinality(type_), limit)
-
-
-def _product(sizes: list[int], limit: int) -> int:
-    total = 1
-    for size in sizes:
-        total = min(total * size, limit)
-    return total

@@ -10,9 +10,10 @@ from checker.system.build import conj, entry, equal, fresh, member, negation
 from checker.system.instantiate import calls, doomed
 from checker.system.instantiate.clauses import Clause, bound_by, clause_of, request_of
 from checker.system.instantiate.expressions import Env, exists, lower
+from checker.system.instantiate.extent import bounded, enumerable
 from checker.system.instantiate.sizes import refuse
 from checker.system.instantiate.walk import logs, nodes
-from checker.system.instantiate.world import Instance, World, bounded, enumerable
+from checker.system.instantiate.world import Instance, World
 from checker.system.ir import TRUE, Block, Expr, Param, Quantifier, VariableKind
 from checker.system.types import BOOL, IntT, MapT, SeqT, TupleT, Type, cardinality, default
 

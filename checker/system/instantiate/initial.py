@@ -7,9 +7,10 @@ from checker.system import build, ir
 from checker.system.build import fresh
 from checker.system.instantiate.dispatch import unasked
 from checker.system.instantiate.expressions import Env, as_domain, lower
+from checker.system.instantiate.extent import bounded
 from checker.system.instantiate.sizes import refuse
 from checker.system.instantiate.stack import bottom_up, prefix_of
-from checker.system.instantiate.world import Instance, World, bounded, mark
+from checker.system.instantiate.world import Instance, World, mark
 from checker.system.ir import TRUE, Block, Expr, MarkKind, VariableKind
 from checker.system.types import MapT, default
 
@@ -19,7 +20,7 @@ def declare_state(world: World) -> None:
     for instance in world.instances:
         for decl in instance.protocol.shared:
             name = f"{instance.path}{decl.name}"
-            type_ = world.type_of(decl.type, instance, name)
+            type_ = world.type_of(decl.type, instance, name, decl.span)
             world.add(name, type_, default(type_), VariableKind.SHARED, decl.name)
             world.uses_shared = True
         for role in instance.protocol.roles:
@@ -27,7 +28,7 @@ def declare_state(world: World) -> None:
             for decl in role.states:
                 name = f"{prefix}{decl.name}"
                 key = world.role_type(role.name)
-                type_ = MapT(key, world.type_of(decl.type, instance, name))
+                type_ = MapT(key, world.type_of(decl.type, instance, name, decl.span))
                 title = f"{instance.path}{decl.name}"
                 world.add(name, type_, default(type_), VariableKind.LOCAL, title)
 

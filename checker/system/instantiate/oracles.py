@@ -20,6 +20,7 @@ from checker.system import ir
 from checker.system.build import fresh, negation
 from checker.system.instantiate import calls, doomed
 from checker.system.instantiate.contracts import Contract, contract_of
+from checker.system.instantiate.extent import bounded, enumerable
 from checker.system.instantiate.sizes import refuse
 from checker.system.instantiate.statements import CallKey, HandlerKey, Root, pick, run_call
 from checker.system.instantiate.world import (
@@ -27,8 +28,6 @@ from checker.system.instantiate.world import (
     Draft,
     Instance,
     World,
-    bounded,
-    enumerable,
     mark,
 )
 from checker.system.ir import (

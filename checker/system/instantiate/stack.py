@@ -62,7 +62,8 @@ def _add(
     cases = []
     for decl in protocol.messages:
         fields = (
-            (name, world.type_of(t, shell, f"{path}{decl.name}.{name}")) for name, t in decl.fields
+            (name, world.type_of(t, shell, f"{path}{decl.name}.{name}", decl.span))
+            for name, t in decl.fields
         )
         cases.append(Case(decl.name, tuple(fields)))
     messages = VariantT(f"{path}{protocol.name}", tuple(cases)) if cases else None

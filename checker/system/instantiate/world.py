@@ -9,13 +9,13 @@ from checker.diagnostics import Span
 from checker.lang import typed
 from checker.system import ir
 from checker.system.build import conj, entry, member, negation, size
+from checker.system.instantiate.extent import fitting, has_bag, small
 from checker.system.instantiate.sizes import Sizes, closed, refuse
 from checker.system.ir import FALSE, TRUE, Block, Expr, MarkInfo, MarkKind, Place, VariableKind
 from checker.system.types import (
     BOOL,
     AtomT,
     BagT,
-    BoolT,
     IntT,
     MapT,
     OptionT,
@@ -25,12 +25,7 @@ from checker.system.types import (
     Type,
     Value,
     VariantT,
-    cardinality,
 )
-
-DENSE = 1024
-"""Sets over at most so many possible members are bit masks; larger ones are sorted lists."""
-
 
 # Variables of the tool's own: no name of a spec starts with @.
 CRASHED, CLIENT, NETWORK, PENDING = "@crashed", "@client", "@network", "@pending"
@@ -270,8 +265,13 @@ class World:
 
     # ---- types --------------------------------------------------------------------------------
 
-    def type_of(self, type_: typed.Type, at: Instance, name: str) -> Type:
-        """``type_`` with its sizes; ``name`` is where capacities found by the tool are kept."""
+    def type_of(
+        self, type_: typed.Type, at: Instance, name: str, span: Span | None = None
+    ) -> Type:
+        """``type_`` with its sizes; ``name`` is where capacities found by the tool are kept.
+
+        Raises :class:`SpecError` (C202, at ``span``) where one value has too many parts.
+        """
         match type_:
             case typed.Bool():
                 return BOOL
@@ -287,24 +287,25 @@ class World:
                 assert at.messages is not None
                 return at.messages
             case typed.Tuple(items, names):
-                parts = (self.type_of(t, at, f"{name}.{i}") for i, t in enumerate(items))
+                parts = (self.type_of(t, at, f"{name}.{i}", span) for i, t in enumerate(items))
                 return TupleT(tuple(parts), names)
             case typed.Option(item):
-                return OptionT(self.type_of(item, at, name))
+                return OptionT(self.type_of(item, at, name, span))
             case typed.Set(item):
-                return self.set_of(self.type_of(item, at, name), f"{name}.size")
+                return self.set_of(self.type_of(item, at, name, span), f"{name}.size")
             case typed.Map(key, value):
-                return MapT(self.type_of(key, at, f"{name}.key"), self.type_of(value, at, name))
+                keys = self.type_of(key, at, f"{name}.key", span)
+                return fitting(MapT(keys, self.type_of(value, at, name, span)), span)
             case typed.Seq(item, cap) | typed.Bag(item, cap):
-                inner = self.type_of(item, at, f"{name}.item")
+                inner = self.type_of(item, at, f"{name}.item", span)
                 maker = SeqT if isinstance(type_, typed.Seq) else BagT
                 if cap is not None:
-                    return maker(inner, closed(cap, self.sizes.values))
+                    return fitting(maker(inner, closed(cap, self.sizes.values)), span)
                 return maker(inner, self.capacity(f"{name}.length", 4), f"{name}.length")
 
     def set_of(self, item: Type, name: str) -> Type:
         """Sets of ``item``: dense where the universe is small."""
-        if not _has_bag(item) and _small(item):
+        if not has_bag(item) and small(item):
             return SetT(item)
         return BagT(item, self.capacity(name, 4), name)
 
@@ -319,81 +320,6 @@ class World:
 
 
 _ZERO = ir.Const(IntT(0, 0), 0)
-
-
-def enumerable(type_: Type) -> bool:
-    """Whether all values of ``type_`` can be tried, one by one."""
-    match type_:
-        case BoolT() | IntT() | AtomT():
-            return True
-        case OptionT(item):
-            return enumerable(item)
-        case TupleT(items):
-            return all(enumerable(t) for t in items) and cardinality(type_) <= DENSE * DENSE
-        case _:
-            return not _has_bag(type_) and _small(type_)
-
-
-def bounded(type_: Type) -> bool:
-    """Whether the values of ``type_`` do not depend on a capacity that the tool has guessed."""
-    match type_:
-        case IntT(grows=grows):
-            return grows is None
-        case SeqT(item, grows=grows):
-            return grows is None and bounded(item)
-        case BagT():
-            return False
-        case TupleT(items):
-            return all(bounded(t) for t in items)
-        case OptionT(item) | SetT(item):
-            return bounded(item)
-        case MapT(key, value):
-            return bounded(key) and bounded(value)
-        case VariantT(_, cases):
-            return all(bounded(t) for case in cases for _, t in case.fields)
-        case _:
-            return True
-
-
-def _has_bag(type_: Type) -> bool:
-    match type_:
-        case BagT():
-            return True
-        case TupleT(items):
-            return any(_has_bag(t) for t in items)
-        case OptionT(item) | SetT(item) | SeqT(item):
-            return _has_bag(item)
-        case MapT(_, value):
-            return _has_bag(value)
-        case VariantT(_, cases):
-            return any(_has_bag(t) for case in cases for _, t in case.fields)
-        case _:
-            return False
-
-
-def _small(type_: Type) -> bool:
-    """Whether ``type_`` has at most ``DENSE`` values, without computing huge numbers."""
-    match type_:
-        case SetT(item):
-            return _small(item) and cardinality(item) <= 10
-        case MapT(key, value):
-            if not (_small(key) and _small(value)):
-                return False
-            entries, values = cardinality(key), cardinality(value)
-            return values == 1 or (entries <= 10 and values**entries <= DENSE)
-        case SeqT(item, cap):
-            return _small(item) and cap <= 10 and cardinality(type_) <= DENSE
-        case TupleT(items):
-            return all(_small(t) for t in items) and cardinality(type_) <= DENSE
-        case OptionT(item):
-            return _small(item) and cardinality(type_) <= DENSE
-        case VariantT(_, cases):
-            fields = [t for case in cases for _, t in case.fields]
-            return all(_small(t) for t in fields) and cardinality(type_) <= DENSE
-        case BagT():
-            return False
-        case BoolT() | IntT() | AtomT():
-            return cardinality(type_) <= DENSE
 
 
 def handler_mark(
