@@ -31,6 +31,11 @@ SYNTAX = {
         "Numbers are at most 1000000000. A model with larger ones could not be explored anyway; "
         "small numbers show the same errors.",
     ),
+    "S006": Entry(
+        "a word of the language as a name",
+        "Where this word stands alone something else begins, such as a statement: what is called "
+        "like that could be declared, and never be assigned or called.",
+    ),
 }
 NAMES = {
     "N001": Entry(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from checker.diagnostics import Span
 from checker.lang import ast, typed
-from checker.lang.check_types import MESSAGE, show
+from checker.lang.check_types import MESSAGE, fits, show
 from checker.lang.scope import UNKNOWN, Known, Scope, suggestion
 from checker.lang.typed import Type
 
@@ -93,6 +93,8 @@ def pattern_of(arg: ast.Expr, type_: Type, scope: Scope, names: Names) -> typed.
         case _:
             from checker.lang.check_expr import check
 
+            if isinstance(arg, ast.Name):
+                _require_fit(arg, type_, scope)
             return typed.Equals(type_, check(arg, scope.bind(names), type_))
 
 
@@ -112,6 +114,16 @@ def _binds(name: ast.Name, type_: Type, scope: Scope) -> bool:
         message = f"`{name.text}` is a message, and here stands `{show(type_)}`"
         scope.report.fail("N003", message, name.span, show(type_))
     return not taken
+
+
+def _require_fit(name: ast.Name, type_: Type, scope: Scope) -> None:
+    """Reports a parameter that can't be what is received here: a new name was meant."""
+    known = scope.home.params.get(name.text, UNKNOWN)
+    if UNKNOWN in (known, type_) or name.text in scope.names or fits(known, type_):
+        return
+    message = f"`{name.text}` is {scope.taken(name.text)}, not `{show(type_)}`"
+    hint = "choose another name for what is received"
+    scope.report.fail("N003", message, name.span, show(type_), hint)
 
 
 def _constructor(text: str, arg: ast.Expr, span: Span, scope: Scope, names: Names) -> typed.Pattern:

@@ -13,6 +13,7 @@ from lark.exceptions import UnexpectedInput
 from checker import resources
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.lang import ast_items
+from checker.lang.keywords import misnamed
 from checker.lang.parse_build import Builder
 from checker.lang.parse_expr import DEPTH, LARGEST, TooDeep, TooLarge
 from checker.lang.parse_recover import LIMIT, balance, blanked, pieces, without_word_before
@@ -29,8 +30,9 @@ def parse(text: str, file: str) -> ast_items.Spec:
     """
     text = _plain(text)
     try:
-        tree = _parser().parse(text)
-        return ast_items.Spec(file, Builder(file, text).spec(tree))
+        if not any(misnamed(text, file)):
+            tree = _parser().parse(text)
+            return ast_items.Spec(file, Builder(file, text).spec(tree))
     except (UnexpectedInput, TooDeep, TooLarge):
         pass
     found: list[Diagnostic] = []
@@ -60,6 +62,9 @@ def _place(diagnostic: Diagnostic) -> tuple[int, int]:
 
 def _piece(piece: str, text: str, file: str, found: list[Diagnostic]) -> tuple[ast_items.Item, ...]:
     """One item of the file, all else blank; errors go to ``found``."""
+    if words := tuple(misnamed(piece, file)):
+        found.extend(words)
+        return ()
     uneven = balance(piece)
     if uneven is not None:
         found.append(_unbalanced(piece, file, uneven))

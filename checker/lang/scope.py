@@ -47,6 +47,10 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return f"there is {shown}" + (" and more" if len(choices) > 8 else "")
 
 
+GIVEN = {"n": "the number of processes", "f": "the number of faults"}
+"""Parameters that every protocol has."""
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """A local name; ``role``: the role that a process is known to have, if any."""
@@ -135,7 +139,7 @@ class Scope:
         if name in self.names or (self.free is not None and name in self.free):
             return "a name bound above"
         if name in self.home.params:
-            return "a parameter"
+            return GIVEN.get(name, "a parameter")
         if self.mode != "property" and self.home.state(name, self.role) is not None:
             return "a state variable"
         if self.mode == "property" and self.home.state(name, None) is not None:

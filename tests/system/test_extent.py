@@ -16,10 +16,9 @@ TOO_LARGE = [
     "map<0..65536, bool> = false",
     "map<0..300, map<0..300, bool>> = {k -> {j -> false for j in (0..300)} for k in (0..300)}",
     "option<map<0..1000000, bool>> = none",
-    "map<map<set<0..100>, bool>, bool> = false",
     "seq<0..3, max 1000000000> = []",
     "bag<0..3, max 1000000000> = {| |}",
-    "seq<seq<0..3, max 1000>, max 1000> = []",
+    "seq<seq<0..3, max 1000>, max 1000> = [[]]",
 ]
 
 

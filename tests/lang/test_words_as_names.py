@@ -1,0 +1,80 @@
+"""Words of the language as names: either they work, or their declaration is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from checker.diagnostics import SpecError
+from checker.lang.keywords import EXPRESSIONS, STATEMENTS
+from checker.lang.load import load_text
+
+SPEC = """
+protocol P {
+  message M
+  state WORD : 0..1 = 0
+  upon condition WORD == 0 { WORD := 1  if WORD == 1 { WORD -= 1 } }
+  property p : always forall q in Proc: q.WORD <= 1
+}
+check c of P { n = 1 }
+"""
+
+TIMERS = """
+protocol P {
+  state start : map<Proc, 0..1> = 0
+  state cancel : 0..1 = 0
+  upon init { start t  start[self] := 1  cancel := 1  cancel t  start cancel_me after 2 }
+  upon timeout t { skip }
+  upon timeout cancel_me { cancel := start[self] }
+}
+check c of P { n = 1 }
+"""
+
+WORDS = (
+    "send receive deliver if for while choose either require let skip perform atomic yield start"
+    " cancel else or not always eventually forall exists true false none bool record in and to"
+    " after all when at upon condition init recover timeout request indication state stable shared"
+    " message property role uses type max min then union subset div mod crash flip some from"
+    " of check expect prove allow given as n f self Proc Msg"
+).split()
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_name_works_or_its_declaration_is_refused(word: str) -> None:
+    try:
+        load_text(SPEC.replace("WORD", word), "words.bcast")
+    except SpecError as error:
+        first = error.diagnostics[0]
+        assert first.span is not None
+        assert (first.span.line, f"`{word}`" in first.message) == (4, True), first
+
+
+@pytest.mark.parametrize("word", sorted(STATEMENTS | EXPRESSIONS))
+def test_the_keyword_is_named(word: str) -> None:
+    with pytest.raises(SpecError) as refused:
+        load_text(SPEC.replace("WORD", word), "words.bcast")
+    (found,) = refused.value.diagnostics
+    assert found.code == "S006" and found.hint
+
+
+def test_timers_and_variables_called_start_and_cancel() -> None:
+    load_text(TIMERS, "timers.bcast")
+
+
+@pytest.mark.parametrize(
+    ("name", "is_what"), [("f", "the number of faults"), ("n", "the number of processes"),
+                          ("k", "a parameter")],
+)  # fmt: skip
+def test_a_parameter_where_a_name_is_bound(name: str, is_what: str) -> None:
+    spec = f"""
+protocol P(k: Nat = 1) {{
+  message M
+  state who : option<Proc> = none
+  upon init {{ send M to all }}
+  upon receive M from {name} {{ who := some({name}) }}
+}}
+check c of P {{ n = 2 }}
+"""
+    with pytest.raises(SpecError) as refused:
+        load_text(spec, "names.bcast")
+    found = refused.value.diagnostics[0]
+    assert (found.code, found.message) == ("N003", f"`{name}` is {is_what}, not `Proc`")
