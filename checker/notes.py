@@ -29,6 +29,16 @@ def notes(check: typed.Check, made: Instantiated, fine: bool) -> tuple[str, ...]
     )
 
 
+def counted_apart(check: typed.Check, fine: bool) -> tuple[str, ...]:
+    """What a number of steps does not count, said beside what holds up to one."""
+    if check.crash is None or fine:
+        return ()
+    return (
+        "a crash inside a handler that nothing can tell from one before or after it counts as that:"
+        " it takes one step more",
+    )
+
+
 def not_promised(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
     """What liveness verdicts assume beside the promises of the system: nothing more than these."""
     found = []

@@ -16,7 +16,7 @@ from checker.exploration.forecast import Outlook
 from checker.exports import exported, require_exportable
 from checker.lang import typed
 from checker.loading import about_all, checks_in, general, load_check, no_such_check
-from checker.notes import idle, not_promised, notes, piles_up
+from checker.notes import counted_apart, idle, not_promised, notes, piles_up
 from checker.options import Options, version
 from checker.provenance import header_of, settings_of
 from checker.reductions.choose import NAMED, Question
@@ -28,7 +28,7 @@ from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.instantiate.assemble import Instantiated, instantiate
 from checker.system.ir import TransitionSystem
-from checker.witness.answer import Answer, Listener
+from checker.witness.answer import DECIDED, Answer, Listener
 from checker.witness.trace import Header, Trace
 from checker.witness.verdict import Audit, Expected, PropertyVerdict, Report, ScenarioVerdict
 
@@ -231,6 +231,8 @@ def _explored(
     from checker.properties import ask
 
     started = time.monotonic()
+    if _verdicts_alone(check, options):
+        options = replace(options, limits=replace(options.limits, until_decided=True))
     capacities = run.capacities if run is not None else None
     if capacities is None:
         capacities = scouted(check, options.settings, options.fine_steps)
@@ -267,10 +269,18 @@ def _explored(
                 return made, replace(answer, fault=None, stopped=why)
             counts = any(isinstance(e.value, int) for e in check.expect)
             if made.system.properties and not undecided and not counts:
-                return made, replace(answer, fault=None, stopped="every property is decided")
+                return made, replace(answer, fault=None, stopped=DECIDED)
         capacities[too_small] = larger(capacities[too_small])
         if run is not None:
             run.afresh()
+
+
+def _verdicts_alone(check: typed.Check, options: Options) -> bool:
+    """Whether nothing is wanted but verdicts: no numbers, tables, coverage, or runs of other
+    kinds."""
+    counts = any(isinstance(e.value, int) for e in check.expect)
+    tables = options.coverage or options.states_out is not None or options.keep
+    return not (counts or tables or options.audit or options.kinds > 1)
 
 
 def _question(check: typed.Check, options: Options) -> Question:
@@ -355,7 +365,11 @@ def _report(
         exhaustive=answer.exhaustive,
         stopped=answer.stopped,
         bytes_per_state=answer.bytes_per_state,
-        notes=(*notes(check, made, options.fine_steps), *answer.remarks),
+        notes=(
+            *notes(check, made, options.fine_steps),
+            *(counted_apart(check, options.fine_steps) if answer.up_to is not None else ()),
+            *answer.remarks,
+        ),
         never=never_happened(made.system, answer) if _sees_all(answer) else (),
         version=version(),
         edges=answer.edges,

@@ -16,11 +16,11 @@ from checker.explaining.asking import Clock
 from checker.explaining.goals import goal
 from checker.explaining.no_return import impossible
 from checker.explaining.smaller import Smaller, cost_of, shortest, smaller
-from checker.system.ir import Property, TransitionSystem
+from checker.system.ir import MarkKind, Property, TransitionSystem
 from checker.witness.narrate import narrate
 from checker.witness.replay import path_of
 from checker.witness.rerun import Run, rerun
-from checker.witness.trace import Ablation, Explanation, Header, Obligation, Trace
+from checker.witness.trace import Ablation, Cost, Explanation, Header, Obligation, Trace
 
 FOR_SMALLER, FOR_ABLATION, FOR_SHORTEST = 0.5, 0.8, 0.2
 """Shares of what is left of the time: for a smaller run, then for ablation, and at the end for
@@ -29,6 +29,7 @@ whether there is no shorter run."""
 NO_TIME_GIVEN = "no time was given to look for a smaller run"
 ROUND = "whether one that goes round for ever takes fewer steps is not known"
 NEAREST = "its loop is a short one, but not known to be the shortest"
+APART = "a crash inside a handler counts as one before or after it where nothing tells them apart"
 NOTHING = "the run violates no property of the check"
 ERROR = "the run ends with an error, and is shown as it was found"
 
@@ -68,6 +69,15 @@ def told(system: TransitionSystem, prop: Property, run: Run, header: Header) -> 
     took = cost_of(system, run)
     said = replace(telling.said(prop, run, trace), before=took, after=took)
     return replace(trace, explanation=replace(said, note="; ".join(telling.notes)))
+
+
+def _crashes_are_counted_apart(
+    system: TransitionSystem, took: Cost | None, header: Header
+) -> bool:
+    """Whether some run might take less if each crash inside a handler were a step of its own: where
+    effects are no steps, those that can't be told from others are left out."""
+    crashes = any(info.kind is MarkKind.CRASH for info in system.marks)
+    return crashes and not header.fine_steps and took is not None and took.faults > 0
 
 
 class _Telling:
@@ -122,6 +132,8 @@ class _Telling:
         )
         said = replace(said, obligations=owed)
         least = found.fewest and self.shortest(prop, found)
+        if least and _crashes_are_counted_apart(self.system, said.after, trace.header):
+            self.note(APART)
         return replace(trace, explanation=replace(said, least=least, note="; ".join(self.notes)))
 
     def shortest(self, prop: Property, found: Smaller) -> bool:

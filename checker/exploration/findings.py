@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 
 from checker.system.ir import TransitionSystem
-from checker.witness.answer import Unsupported
+from checker.witness.answer import Limits, Unsupported
 
 Best = tuple[int, tuple[int, ...]]
 """A fingerprint and the words of a state: compared in this order."""
@@ -110,6 +110,11 @@ class Findings:
         """These marks were reached, too."""
         for mark in marks:
             self.marks |= 1 << mark
+
+    def enough(self, system: TransitionSystem, limits: Limits) -> bool:
+        """Whether all that is asked is decided, and nobody wants the rest."""
+        asked = [prop.name for prop in system.properties]
+        return limits.until_decided and bool(asked) and self.violating.keys() >= set(asked)
 
     def add(self, system: TransitionSystem, report: Report, depth: int) -> None:
         """Takes over what was noted at level ``depth``, which need not be complete.

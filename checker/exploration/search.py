@@ -17,7 +17,7 @@ from checker.exploration.upgrade import Upgrade
 from checker.kernels.fields import Context, Mode, Worker
 from checker.kernels.jit import Kernel
 from checker.system.ir import PropertyKind, TransitionSystem
-from checker.witness.answer import INTERRUPTED, Limits, Listener, Progress
+from checker.witness.answer import DECIDED, INTERRUPTED, Limits, Listener, Progress
 
 PARALLEL_FROM = 8192
 """Levels of fewer states are expanded by one thread."""
@@ -141,12 +141,8 @@ class Search:
                 self.found.depth = self.depth
                 if self.journal is not None:
                     self.journal.closed(self)
-                if self.limits.until_decided:
-                    self._leave_where_decided()
-
-    def _leave_where_decided(self) -> None:
-        if all(p.name in self.found.violating for p in self.system.properties):
-            self.stopped = "every property is decided"
+                if self.found.enough(self.system, self.limits):
+                    self.stopped = DECIDED if self.store.level_size(self.depth) else None
 
     def _open_next(self, last: bool) -> None:
         if last:

@@ -11,7 +11,7 @@ STATEMENTS = frozenset(
     "send if for while choose either require let skip perform atomic yield else or"
     .split()
 )
-"""Words that begin a statement, or go on with one: where they stand nothing is assigned or called."""
+"""Words that begin a statement, or go on with one: there nothing is assigned or called."""
 
 EXPRESSIONS = frozenset(
     "not always eventually forall exists if true false none bool record".split()

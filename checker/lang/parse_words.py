@@ -84,8 +84,8 @@ _STATEMENTS = frozenset(
         "PERFORM",
         "YIELD",
         "ATOMIC",
-        "START",
-        "CANCEL",
+        "_START",
+        "_CANCEL",
         "NAME",
     ]
 )

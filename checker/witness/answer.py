@@ -13,14 +13,17 @@ State = tuple[Value, ...]
 INTERRUPTED = "interrupted"
 """Why something is not known, where somebody wanted it to end."""
 
+DECIDED = "every property is decided"
+"""Why an exploration ended, where nothing was left to find out."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Budgets of one exploration; ``None`` is unlimited.
 
     ``max_depth`` counts transitions from an initial state, ``timeout`` is in seconds, ``memory``
-    in bytes of the engine's own tables.  ``until_decided``: the native engine need not go on behind
-    the level in which the last property is seen to fail.
+    in bytes of the engine's own tables.  ``until_decided``: no engine goes on behind the level in
+    which the last property is seen to fail (:data:`DECIDED`); what it counts is then too little.
     """
 
     max_states: int | None = None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-
 from checker.explaining.slice import context
 from checker.witness.causality import causality
 from tests.explaining.violations import Violation, violation

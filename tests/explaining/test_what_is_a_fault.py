@@ -12,6 +12,7 @@ from checker.pipeline import Options, run_check
 from checker.resources import specs
 from checker.views.picture_words import fate_of
 from checker.views.text import trace_view
+from checker.witness.answer import Limits
 from checker.witness.trace import Cost, Explanation, Trace
 
 FORESEEN = """
@@ -99,3 +100,41 @@ def test_a_loss_that_the_violation_needs_stays() -> None:
     _, said = explained(path, "lossy_for_ever", "all_arrive")
     assert said.after == Cost(1, 1, 3)
     assert [(a.kind, a.outcome) for a in said.ablations] == [("fault", "holds")]
+
+
+CUT = """
+protocol P {
+  message A
+  state b = false
+  upon condition not b { b := true  send A to all }
+  upon receive A from p { skip }
+  property x : always forall p in Proc: FAULT => not p.b
+}
+check c of P { n = 2  faults crash <= 1  expect x violated  allow unused }
+"""
+
+
+@pytest.mark.parametrize(("fault", "said"), [("crashed(p)", True), ("not crashed(p)", False)])
+def test_that_no_run_takes_less_says_how_crashes_inside_are_counted(
+    tmp_path: Path, fault: str, said: bool
+) -> None:
+    """Where the run has no fault there is no crash to be counted."""
+    path = tmp_path / "cut.bcast"
+    path.write_text(CUT.replace("FAULT", fault))
+    trace, found = explained(path, "c", "x")
+    assert found.least
+    assert ("a crash inside a handler" in found.note) is said
+    assert ("A crash inside a handler" in " ".join(shown(trace).split())) is said
+
+
+@pytest.mark.parametrize("faults", ["faults crash <= 1", ""])
+def test_what_holds_up_to_a_number_says_how_crashes_are_counted(
+    tmp_path: Path, faults: str
+) -> None:
+    path = tmp_path / "cut.bcast"
+    text = CUT.replace("FAULT", "crashed(p)").replace("  faults crash <= 1", f"  {faults}")
+    path.write_text(text)
+    options = Options(engine="symbolic", limits=Limits(max_depth=1), explain=None)
+    report = run_check(str(path), "c", options)
+    notes = [n for n in report.notes if "crash inside a handler" in n]
+    assert len(notes) == (1 if faults else 0)

@@ -14,7 +14,7 @@ from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.interpreter import State
 from checker.system.ir import PropertyKind, TransitionSystem
-from checker.witness.answer import INTERRUPTED, Answer, Limits, Listener, Path, Progress
+from checker.witness.answer import DECIDED, INTERRUPTED, Answer, Limits, Listener, Path, Progress
 
 
 @dataclass
@@ -113,6 +113,10 @@ class _Search:
                     self.stopped = self.limits.no_deeper
                 return
             self.next_level()
+            asked = {p.name for p in self.system.properties}
+            decided = bool(asked) and self.violations.keys() >= asked
+            if decided and self.limits.until_decided and self.level and self.stopped is None:
+                self.stopped = DECIDED
 
 
 def _is_end(system: TransitionSystem, state: State) -> bool:

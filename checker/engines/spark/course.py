@@ -16,6 +16,7 @@ from checker.engines.spark.job import Effort, Job, Outcome
 from checker.exploration.findings import Best, Findings, Report
 from checker.exploration.run_folder import Part
 from checker.system.ir import PropertyKind
+from checker.witness.answer import DECIDED
 
 Levels = Mapping[int, Sequence[Part]]
 """States by level."""
@@ -128,6 +129,8 @@ class Course:
         self.complete = copy.deepcopy(found)
         if limits.max_states is not None and total.states >= limits.max_states and total.fresh:
             self.stopped = limits.no_more_states
+        elif found.enough(job.system, limits) and total.fresh:
+            self.stopped = DECIDED
 
     def _require_all(self, total: Counted) -> None:
         """Nobody has lost a state, or has not seen some of the run's folder."""
