@@ -1,0 +1,75 @@
+"""What the tool says of a spec, beside what the definition says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from checker.options import Options
+from checker.pipeline import run_check
+from checker.witness.answer import Limits
+from checker.witness.verdict import Word
+from tests.world.judge import Graph, Verdict, explore, judge
+from tests.world.protocol import Spec
+
+DECIDED = {Word.HOLDS: False, Word.VACUOUS: False, Word.VIOLATED: True}
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """``defined`` and ``said``: whether the property is violated, or the length of its trace."""
+
+    question: str
+    mode: str
+    defined: object
+    said: object
+
+
+def options(mode: str) -> Options:
+    """How the tool is asked: ``engine``, then what is unlike the default."""
+    engine, *more = mode.split()
+    return Options(
+        engine=engine,
+        reduce="none" if "plain" in more else "auto",
+        fine_steps="fine" in more,
+        limits=Limits(timeout=60.0),
+        threads=1,
+    )
+
+
+def said(file: Path, mode: str) -> dict[str, tuple[Word, int | None]]:
+    """The word for each property, and the steps of its trace."""
+    report = run_check(str(file), "c", options(mode))
+    return {
+        v.property: (v.word, None if v.trace is None else v.trace.length)
+        for v in report.verdicts
+    }
+
+
+def compared(spec: Spec, file: Path, modes: tuple[str, ...], most: int) -> list[Disagreement]:
+    """Where the tool, asked in each of ``modes``, and the definition differ.
+
+    Raises :class:`tests.world.judge.TooMany`, and :class:`checker.diagnostics.SpecError` for what
+    is no spec.
+    """
+    file.write_text(spec.text(), encoding="utf-8")
+    answers = {mode: said(file, mode) for mode in modes}
+    graph = explore(spec, most)
+    return list(differences(graph, judge(graph), answers))
+
+
+def differences(
+    graph: Graph,
+    defined: dict[str, Verdict],
+    answers: dict[str, dict[str, tuple[Word, int | None]]],
+) -> list[Disagreement]:
+    found = []
+    for mode, answer in answers.items():
+        lengths = "fine" not in mode and not graph.model.links.counted
+        for name, verdict in defined.items():
+            word, length = answer[name]
+            if DECIDED.get(word) is not verdict.violated:
+                found.append(Disagreement(name, mode, verdict, word.value))
+            elif lengths and verdict.length is not None and length != verdict.length:
+                found.append(Disagreement(name, mode, verdict.length, length))
+    return found

@@ -1,0 +1,129 @@
+"""Who knows more than a protocol can: failure detectors, and layers that are given as oracles.
+
+What a class of detectors promises of "some correct process" is a process that is drawn before
+anything else and never crashes; what it says wrongly, it says finitely often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from tests.world.protocol import INDICATION
+from tests.world.step import Step
+from tests.world.system import TOP, Path, State
+
+if TYPE_CHECKING:
+    from tests.world.running import Rests, Way
+    from tests.world.system import Model
+
+
+class Detector:
+    """The layer ``fd`` or ``leader`` of the protocol on top."""
+
+    def __init__(self, model: Model) -> None:
+        self.model, self.kind = model, model.world.detector
+        self.favours_one = self.kind in ("S", "eventually S", "Omega")
+
+    def begin(self, way: Way) -> None:
+        for p in self.model.processes:
+            way.state["told", p] = frozenset()
+        way.state["noise"] = self.model.world.noise
+        favoured = self.model.processes if self.favours_one else ("",)
+        way.state["favoured"] = way.pick(favoured)
+
+    def words(self, state: State) -> Iterator[Step]:
+        """What the detector may say now."""
+        if not self.kind:
+            return
+        for q in self.model.processes:
+            if q in state["down"] or state["rest", q]:
+                continue
+            for p in self.model.processes:
+                word = "trust" if self.kind == "Omega" else "suspect"
+                if p in state["told", q]:
+                    if word == "trust":
+                        continue
+                    word = "restore"
+                standing = self.standing(state, word, p)
+                if standing != "never":
+                    yield self.step(state, q, p, word, standing)
+
+    def standing(self, state: State, word: str, p: str) -> str:
+        """How a word stands to the truth: it is ``owed``, ``wrong``, neither, or never said."""
+        down, favoured = p in state["down"], p == state["favoured"]
+        if word == "trust":
+            good = favoured
+        elif self.kind in ("S", "eventually S") and not down and not favoured:
+            return "free"
+        else:
+            good = (word == "suspect") == down
+        if good:
+            return "owed"
+        if self.kind == "P" or (self.kind == "S" and favoured) or state["noise"] == 0:
+            return "never"
+        return "wrong"
+
+    def step(self, state: State, q: str, p: str, word: str, standing: str) -> Step:
+        def says(way: Way) -> None:
+            told = way.state["told", q]
+            changed = {"trust": {p}, "suspect": told | {p}, "restore": told - {p}}[word]
+            way.state["told", q] = frozenset(changed)
+            if standing == "wrong" and way.state["noise"] is not None:
+                way.state["noise"] -= 1
+            layer = "leader" if word == "trust" else "fd"
+            way.run(q, lambda: way.call(q, TOP, INDICATION, f"{layer}.{word}", (p,)))
+
+        key = ("word", q, "" if word == "trust" else p)
+        promise = key if standing == "owed" else None
+        return Step(f"{q} {word}s {p}", says, promise, finite=standing == "wrong")
+
+
+class Oracle:
+    """Layers that are given as oracles: best-effort broadcasts of what they are handed."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+
+    def begin(self, way: Way) -> None:
+        for path in self.model.oracles:
+            way.state["asked of", path] = frozenset()
+            way.state["said by", path] = frozenset()
+
+    def asked(self, way: Way, p: str, path: Path, values: tuple[Any, ...]) -> None:
+        """A request, which is an effect; the oracle may speak at once."""
+
+        def does() -> None:
+            way.state["asked of", path] |= {(p, values[0])}
+            while possible := self.possible(way.state, p, path):
+                said = way.pick((None, *possible))
+                if said is None:
+                    return
+                assert not self.says(way, p, path, said), "who is asked goes on at once"
+
+        way.effect(p, does)
+
+    def possible(self, state: State, q: str, path: Path) -> list[tuple[str, Any]]:
+        """What it may say to ``q``: what was asked, once."""
+        asked = sorted(state["asked of", path], key=repr)
+        return [each for each in asked if (q, each) not in state["said by", path]]
+
+    def says(self, way: Way, q: str, path: Path, said: tuple[str, Any]) -> Rests:
+        way.state["said by", path] |= {(q, said)}
+        return way.indicate(q, path, "deliver", said)
+
+    def words(self, state: State) -> Iterator[Step]:
+        for path in self.model.oracles:
+            for q in self.model.processes:
+                if q in state["down"] or q in state["byzantine"] or state["rest", q]:
+                    continue
+                for said in self.possible(state, q, path):
+                    yield self.step(state, path, q, said)
+
+    def step(self, state: State, path: Path, q: str, said: tuple[str, Any]) -> Step:
+        def speaks(way: Way) -> None:
+            way.run(q, lambda: self.says(way, q, path, said))
+
+        good = not {q, said[0]} & (state["down"] | state["omitted"] | state["byzantine"])
+        promise = ("oracle", path, q, said) if good else None
+        return Step(f"the oracle tells {q} {said}", speaks, promise)

@@ -1,0 +1,216 @@
+"""Handlers, protocols, worlds and questions as plain data that print themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tests.world.spec import Bind, Block, Expr, Pattern, block
+
+REQUEST, RECEIVE, INDICATION = "request", "receive", "indication"
+CONDITION, INIT, RECOVER, TIMEOUT = "condition", "init", "recover", "timeout"
+
+
+@dataclass(frozen=True)
+class Handler:
+    """What stands behind ``upon``.
+
+    ``name`` is the request, the kind of message, the timer, or ``layer.indication``; ``patterns``
+    those of the arguments (before them the index, of a family of layers); ``sender`` that of
+    ``from``.  A condition has its formula in ``guard``; ``binds`` are names of it that stand for
+    any value of their sort that makes it true.
+    """
+
+    event: str
+    name: str = ""
+    patterns: tuple[Pattern, ...] = ()
+    sender: Bind | Expr | None = None
+    guard: Expr | None = None
+    body: Block = ()
+    binds: tuple[tuple[str, str], ...] = ()
+    indexed: bool = False
+    may: bool = False
+
+    @property
+    def text(self) -> str:
+        when = "" if self.guard is None else f" when {self.guard.text}"
+        inside = ", ".join(p.text for p in self.patterns[self.indexed :])
+        match self.event:
+            case "request":
+                what = f"request {self.name}({inside})"
+            case "receive":
+                carried = f"({inside})" if self.patterns else ""
+                sender = "" if self.sender is None else f" from {self.sender.text}"
+                what = f"receive {self.name}{carried}{sender}"
+            case "indication":
+                layer, _, told = self.name.partition(".")
+                at = f"[{self.patterns[0].text}]" if self.indexed else ""
+                what = f"{layer}{at}.{told}({inside})"
+            case "condition":
+                assert self.guard is not None
+                what, when = f"condition {self.guard.text}", ""
+            case other:
+                what = f"{other} {self.name}".strip()
+        return f"  {'may ' if self.may else ''}upon {what}{when} {block(self.body)}"
+
+
+@dataclass(frozen=True)
+class Variable:
+    """``kind``: ``state``, ``stable state`` or ``shared state``; ``chosen``: from where it starts."""
+
+    name: str
+    type: str
+    initial: Expr
+    kind: str = "state"
+    chosen: Expr | None = None
+
+    @property
+    def text(self) -> str:
+        told = f"  {self.kind} {self.name} : {self.type} = {self.initial.text}"
+        if self.chosen is not None:
+            told += f"\n  init choose {self.name} in {self.chosen.text}"
+        return told
+
+
+@dataclass(frozen=True)
+class Uses:
+    """A layer below; ``count`` of them where it is a family.  ``protocol`` is ``None`` for a failure
+    detector."""
+
+    name: str
+    protocol: Protocol | None
+    interface: str
+    count: int | None = None
+
+    @property
+    def text(self) -> str:
+        family = "" if self.count is None else f"[0..{self.count - 1}]"
+        return f"  uses {self.name}{family} : {self.interface}"
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A module; ``messages``: kinds and the sorts of what they carry (``Msg`` or ``Proc``)."""
+
+    name: str
+    implements: str
+    messages: tuple[tuple[str, tuple[str, ...]], ...]
+    variables: tuple[Variable, ...]
+    handlers: tuple[Handler, ...]
+    uses: tuple[Uses, ...] = ()
+    timers: bool = False
+
+    def lines(self, questions: Sequence[Question]) -> list[str]:
+        """The text of this protocol and of those below."""
+        lines = []
+        for used in dict.fromkeys(u.protocol for u in self.uses):
+            if used is not None and used.handlers:
+                lines += used.lines(())
+        lines += [f"protocol {self.name} implements {self.implements} {{"]
+        lines += [u.text for u in self.uses]
+        for kind, sorts in self.messages:
+            fields = ", ".join(f"x{i}: {sort}" for i, sort in enumerate(sorts))
+            lines.append(f"  message {kind}({fields})" if sorts else f"  message {kind}")
+        lines += [v.text for v in self.variables]
+        lines += [h.text for h in self.handlers]
+        lines += [q.text for q in questions]
+        return [*lines, "}"]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A property: ``premise`` and ``conclusion`` for all ``processes`` and ``payloads``.
+
+    ``kind``: ``always`` (premise => conclusion), ``leads`` (premise ~> conclusion), ``stays``
+    (eventually always the conclusion), ``recurs`` (always eventually).  ``correct``: the processes
+    of which it is asked only where they are correct.
+    """
+
+    name: str
+    kind: str
+    conclusion: Expr
+    premise: Expr | None = None
+    processes: tuple[str, ...] = ("p",)
+    payloads: tuple[str, ...] = ()
+    correct: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        binders = ([f"{', '.join(self.processes)} in Proc"] if self.processes else []) + (
+            [f"{', '.join(self.payloads)} in Msg"] if self.payloads else []
+        )
+        forall = f"forall {', '.join(binders)}: " if binders else ""
+        parts = [f"correct({p})" for p in self.correct]
+        if self.premise is not None:
+            parts.append(self.premise.text)
+        premise, conclusion = " and ".join(parts), self.conclusion.text
+        match self.kind:
+            case "always":
+                told = f"{premise} => {conclusion}" if premise else conclusion
+                return f"  property {self.name} : always {forall}{told}"
+            case "leads":
+                return f"  property {self.name} : {forall}{premise or 'true'} ~> {conclusion}"
+            case kind:
+                modal = {"stays": "eventually always", "recurs": "always eventually"}[kind]
+                told = f"{modal} {conclusion}"
+                return f"  property {self.name} : {forall}" + (
+                    f"{premise} => {told}" if premise else told
+                )
+
+
+@dataclass(frozen=True)
+class World:
+    """The clauses of a check.  ``partition`` -1: any number of times."""
+
+    n: int = 2
+    crash: int = 0
+    recover: bool = False
+    byzantine: int = 0
+    omission: int = 0
+    partition: int = 0
+    links: tuple[str, ...] = ("perfect",)
+    bound: int | None = None
+    timing: str = ""
+    detector: str = ""
+    noise: int | None = None
+    oracle: str = ""
+    between_handlers: bool = False
+    clients: tuple[tuple[str, tuple[str, ...]], ...] = (("p1", ("a",)),)
+
+    def lines(self, request: str) -> list[str]:
+        bounds = [("crash", self.crash), ("byzantine", self.byzantine), ("omission", self.omission)]
+        faults = [f"{fault} <= {bound}" for fault, bound in bounds if bound]
+        faults += ["recover"] if self.recover else []
+        if self.partition:
+            faults.append("partition" if self.partition < 0 else f"partition <= {self.partition}")
+        links = list(self.links) + ([] if self.bound is None else [f"bounded {self.bound}"])
+        lines = [f"  n = {self.n}"]
+        lines += [f"  faults {', '.join(faults)}"] if faults else []
+        lines += [] if links == ["perfect"] else [f"  links {', '.join(links)}"]
+        lines += [f"  timing {self.timing}"] if self.timing else []
+        noise = "" if self.noise is None else f" noise {self.noise}"
+        lines += [f"  detector {self.detector}{noise}"] if self.detector else []
+        lines += [f"  given {self.oracle} as oracle"] if self.oracle else []
+        lines += ["  crash points between_handlers"] if self.between_handlers else []
+        told = [f"{p} {request} {', '.join(values)}" for p, values in self.clients]
+        return [*lines, f"  clients {{ {'  '.join(told)} }}"]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A protocol, its world and what is asked."""
+
+    protocol: Protocol
+    world: World
+    questions: tuple[Question, ...]
+
+    def text(self) -> str:
+        lines = [INTERFACE, *self.protocol.lines(self.questions), f"check c of {self.protocol.name} {{"]
+        lines += self.world.lines("broadcasts")
+        lines += [f"  prove {', '.join(q.name for q in self.questions)}", "  allow unused", "}"]
+        return "\n".join(lines) + "\n"
+
+
+INTERFACE = """interface Lower { request broadcast(m: Msg) indication deliver(p: Proc, m: Msg) }
+interface Lowest { request broadcast(m: Msg) indication deliver(p: Proc, m: Msg) }
+interface Service { request broadcast(m: Msg) indication deliver(p: Proc, m: Msg) }"""

@@ -1,0 +1,335 @@
+"""What a handler does, statement by statement: one way of running it, under a script of choices.
+
+A state is a dictionary; a step is a function of a :class:`Way`, which changes its own copy of the
+state and asks :meth:`Way.pick` wherever the page leaves something open.  All ways of a step are
+found by running it again with every other script.  A call to a layer is a call of Python, a cut is
+an exception: what stands before it has been done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from tests.world import spec as s
+from tests.world.protocol import INDICATION, RECEIVE, REQUEST, Handler
+from tests.world.system import TOP, Layer, Model, Path, State
+
+Names = dict[str, Any]
+
+
+class NoWay(Exception):
+    """This way of running the handler does not exist."""
+
+
+class Cut(Exception):
+    """The process has crashed inside the handler."""
+
+
+@dataclass(frozen=True)
+class Rest:
+    """What stands behind a ``yield``, or behind a call that has yielded."""
+
+    path: Path
+    body: s.Block
+    names: tuple[tuple[str, Any], ...]
+
+
+Rests = tuple[Rest, ...]
+
+
+def subsets(items: Sequence[Any]) -> list[tuple[Any, ...]]:
+    return [some for k in range(len(items) + 1) for some in combinations(items, k)]
+
+
+@dataclass
+class Place:
+    """Where an expression is read: a layer of a process, and the names that are bound."""
+
+    way: Way
+    me: str
+    path: Path
+    names: Names
+
+    @property
+    def model(self) -> Model:
+        return self.way.model
+
+    def read(self, variable: str) -> Any:
+        return self.way.state[self.model.key(self.path, variable, self.me)]
+
+    def received(self) -> list[tuple[str, Any]]:
+        got = self.way.state["received", self.me]
+        return [(sender, content) for path, content, sender in got if path == self.path]
+
+
+class Way:
+    """One way of making a step from ``state``, as ``script`` says where there is a choice."""
+
+    def __init__(self, model: Model, state: State, script: Sequence[int] = ()) -> None:
+        self.model, self.state, self.script = model, dict(state), script
+        self.offered: list[int] = []
+        self.effects = self.kept_together = 0
+        self.sent: set[Hashable] = set()
+
+    def pick(self, options: Iterable[Any]) -> Any:
+        """One of ``options``, the script says which."""
+        listed = list(options)
+        if not listed:
+            raise NoWay
+        position = len(self.offered)
+        self.offered.append(len(listed))
+        return listed[self.script[position] if position < len(self.script) else 0]
+
+    # -- crashes inside of handlers -------------------------------------------------------------
+
+    def may_cut(self, p: str) -> bool:
+        """Whether ``p`` may crash here."""
+        world = self.model.world
+        return not self.kept_together and not world.between_handlers and self.may_crash(p)
+
+    def may_crash(self, p: str) -> bool:
+        """Whether the world has a crash of ``p`` left."""
+        if p in self.state["down"] or p == self.state["favoured"]:
+            return False
+        return bool(self.state["crashes"] < self.model.world.crash)
+
+    def effect(self, p: str, does: Callable[[], object]) -> None:
+        """Does something that can be seen; a crash may fall right before or right after it."""
+        if self.may_cut(p) and self.pick((False, True)):
+            raise Cut
+        does()
+        self.effects += 1
+        if self.may_cut(p) and self.pick((False, True)):
+            raise Cut
+
+    def uninterrupted(self, p: str, body: s.Block, at: Place) -> None:
+        """``atomic``: one effect, whatever is inside."""
+        before, effects, sent = dict(self.state), self.effects, set(self.sent)
+        self.kept_together += 1
+        self.block(at, body)
+        self.kept_together -= 1
+        if self.effects > effects and self.may_cut(p):
+            cut = self.pick(("no", "before", "after"))
+            if cut == "before":
+                self.state, self.effects, self.sent = before, effects, sent
+            if cut != "no":
+                raise Cut
+
+    def crash(self, p: str) -> None:
+        """``p`` is down: what stands behind a ``yield``, what it has received and timers are gone."""
+        self.state["down"] |= {p}
+        self.state["crashes"] += 1
+        self.state["rest", p] = ()
+        self.state["received", p] = frozenset()
+        for key in [k for k in self.state if k[0] == "timer" and k[-1] == p]:
+            self.state[key] = None
+        if not self.model.world.recover:
+            self.model.links.forget(self.state, p)
+
+    def run(self, p: str, does: Callable[[], Rests]) -> None:
+        """Lets ``p`` do something, whole or cut; what follows a ``yield`` is kept for later."""
+        try:
+            rests = does()
+            self.state["rest", p] = rests + self.state["rest", p]
+        except Cut:
+            self.crash(p)
+
+    # -- calls ----------------------------------------------------------------------------------
+
+    def call(self, p: str, path: Path, event: str, name: str, values: tuple[Any, ...]) -> Rests:
+        """Runs a handler of the layer at ``path`` that takes this; if none does, nothing happens."""
+        found = list(self.takers(p, path, event, name, values))
+        if not found:
+            return ()
+        handler, at = self.pick(found)
+        return self.top_level(at, handler.body)
+
+    def takers(
+        self, p: str, path: Path, event: str, name: str, values: tuple[Any, ...]
+    ) -> Iterator[tuple[Handler, Place]]:
+        for handler in self.model.layers[path].protocol.handlers:
+            if (handler.event, handler.name) != (event, name):
+                continue
+            at = Place(self, p, path, {})
+            patterns: tuple[s.Pattern | None, ...] = handler.patterns
+            if event == RECEIVE:
+                patterns = (*patterns, handler.sender)
+            if not all(_matches(at, w, v) for w, v in zip(patterns, values, strict=True)):
+                continue
+            if handler.guard is None or handler.guard.value(at):
+                yield handler, at
+
+    def request(self, p: str, path: Path, name: str, values: tuple[Any, ...]) -> Rests:
+        """A request to the layer at ``path``."""
+        if path not in self.model.layers:
+            self.model.oracle.asked(self, p, path, values)
+            return ()
+        return self.call(p, path, REQUEST, name, values)
+
+    def indicate(self, p: str, path: Path, name: str, values: tuple[Any, ...]) -> Rests:
+        """An indication of the layer at ``path``: to the one above, or to the application."""
+        if path == TOP:
+            self.effect(p, lambda: self.happened("delivered", p, _entry(values)))
+            return ()
+        (layer, index), above = path[-1], path[:-1]
+        family = () if index is None else (index,)
+        return self.call(p, above, INDICATION, f"{layer}.{name}", (*family, *values))
+
+    def happened(self, word: str, p: str, entry: Any) -> None:
+        """Adds to a history; of an entry no property asks more than whether it came twice."""
+        so_far = self.state[word, p]
+        if so_far.count(entry) < 2:
+            self.state[word, p] = (*so_far, entry)
+
+    # -- statements -----------------------------------------------------------------------------
+
+    def top_level(self, at: Place, body: s.Block) -> Rests:
+        """Runs ``body``, the top level of a handler; what is left if it yields."""
+        for position, statement in enumerate(body):
+            rests: Rests = ()
+            behind = body[position + 1 :]
+            if isinstance(statement, s.Yield):
+                return (Rest(at.path, behind, tuple(at.names.items())),)
+            if isinstance(statement, s.Ask | s.Tell):
+                rests = self.layer_call(at, statement)
+            else:
+                self.statement(at, statement)
+            if rests:
+                mine = Rest(at.path, behind, tuple(at.names.items()))
+                return (*rests, mine) if behind else rests
+        return ()
+
+    def block(self, at: Place, body: s.Block) -> None:
+        """Runs a block inside of a handler; its names are its own."""
+        inner = Place(self, at.me, at.path, dict(at.names))
+        for statement in body:
+            self.statement(inner, statement)
+
+    def layer_call(self, at: Place, statement: s.Ask | s.Tell) -> Rests:
+        values = tuple(a.value(at) for a in statement.arguments)
+        if isinstance(statement, s.Tell):
+            return self.indicate(at.me, at.path, statement.indication, values)
+        index = None if statement.index is None else statement.index.value(at)
+        below = (*at.path, (statement.layer, index))
+        return self.request(at.me, below, statement.request, values)
+
+    def statement(self, at: Place, statement: s.Statement) -> None:
+        match statement:
+            case s.Assign():
+                self.assign(at, statement)
+            case s.Send(content, receivers):
+                self.send(at, content.value(at), receivers.value(at))
+            case s.Ask() | s.Tell():
+                assert not self.layer_call(at, statement), "such a call stands at the top level"
+            case s.If(condition, then, other):
+                self.block(at, then if condition.value(at) else other)
+            case s.Flip(then, other):
+                self.block(at, then if self.pick((True, False)) else other)
+            case s.For(name, domain, body):
+                self.loop(at, name, domain.value(at), body)
+            case s.While(name, domain, body):
+                while members := domain.value(at):
+                    at.names[name] = self.pick(sorted(members))
+                    self.block(at, body)
+                    del at.names[name]
+            case s.Choose(name, domain):
+                at.names[name] = self.pick(sorted(domain.value(at)))
+            case s.Either(alternatives):
+                open_ = [b for guard, b in alternatives if guard is None or guard.value(at)]
+                self.block(at, self.pick(open_))
+            case s.Require(condition):
+                if not condition.value(at):
+                    raise NoWay
+            case s.Perform(act, idempotent):
+                done = ("idempotent" if idempotent else "plain", act.value(at))
+                self.effect(at.me, lambda: self.happened("performed", "", done))
+            case s.Timer(name, starts, units):
+                self.state["timer", at.path, name, at.me] = units if starts else None
+            case s.Atomic(body):
+                self.uninterrupted(at.me, body, at)
+            case _:
+                assert isinstance(statement, s.Skip), statement
+
+    def loop(self, at: Place, name: str, domain: Any, body: s.Block) -> None:
+        """Numbers from the smallest to the largest, a sequence in its order, a set in any."""
+        ordered = isinstance(domain, tuple) or all(type(x) is int for x in domain)
+        left = list(domain) if isinstance(domain, tuple) else sorted(domain)
+        while left:
+            at.names[name] = left.pop(0 if ordered else self.pick(range(len(left))))
+            self.block(at, body)
+            del at.names[name]
+
+    def assign(self, at: Place, statement: s.Assign) -> None:
+        key = self.model.key(at.path, statement.variable, at.me)
+        value, old = statement.value.value(at), self.state[key]
+        if statement.sign == "+=":
+            value = old | {value}
+        elif statement.sign == "-=":
+            value = old - {value}
+
+        def does() -> None:
+            self.state[key] = value
+
+        if self.model.is_effect(at.path, statement.variable):
+            self.effect(at.me, does)
+        else:
+            does()
+
+    def send(self, at: Place, content: Any, receivers: frozenset[str]) -> None:
+        """To all ``receivers``; if a crash falls here, to any part of them."""
+        wanted = sorted(receivers)
+        if not wanted:
+            return
+        some = None
+        if self.may_cut(at.me):
+            some = self.pick((None, *subsets(wanted)))
+        for receiver in wanted if some is None else some:
+            self.model.links.put(self, at.me, receiver, (at.path, content))
+        self.effects += bool(some is None or some)
+        if some is not None:
+            raise Cut
+
+
+def _entry(values: tuple[Any, ...]) -> Any:
+    return values[0] if len(values) == 1 else values
+
+
+def _matches(at: Place, pattern: s.Pattern | None, value: Any) -> bool:
+    """Whether ``value`` fits; names that are new are bound."""
+    match pattern:
+        case None | s.Bind("_"):
+            return True
+        case s.Bind(text):
+            at.names[text] = value
+            return True
+        case s.Shape(kind, parts):
+            return value[0] == kind and all(
+                _matches(at, part, each) for part, each in zip(parts, value[1:], strict=True)
+            )
+        case _:
+            return bool(pattern.value(at) == value)
+
+
+def ways(model: Model, state: State, step: Callable[[Way], None]) -> Iterator[Way]:
+    """All ways of making ``step`` from ``state``."""
+    scripts: list[tuple[int, ...]] = [()]
+    while scripts:
+        script = scripts.pop()
+        way = Way(model, state, script)
+        exists = True
+        try:
+            step(way)
+        except NoWay:
+            exists = False
+        chosen = [*script, *[0] * (len(way.offered) - len(script))]
+        for position in range(len(script), len(way.offered)):
+            for other in range(1, way.offered[position]):
+                scripts.append((*chosen[:position], other))
+        if exists:
+            yield way
+
+
+__all__ = ["Layer", "NoWay", "Place", "Rest", "Way", "ways"]

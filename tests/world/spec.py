@@ -1,0 +1,393 @@
+"""Specs as plain data that print themselves: what both judges are given.
+
+Nothing here is shared with the tool.  An expression is its text and what it is worth at a place
+(:class:`tests.world.definition.Place`); a statement, a handler, a protocol and a check are what
+docs/language.md says they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+# ---- expressions and patterns -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Expr:
+    """``text`` in the language; ``value`` gives what it is worth at a place."""
+
+    text: str
+    value: Callable[[Any], Any] = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Bind:
+    """The pattern that is a new name; ``_`` matches anything and binds nothing."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The pattern ``KIND(x, y)``: a message of a layer above, taken apart."""
+
+    kind: str
+    parts: tuple[Bind | Expr, ...]
+
+    @property
+    def text(self) -> str:
+        return _called(self.kind, self.parts)
+
+
+Pattern = Bind | Expr | Shape
+
+
+def _called(name: str, arguments: Sequence[Pattern]) -> str:
+    return f"{name}({', '.join(a.text for a in arguments)})" if arguments else name
+
+
+def name(text: str) -> Expr:
+    """A name that a pattern, a ``let`` or a binder has bound."""
+    return Expr(text, lambda at: at.names[text])
+
+
+def var(text: str) -> Expr:
+    """A variable of the process (or of all)."""
+    return Expr(text, lambda at: at.read(text))
+
+
+def const(text: str, value: Any) -> Expr:
+    """A literal."""
+    return Expr(text, lambda at: value)
+
+
+def op(form: str, of: Callable[..., Any], *arguments: Expr) -> Expr:
+    """An operator: ``form`` says how it is written."""
+    text = form.format(*(a.text for a in arguments))
+    return Expr(text, lambda at: of(*(a.value(at) for a in arguments)))
+
+
+ME = Expr("self", lambda at: at.me)
+ALL = Expr("Proc", lambda at: frozenset(at.model.processes))
+TRUE, FALSE = const("true", True), const("false", False)
+EMPTY = const("{}", frozenset())
+
+
+def number(value: int) -> Expr:
+    return const(str(value), value)
+
+
+def both(a: Expr, b: Expr) -> Expr:
+    return Expr(f"({a.text} and {b.text})", lambda at: a.value(at) and b.value(at))
+
+
+def either_of(a: Expr, b: Expr) -> Expr:
+    return Expr(f"({a.text} or {b.text})", lambda at: a.value(at) or b.value(at))
+
+
+def no(a: Expr) -> Expr:
+    return op("(not {})", lambda x: not x, a)
+
+
+def equal(a: Expr, b: Expr) -> Expr:
+    return op("({} == {})", lambda x, y: x == y, a, b)
+
+
+def at_least(a: Expr, b: Expr) -> Expr:
+    return op("({} >= {})", lambda x, y: x >= y, a, b)
+
+
+def within(a: Expr, b: Expr) -> Expr:
+    return op("({} in {})", lambda x, y: x in y, a, b)
+
+
+def outside(a: Expr, b: Expr) -> Expr:
+    return op("({} not in {})", lambda x, y: x not in y, a, b)
+
+
+def size(a: Expr) -> Expr:
+    return op("#{}", len, a)
+
+
+def minus(a: Expr, b: Expr) -> Expr:
+    return op("({} minus {})", lambda x, y: x - y, a, b)
+
+
+def only(a: Expr) -> Expr:
+    return op("{{{}}}", lambda x: frozenset([x]), a)
+
+
+def pair(a: Expr, b: Expr) -> Expr:
+    return op("({}, {})", lambda x, y: (x, y), a, b)
+
+
+def message(kind: str, *arguments: Expr) -> Expr:
+    """A message as a value: its kind and what it carries."""
+    return Expr(_called(kind, arguments), lambda at: (kind, *(a.value(at) for a in arguments)))
+
+
+def received(kind: str, *patterns: Expr | None) -> Expr:
+    """The processes that a matching message came from; ``None`` is ``_``."""
+    inside = ", ".join("_" if p is None else p.text for p in patterns)
+
+    def value(at: Any) -> frozenset[str]:
+        wanted = [None if p is None else p.value(at) for p in patterns]
+        return frozenset(
+            sender
+            for sender, (got, *parts) in at.received()
+            if got == kind
+            and all(w is None or w == part for w, part in zip(wanted, parts, strict=True))
+        )
+
+    return Expr(f"received({kind}({inside}))" if patterns else f"received({kind})", value)
+
+
+# In properties: of the process that a parameter stands for.
+
+
+def of(process: str, variable: str) -> Expr:
+    return Expr(f"{process}.{variable}", lambda at: at.of(at.names[process], variable))
+
+
+def history(word: str, process: str) -> Expr:
+    """``broadcast(p)``, ``delivered(p)``: what happened, in order."""
+    return Expr(f"{word}({process})", lambda at: at.history(word, at.names[process]))
+
+
+def repeated(process: str, entry: Expr) -> Expr:
+    def value(at: Any) -> bool:
+        return at.history("delivered", at.names[process]).count(entry.value(at)) > 1
+
+    return Expr(f"repeated({process}, {entry.text})", value)
+
+
+def before(process: str, first: Expr, second: Expr) -> Expr:
+    def value(at: Any) -> bool:
+        happened = at.history("delivered", at.names[process])
+        x, y = first.value(at), second.value(at)
+        return x in happened and y in happened and happened.index(x) < happened.index(y)
+
+    return Expr(f"before({process}, {first.text}, {second.text})", value)
+
+
+def crashed(process: str) -> Expr:
+    return Expr(f"crashed({process})", lambda at: at.crashed(at.names[process]))
+
+
+def told(word: str, process: str) -> Expr:
+    """``suspected(p)``, ``trusted(p)``."""
+    return Expr(f"{word}({process})", lambda at: at.told(at.names[process]))
+
+
+def done(word: str, act: Expr, times: int) -> Expr:
+    """Whether ``act`` is in ``performed`` or ``effects`` (once, or more than once)."""
+
+    def value(at: Any) -> bool:
+        return at.acts(word).count(act.value(at)) >= times
+
+    text = f"({act.text} in {word})" if times == 1 else f"repeated({word}, {act.text})"
+    return Expr(text, value)
+
+
+# ---- statements -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Assign:
+    """``variable := value``, or ``+=`` and ``-=`` of a member."""
+
+    variable: str
+    value: Expr
+    sign: str = ":="
+
+    @property
+    def text(self) -> str:
+        return f"{self.variable} {self.sign} {self.value.text}"
+
+
+@dataclass(frozen=True)
+class Send:
+    """``send content to receivers``, a set of processes."""
+
+    content: Expr
+    receivers: Expr
+
+    @property
+    def text(self) -> str:
+        return f"send {self.content.text} to {self.receivers.text}"
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A request to the layer ``layer`` below."""
+
+    layer: str
+    request: str
+    arguments: tuple[Expr, ...]
+    index: Expr | None = None
+
+    @property
+    def text(self) -> str:
+        at = "" if self.index is None else f"[{self.index.text}]"
+        return f"{self.layer}{at}.{_call(self.request, self.arguments)}"
+
+
+@dataclass(frozen=True)
+class Tell:
+    """An indication to the layer above, or to the application."""
+
+    indication: str
+    arguments: tuple[Expr, ...]
+
+    @property
+    def text(self) -> str:
+        return _call(self.indication, self.arguments)
+
+
+def _call(called: str, arguments: Sequence[Expr]) -> str:
+    return f"{called}({', '.join(a.text for a in arguments)})"
+
+
+@dataclass(frozen=True)
+class If:
+    condition: Expr
+    then: Block
+    other: Block = ()
+
+    @property
+    def text(self) -> str:
+        other = f" else {block(self.other)}" if self.other else ""
+        return f"if {self.condition.text} {block(self.then)}{other}"
+
+
+@dataclass(frozen=True)
+class For:
+    name: str
+    domain: Expr
+    body: Block
+
+    @property
+    def text(self) -> str:
+        return f"for {self.name} in {self.domain.text} {block(self.body)}"
+
+
+@dataclass(frozen=True)
+class While:
+    """``while some name in domain``."""
+
+    name: str
+    domain: Expr
+    body: Block
+
+    @property
+    def text(self) -> str:
+        return f"while some {self.name} in {self.domain.text} {block(self.body)}"
+
+
+@dataclass(frozen=True)
+class Choose:
+    name: str
+    domain: Expr
+
+    @property
+    def text(self) -> str:
+        return f"choose {self.name} in {self.domain.text}"
+
+
+@dataclass(frozen=True)
+class Either:
+    """Alternatives with their guards."""
+
+    alternatives: tuple[tuple[Expr | None, Block], ...]
+
+    @property
+    def text(self) -> str:
+        told = [
+            f"{'' if guard is None else f'when {guard.text} '}{block(body)}"
+            for guard, body in self.alternatives
+        ]
+        return f"either {' or '.join(told)}"
+
+
+@dataclass(frozen=True)
+class Require:
+    condition: Expr
+
+    @property
+    def text(self) -> str:
+        return f"require {self.condition.text}"
+
+
+@dataclass(frozen=True)
+class Flip:
+    """``if flip() { … }``."""
+
+    then: Block
+    other: Block = ()
+
+    @property
+    def text(self) -> str:
+        other = f" else {block(self.other)}" if self.other else ""
+        return f"if flip() {block(self.then)}{other}"
+
+
+@dataclass(frozen=True)
+class Perform:
+    act: Expr
+    idempotent: bool = False
+
+    @property
+    def text(self) -> str:
+        return f"perform {'idempotent ' if self.idempotent else ''}{self.act.text}"
+
+
+@dataclass(frozen=True)
+class Timer:
+    """``start name after units`` where ``starts``, ``cancel name`` otherwise."""
+
+    name: str
+    starts: bool = True
+    units: int = 1
+
+    @property
+    def text(self) -> str:
+        if not self.starts:
+            return f"cancel {self.name}"
+        return f"start {self.name}" + ("" if self.units == 1 else f" after {self.units}")
+
+
+@dataclass(frozen=True)
+class Atomic:
+    body: Block
+
+    @property
+    def text(self) -> str:
+        return f"atomic {block(self.body)}"
+
+
+@dataclass(frozen=True)
+class Yield:
+    @property
+    def text(self) -> str:
+        return "yield"
+
+
+@dataclass(frozen=True)
+class Skip:
+    @property
+    def text(self) -> str:
+        return "skip"
+
+
+Statement = (
+    Assign | Send | Ask | Tell | If | For | While | Choose | Either | Require | Flip | Perform
+    | Timer | Atomic | Yield | Skip
+)  # fmt: skip
+Block = tuple[Statement, ...]
+
+
+def block(body: Block) -> str:
+    """In braces, on one line."""
+    return f"{{ {'  '.join(s.text for s in body)} }}" if body else "{ }"

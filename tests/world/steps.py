@@ -1,0 +1,287 @@
+"""What can happen in a state, and what of it is promised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import combinations, product
+from typing import Any
+
+from tests.world.protocol import CONDITION, INIT, RECEIVE, RECOVER, REQUEST, TIMEOUT, Handler
+from tests.world.running import NoWay, Place, Rests, Way
+from tests.world.step import Step
+from tests.world.system import TOP, Envelope, Layer, Model, Path, State
+
+# ---- the beginning ----------------------------------------------------------------------------
+
+
+def begin(model: Model) -> Callable[[Way], None]:
+    """Fills an empty state and lets every process run its ``upon init``."""
+
+    def does(way: Way) -> None:
+        state = way.state
+        liars = [
+            frozenset(some)
+            for k in range(model.world.byzantine + 1)
+            for some in combinations(model.processes, k)
+        ]
+        state["byzantine"] = way.pick(liars)
+        state["down"] = state["omitted"] = frozenset()
+        state["crashes"] = 0
+        state["split"], state["splits"] = frozenset(), model.world.partition
+        state["performed", ""] = ()
+        for p in model.processes:
+            state["rest", p], state["received", p], state["asked", p] = (), frozenset(), 0
+            state["broadcast", p] = state["delivered", p] = ()
+        model.detector.begin(way)
+        model.oracle.begin(way)
+        for layer in model.layers.values():
+            for handler in layer.protocol.handlers:
+                if handler.event == TIMEOUT and handler.name:
+                    for p in model.processes:
+                        state["timer", layer.path, handler.name, p] = None
+        for p in model.processes:
+            start(way, p, {"state", "stable state", "shared state"})
+        for p in model.processes:
+            if p not in state["byzantine"]:
+                way.run(p, lambda p=p: from_the_bottom(way, p, INIT))  # type: ignore[misc]
+
+    return does
+
+
+def start(way: Way, p: str, kinds: set[str]) -> None:
+    """Gives variables of ``p`` the values that they start with."""
+    for path, layer in way.model.layers.items():
+        for variable in layer.variables():
+            key = way.model.key(path, variable.name, p)
+            if variable.kind not in kinds or (variable.kind == "shared state" and key in way.state):
+                continue
+            at = Place(way, p, path, {})
+            way.state[key] = variable.initial.value(at)
+            if variable.chosen is not None:
+                way.state[key] = way.pick(sorted(variable.chosen.value(at)))
+
+
+def from_the_bottom(way: Way, p: str, event: str) -> Rests:
+    rests: Rests = ()
+    for path in way.model.layers:
+        rests += way.call(p, path, event, "", ())
+    return rests
+
+
+# ---- all steps --------------------------------------------------------------------------------
+
+
+def steps(model: Model, state: State) -> Iterator[Step]:
+    """What can happen; a step may still turn out to have no way of being made."""
+    for p in model.processes:
+        if p in state["down"] or p in state["byzantine"]:
+            continue
+        if state["rest", p]:
+            yield Step(f"{p} goes on", _goes_on(p), owed(state, ("rest", p), p))
+            continue
+        yield from _client(model, state, p)
+        for path, layer in model.layers.items():
+            yield from _conditions(model, state, p, layer)
+            yield from _timeouts(state, p, path, layer)
+    yield from _receptions(model, state)
+    yield from _losses(model, state)
+    yield from _forgeries(model, state)
+    yield from _crashes(model, state)
+    yield from _splits(model, state)
+    yield from model.detector.words(state)
+    yield from model.oracle.words(state)
+
+
+def owed(state: State, promise: tuple[Any, ...], *processes: str) -> tuple[Any, ...] | None:
+    """``promise``, unless one of ``processes`` is faulty by now: nothing is promised to it."""
+    faulty = state["down"] | state["byzantine"] | state["omitted"]
+    return None if faulty & set(processes) else promise
+
+
+def _goes_on(p: str) -> Callable[[Way], None]:
+    def does(way: Way) -> None:
+        first, *others = way.state["rest", p]
+        way.state["rest", p] = tuple(others)
+        at = Place(way, p, first.path, dict(first.names))
+        way.run(p, lambda: way.top_level(at, first.body))
+
+    return does
+
+
+def _client(model: Model, state: State, p: str) -> Iterator[Step]:
+    workload = [v for client, values in model.world.clients if client == p for v in values]
+    position = state["asked", p]
+    if position == len(workload):
+        return
+    value = workload[position]
+
+    def asks(way: Way) -> None:
+        if not list(way.takers(p, TOP, REQUEST, "broadcast", (value,))):
+            raise NoWay
+        before = way.state["broadcast", p]
+        way.state["asked", p] += 1
+        way.happened("broadcast", p, value)
+        way.run(p, lambda: way.request(p, TOP, "broadcast", (value,)))
+        if p in way.state["down"] and not way.effects:  # it was not made
+            way.state["asked", p], way.state["broadcast", p] = position, before
+
+    yield Step(f"{p} broadcasts {value}", asks, owed(state, ("client", p), p))
+
+
+def _conditions(model: Model, state: State, p: str, layer: Layer) -> Iterator[Step]:
+    for handler in layer.conditions():
+        domains = [model.domain(sort, layer.path) for _, sort in handler.binds]
+        for values in product(*domains):
+            names = dict(zip((n for n, _ in handler.binds), values, strict=True))
+            promise = None if handler.may else owed(state, ("conditions", p), p)
+            yield Step(f"{p}: {handler.text}", _condition(p, layer.path, handler, names), promise)
+
+
+def _condition(
+    p: str, path: Path, handler: Handler, names: dict[str, Any]
+) -> Callable[[Way], None]:
+    def does(way: Way) -> None:
+        at = Place(way, p, path, dict(names))
+        assert handler.event == CONDITION and handler.guard is not None
+        if not handler.guard.value(at):
+            raise NoWay
+        way.run(p, lambda: way.top_level(at, handler.body))
+
+    return does
+
+
+def _timeouts(state: State, p: str, path: Path, layer: Layer) -> Iterator[Step]:
+    for name in sorted({h.name for h in layer.protocol.handlers if h.event == TIMEOUT}):
+        if name and state["timer", path, name, p] is None:
+            continue
+        promise = owed(state, ("timer", path, name, p), p)
+        yield Step(f"{p}'s timer {name} is over", _timeout(p, path, name), promise)
+
+
+def _timeout(p: str, path: Path, name: str) -> Callable[[Way], None]:
+    def does(way: Way) -> None:
+        if name:
+            way.state["timer", path, name, p] = None
+        elif not list(way.takers(p, path, TIMEOUT, "", ())):
+            raise NoWay
+        way.run(p, lambda: way.call(p, path, TIMEOUT, name, ()))
+
+    return does
+
+
+# ---- messages ---------------------------------------------------------------------------------
+
+
+def _receptions(model: Model, state: State) -> Iterator[Step]:
+    links, side = model.links, state["split"]
+    for sender, receiver, position, envelope in links.under_way(state):
+        if receiver in state["down"] or state["rest", receiver]:
+            continue
+        if side and (sender in side) != (receiver in side):
+            continue
+        if links.fifo and position:
+            continue
+        promise = None
+        if links.promises:
+            promise = owed(state, ("message", envelope, sender, receiver), sender, receiver)
+        does = _receives(sender, receiver, position, envelope)
+        yield Step(f"{receiver} receives {envelope} from {sender}", does, promise, links.strong)
+
+
+def _receives(sender: str, receiver: str, position: int, envelope: Envelope) -> Callable[[Way], None]:
+    def does(way: Way) -> None:
+        links = way.model.links
+        if not links.keeps and not (links.duplicates and way.pick((True, False))):
+            links.take(way.state, sender, receiver, position)
+        take_in(way, sender, receiver, envelope)
+
+    return does
+
+
+def take_in(way: Way, sender: str, receiver: str, envelope: Envelope) -> None:
+    """``receiver`` has got a message: it counts, and a handler that takes it is run."""
+    path, (kind, *parts) = envelope
+    way.model.links.count(way.state, receiver, sender, envelope)
+    way.run(receiver, lambda: way.call(receiver, path, RECEIVE, kind, (*parts, sender)))
+
+
+def _losses(model: Model, state: State) -> Iterator[Step]:
+    links, world = model.links, model.world
+    for sender, receiver, position, envelope in links.under_way(state):
+
+        def lost(way: Way, s: str = sender, r: str = receiver, at: int = position) -> None:
+            links.take(way.state, s, r, at)
+
+        ends = {sender} if "stubborn" in world.links else {sender, receiver}
+        if links.loses or (world.recover and ends & state["down"]):
+            yield Step(f"the link loses {envelope} from {sender} to {receiver}", lost)
+        for p in sorted({sender, receiver}):
+            room = p in state["omitted"] or len(state["omitted"]) < world.omission
+            if world.omission and room and p not in state["byzantine"]:
+
+                def omits(way: Way, p: str = p, lose: Callable[[Way], None] = lost) -> None:
+                    way.state["omitted"] |= {p}
+                    lose(way)
+
+                yield Step(f"{p} omits {envelope} from {sender} to {receiver}", omits)
+
+
+def _forgeries(model: Model, state: State) -> Iterator[Step]:
+    for liar in sorted(state["byzantine"]):
+        names = (liar,) if model.links.authenticated else model.processes
+        for receiver in model.processes:
+            if receiver in state["down"] | state["byzantine"] or state["rest", receiver]:
+                continue
+            if state["split"] and (liar in state["split"]) != (receiver in state["split"]):
+                continue
+            for path in model.layers:
+                for content, sender in product(model.messages(path), names):
+
+                    def forges(
+                        way: Way, q: str = receiver, by: str = sender, e: Any = (path, content)
+                    ) -> None:
+                        take_in(way, by, q, e)
+
+                    yield Step(f"{liar} makes {receiver} receive {content} from {sender}", forges)
+
+
+# ---- faults -----------------------------------------------------------------------------------
+
+
+def _crashes(model: Model, state: State) -> Iterator[Step]:
+    for p in model.processes:
+        if p in state["byzantine"]:
+            continue
+        if p in state["down"]:
+            if model.world.recover:
+                yield Step(f"{p} recovers", _recovers(p))
+        elif Way(model, state).may_crash(p):
+            yield Step(f"{p} crashes", lambda way, p=p: way.crash(p))  # type: ignore[misc]
+
+
+def _recovers(p: str) -> Callable[[Way], None]:
+    def does(way: Way) -> None:
+        way.state["down"] -= {p}
+        start(way, p, {"state"})
+        way.run(p, lambda: from_the_bottom(way, p, RECOVER))
+
+    return does
+
+
+def _splits(model: Model, state: State) -> Iterator[Step]:
+    if state["split"]:
+
+        def heals(way: Way) -> None:
+            way.state["split"] = frozenset()
+
+        yield Step("the split heals", heals)
+    elif state["splits"]:
+        for k in range(1, len(model.processes)):
+            for side in combinations(model.processes, k):
+                if model.processes[0] in side:
+
+                    def splits(way: Way, side: frozenset[str] = frozenset(side)) -> None:
+                        way.state["split"] = side
+                        way.state["splits"] -= way.state["splits"] > 0
+
+                    yield Step(f"the network splits off {sorted(side)}", splits)
