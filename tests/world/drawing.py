@@ -1,0 +1,379 @@
+"""Random small specs that have the features they are asked for."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from tests.world import spec as s
+from tests.world.asking import questions
+from tests.world.protocol import (
+    CONDITION,
+    INDICATION,
+    INIT,
+    RECEIVE,
+    RECOVER,
+    REQUEST,
+    TIMEOUT,
+    Handler,
+    Protocol,
+    Spec,
+    Uses,
+    Variable,
+    World,
+)
+
+M, P = s.name("m"), s.name("p")
+LOG, HEARD, FLAG = s.var("log"), s.var("heard"), s.var("flag")
+LOWER = (("COPY", ("Msg",)), ("HINT", ()))
+WRAPPED = s.message("COPY", M)
+
+
+class Draw:
+    """Draws a spec with ``features``."""
+
+    def __init__(self, features: frozenset[str], seed: int) -> None:
+        self.features, self.random = features, random.Random(seed)
+        self.flags = 0
+        self.acts = 0
+
+    def has(self, feature: str) -> bool:
+        return feature in self.features
+
+    def chance(self, percent: int) -> bool:
+        return self.random.randrange(100) < percent
+
+    def spec(self) -> Spec:
+        top = self.top()
+        return Spec(top, self.world(), questions(self.random, top, crash=self.has("crash")))
+
+    # -- the world ------------------------------------------------------------------------------
+
+    def world(self) -> World:
+        draw = self.random
+        links = [l for l in ("fifo", "lossy", "fair_loss", "duplicating", "stubborn", "persistent")
+                 if self.has(l)]  # fmt: skip
+        if self.has("byzantine") and self.chance(60):
+            links.append("authenticated")
+        clients = [("p1", ("a",))]
+        if self.has("two_clients"):
+            clients = draw.choice(
+                ([("p1", ("a", "b"))], [("p1", ("a",)), ("p2", ("b",))], [("p1", ("a", "a"))])
+            )
+        detector = next((f for f in ("eventually P", "eventually S", "P", "S", "Omega")
+                         if self.has(f)), "")  # fmt: skip
+        return World(
+            n=2,
+            crash=draw.choice((1, 1, 2)) if self.has("crash") else 0,
+            recover=self.has("recover"),
+            byzantine=int(self.has("byzantine")),
+            omission=int(self.has("omission")),
+            partition=draw.choice((1, -1)) if self.has("partition") else 0,
+            links=tuple(links) or ("perfect",),
+            bound=1 if self.has("bounded") else None,
+            timing="asynchronous" if {"timeout", "named_timer"} & self.features else "",
+            detector=detector,
+            noise=draw.choice((None, 1)) if detector in ("eventually P", "Omega") else None,
+            oracle="low" if self.has("oracle") else "",
+            between_handlers=self.has("between_handlers"),
+            clients=tuple(clients),
+        )
+
+    # -- protocols ------------------------------------------------------------------------------
+
+    def top(self) -> Protocol:
+        variables = [
+            self.kept(Variable("log", "set<Msg>", s.EMPTY)),
+            Variable("heard", "set<Proc>", s.EMPTY),
+            self.kept(Variable("flag", "bool", s.FALSE)),
+        ]
+        if self.has("chosen"):
+            variables.append(Variable("wish", "bool", s.FALSE, chosen=s.const("bool", _BOTH)))
+        if self.has("shared"):
+            variables.append(Variable("common", "bool", s.FALSE, "shared state"))
+        body = self.body(request=True)
+        handlers = [Handler(REQUEST, "broadcast", (s.Bind("m"),), body=body)]
+        handlers += self.receptions()
+        handlers += self.happenings()
+        variables += [self.once(i) for i in range(self.flags)]
+        return Protocol(
+            "Top", "Service", (("ONE", ("Msg",)), ("TWO", ())), tuple(variables), tuple(handlers),
+            self.below(),
+        )  # fmt: skip
+
+    def kept(self, variable: Variable) -> Variable:
+        """On disk, now and then, if that is a feature."""
+        if self.has("stable") and self.chance(60):
+            return Variable(variable.name, variable.type, variable.initial, "stable state")
+        return variable
+
+    def once(self, index: int) -> Variable:
+        return self.kept(Variable(f"once{index}", "bool", s.FALSE))
+
+    def below(self) -> tuple[Uses, ...]:
+        uses = []
+        if self.has("oracle"):
+            uses.append(Uses("low", None, "BestEffortBroadcast"))
+        elif self.has("layer"):
+            below = ()
+            if self.has("two_layers"):
+                below = (Uses("lowest", self.lower("Lowest", ()), "Lowest"),)
+            count = 2 if self.has("family") else None
+            uses.append(Uses("low", self.lower("Lower", below), "Lower", count))
+        if {"P", "eventually P", "S", "eventually S"} & self.features:
+            uses.append(Uses("fd", None, "FailureDetector"))
+        if self.has("Omega"):
+            uses.append(Uses("leader", None, "LeaderDetector"))
+        return tuple(uses)
+
+    def lower(self, interface: str, below: tuple[Uses, ...]) -> Protocol:
+        """A layer that hands on what it is given: by links, or by the layer below it."""
+        draw = self.random
+        give: s.Statement = s.Send(WRAPPED, s.ALL)
+        take, seen = Handler(RECEIVE, "COPY", (s.Bind("m"),), s.Bind("p")), s.var("got")
+        if below:
+            give = s.Ask("lowest", "broadcast", (WRAPPED,))
+            shape = s.Shape("COPY", (s.Bind("m"),))
+            take = Handler(INDICATION, "lowest.deliver", (s.Bind("p"), shape))
+        tell = s.Tell("deliver", (P, M))
+        keep = s.Assign("got", M, "+=")
+        guard = s.outside(M, seen) if self.chance(60) else None
+        body = draw.choice(((tell, keep), (keep, tell), (keep, s.If(s.within(M, seen), (tell,)))))
+        asked: s.Block = (give,)
+        if self.has("told_at_once"):
+            tell = s.Tell("deliver", (s.ME, M))
+            asked = draw.choice(((tell, give), (give, tell)))
+        elif self.chance(40):
+            asked = draw.choice(((s.Assign("busy", s.TRUE), give), (give, s.Assign("busy", s.TRUE))))
+        variables = (
+            self.kept(Variable("got", "set<Msg>", s.EMPTY)), Variable("busy", "bool", s.FALSE),
+        )  # fmt: skip
+        handlers = [
+            Handler(REQUEST, "broadcast", (s.Bind("m"),), body=asked),
+            Handler(take.event, take.name, take.patterns, take.sender, guard, body),
+        ]
+        for event in (INIT,) * self.has("init") + (RECOVER,) * self.has("recovers"):
+            handlers.append(Handler(event, body=(s.Assign("busy", s.TRUE),)))
+        return Protocol(f"{interface}Layer", interface, LOWER, variables, tuple(handlers), below)
+
+    # -- handlers -------------------------------------------------------------------------------
+
+    def receptions(self) -> list[Handler]:
+        """Of messages, and of what the layer below says."""
+        found = []
+        direct, layered = self.chance(60), self.has("layer")
+        if layered:
+            family = self.has("family")
+            index = (self.random.choice((s.Bind("k"), s.number(0))),) if family else ()
+            shape = s.Shape("ONE", (s.Bind("m"),))
+            patterns = (*index, s.Bind("p"), shape)
+            found.append(self.guarded(INDICATION, "low.deliver", patterns, indexed=family))
+        if direct or not layered:
+            found.append(self.guarded(RECEIVE, "ONE", (s.Bind("m"),), s.Bind("p")))
+        if self.chance(50):
+            found.append(self.guarded(RECEIVE, "TWO", (), s.Bind("p"), payload=False))
+        return found
+
+    def guarded(
+        self, event: str, name: str, patterns: tuple[s.Pattern, ...],
+        sender: s.Bind | None = None, *, payload: bool = True, indexed: bool = False,
+    ) -> Handler:  # fmt: skip
+        body = self.body(payload=payload, sender=True)
+        guard = self.guard(payload) if self.chance(50) else None
+        return Handler(event, name, patterns, sender, guard, body, indexed=indexed)
+
+    def guard(self, payload: bool) -> s.Expr:
+        found = [s.no(FLAG), FLAG, s.outside(P, HEARD), s.no(s.equal(P, s.ME))]
+        if payload:
+            found += [s.outside(M, LOG)] * 3
+        return self.random.choice(found)
+
+    def happenings(self) -> list[Handler]:
+        """Everything that is not the reception of something."""
+        draw, found = self.random, list[Handler]()
+        if self.has("condition"):
+            guard = draw.choice((FLAG, s.no(FLAG), s.at_least(s.size(LOG), s.number(1))))
+            may = self.has("may")
+            found.append(self.condition(guard, may=may))
+            if may and self.chance(50):
+                found.append(self.condition(s.no(FLAG)))
+        if self.has("counted"):
+            heard = draw.choice((s.received("ONE", None), s.received("TWO")))
+            found.append(self.condition(s.at_least(s.size(heard), s.number(draw.choice((1, 2))))))
+        if self.has("timeout"):
+            body = self.body(payload=False)
+            found.append(Handler(TIMEOUT, guard=draw.choice((None, s.no(FLAG))), body=body))
+        if self.has("named_timer"):
+            found.append(Handler(TIMEOUT, "t", body=self.body(payload=False)))
+        if self.has("init"):
+            found.append(Handler(INIT, body=self.body(payload=False, calm=True)))
+        if self.has("recovers"):
+            found.append(Handler(RECOVER, body=self.body(payload=False, calm=True)))
+        if {"P", "eventually P", "S", "eventually S"} & self.features:
+            found.append(self.told("fd.suspect"))
+            if not self.has("P") and self.chance(50):
+                found.append(self.told("fd.restore"))
+        if self.has("Omega"):
+            found.append(self.told("leader.trust"))
+        return found
+
+    def told(self, event: str) -> Handler:
+        body = self.body(payload=False, sender=True)
+        return Handler(INDICATION, event, (s.Bind("p"),), body=body)
+
+    def condition(self, guard: s.Expr, *, may: bool = False) -> Handler:
+        """A condition: one that happens once, or one that may go round for ever."""
+        if self.chance(25):
+            toggle = s.Assign("flag", s.no(FLAG))
+            idle = s.If(s.within(s.ME, HEARD), (s.Assign("heard", s.ME, "-="),))
+            body = self.random.choice(((toggle,), (idle,), (s.Skip(),)))
+            return Handler(CONDITION, guard=guard, body=self.dressed(body), may=may)
+        first = self.flags
+        once = s.Assign(f"once{first}", s.TRUE)
+        self.flags += 1
+        guard = s.both(guard, s.no(s.var(f"once{first}")))
+        body = self.body(payload=False)
+        position = self.random.randrange(len(body) + 1) if not self.has("told_at_once") else 0
+        if self.has("yield"):
+            position = 0
+        body = (*body[:position], once, *body[position:])
+        return Handler(CONDITION, guard=guard, body=body, may=may)
+
+    # -- statements -----------------------------------------------------------------------------
+
+    def body(
+        self, *, payload: bool = True, sender: bool = False, request: bool = False,
+        calm: bool = False,
+    ) -> s.Block:  # fmt: skip
+        """A few statements; what is sent is sent once, so that there is an end to it."""
+        who = P if sender else s.ME
+        pool: list[Callable[[], s.Statement]] = [
+            lambda: s.Assign("flag", s.TRUE), lambda: s.Assign("heard", who, "+="),
+            lambda: s.Assign("heard", s.ME, "+="),
+        ]  # fmt: skip
+        if payload:
+            pool += [lambda: s.Assign("log", M, "+="), lambda: s.Tell("deliver", (who, M))] * 2
+        pool += self.extras()
+        parts = [self.random.choice(pool)() for _ in range(self.random.choice((1, 2, 2)))]
+        if request:
+            parts.insert(self.random.randrange(len(parts) + 1), self.saying(payload, who))
+        block = self.dressed(tuple(parts))
+        if not request and not calm and self.chance(45):
+            block = self.saying_once(block, payload, who)
+        if self.has("yield") and len(block) > 1 and not calm and self.chance(70):
+            position = self.random.randrange(1, len(block))
+            block = (*block[:position], s.Yield(), *block[position:])
+        return block
+
+    def saying(self, payload: bool, who: s.Expr) -> s.Statement:
+        """Something is sent, or handed to the layer below."""
+        content = s.message("ONE", M) if payload and self.chance(75) else s.message("TWO")
+        if self.has("layer") and self.chance(65):
+            index = s.number(self.random.choice((0, 1))) if self.has("family") else None
+            return s.Ask("low", "broadcast", (content,), index)
+        to = (s.ALL, s.ALL, s.minus(s.ALL, s.only(s.ME)), s.only(who))
+        return s.Send(content, self.random.choice(to))
+
+    def saying_once(self, block: s.Block, payload: bool, who: s.Expr) -> s.Block:
+        """``block`` with something said in it, the first time."""
+        flag = f"once{self.flags}"
+        self.flags += 1
+        once, said = s.Assign(flag, s.TRUE), self.saying(payload, who)
+        late = not self.has("told_at_once") and not self.has("oracle") and self.chance(40)
+        inner: s.Block = (said, once) if late else (once, said)
+        if self.has("atomic") and self.chance(50):
+            inner = (s.Atomic(inner),)
+        position = self.random.randrange(len(block) + 1)
+        return (*block[:position], s.If(s.no(s.var(flag)), inner), *block[position:])
+
+    def extras(self) -> list[Callable[[], s.Statement]]:
+        """Statements that some feature is made of."""
+        found: list[Callable[[], s.Statement]] = []
+        if self.has("shared"):
+            found += [
+                lambda: s.Assign("common", s.TRUE),
+                lambda: s.If(s.var("common"), (s.Assign("heard", s.ME, "+="),)),
+            ]
+        if self.has("chosen"):
+            found += [
+                lambda: s.Assign("wish", s.FALSE),
+                lambda: s.If(s.var("wish"), (s.Assign("flag", s.TRUE),)),
+            ]
+        if self.has("perform") or self.has("idempotent"):
+            found += [self.act] * 3
+        if self.has("named_timer"):
+            found += [lambda: s.Timer("t"), lambda: s.Timer("t"), lambda: s.Timer("t", False)]
+        return found * 2
+
+    def act(self) -> s.Statement:
+        return s.Perform(s.number(self.random.choice((1, 2))), self.has("idempotent"))
+
+    def dressed(self, block: s.Block) -> s.Block:
+        """``block`` with some of its statements inside of loops, choices and the like."""
+        for feature in ("atomic", "for", "while", "choose", "either", "flip", "require"):
+            if self.has(feature) and self.chance(45):
+                block = self.wrapped(feature, block)
+        return block
+
+    def wrapped(self, feature: str, block: s.Block) -> s.Block:
+        draw, x = self.random, s.name(f"x{self.acts}")
+        self.acts += 1
+        position = draw.randrange(len(block))
+        before, one, behind = block[:position], block[position], block[position + 1 :]
+        told = s.Assign("heard", x, "+=")
+        match feature:
+            case "atomic":
+                return (*before, s.Atomic((one, *behind)))
+            case "for":
+                domain = draw.choice((s.ALL, HEARD))
+                each = draw.choice(((one, told), (told, one), (told,)))
+                first = (s.Assign("heard", s.EMPTY),) if self.chance(30) else ()
+                return (*before, s.For(x.text, domain, (*first, *each)), *behind)
+            case "while":
+                gone = s.Assign("heard", x, "-=")
+                inner = draw.choice(((gone,), (one, gone), (gone, one)))
+                inner = tuple(i for i in inner if i is gone or _adds_nobody(i))
+                return (*before, one, s.While(x.text, HEARD, inner), *behind)
+            case "choose":
+                domain = draw.choice((s.ALL, HEARD))
+                if domain is HEARD:
+                    some = s.If(s.at_least(s.size(HEARD), s.number(1)), (s.Choose(x.text, HEARD), told))
+                    return (*before, one, some, *behind)
+                return (*before, s.Choose(x.text, s.ALL), told, one, *behind)
+            case "either":
+                guard = draw.choice((None, FLAG, s.no(FLAG)))
+                other = draw.choice(((s.Skip(),), (s.Assign("heard", s.ME, "+="),)))
+                return (*before, s.Either(((guard, (one,)), (None, other))), *behind)
+            case "flip":
+                return (*before, s.Flip((one,)), *behind)
+            case _:
+                choice = s.Either(((None, (one,)), (None, (s.Require(FLAG), s.Skip()))))
+                return (*before, choice, *behind)
+
+
+def _adds_nobody(statement: s.Statement) -> bool:
+    """Whether a loop that takes members out comes to its end with this in it."""
+    return "heard +=" not in statement.text
+
+
+_BOTH = frozenset((False, True))
+
+
+WORDS = {
+    "atomic": "atomic {", "yield": "yield", "for": " for x", "while": "while some",
+    "choose": "choose x", "either": "either", "flip": "flip()", "require": "require",
+    "perform": "perform", "idempotent": "idempotent", "stable": "stable state",
+    "named_timer": "start t", "shared": "common :=",
+}  # fmt: skip
+"""What is to be seen of a feature in the text of a handler."""
+
+
+def spec_of(features: frozenset[str], seed: int) -> Spec:
+    """A spec with ``features``, the same one for the same ``seed``."""
+    spec = Draw(features, seed).spec()
+    for again in range(1, 30):
+        text = spec.text()
+        if all(WORDS[f] in text for f in features & WORDS.keys()):
+            break
+        spec = Draw(features, seed + again * 1_000_003).spec()
+    return spec

@@ -1,0 +1,100 @@
+"""Which features there are, which go together, and sets of them that cover all pairs."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from itertools import combinations
+
+FAULTS = ("crash", "recover", "byzantine", "omission", "partition", "between_handlers")
+LINKS = ("fifo", "lossy", "fair_loss", "duplicating", "stubborn", "persistent", "bounded")
+GUESSES = ("P", "eventually P", "S", "eventually S", "Omega", "oracle")
+STACK = ("layer", "two_layers", "family", "told_at_once")
+EVENTS = ("timeout", "named_timer", "init", "recovers", "condition", "counted", "may")
+STATE = ("stable", "shared", "chosen", "two_clients")
+STATEMENTS = (
+    "atomic", "yield", "for", "while", "choose", "either", "flip", "require", "perform",
+    "idempotent",
+)  # fmt: skip
+FEATURES = (*FAULTS, *LINKS, *GUESSES, *STACK, *EVENTS, *STATE, *STATEMENTS)
+
+NEEDS = {
+    "recover": ("crash",),
+    "recovers": ("recover",),
+    "stable": ("recover",),
+    "between_handlers": ("crash",),
+    "P": ("crash",),
+    "eventually P": ("crash",),
+    "S": ("crash",),
+    "eventually S": ("crash",),
+    "Omega": ("crash",),
+    "oracle": ("layer",),
+    "two_layers": ("layer",),
+    "family": ("layer",),
+    "told_at_once": ("layer",),
+    "may": ("condition",),
+}
+"""What a feature can't be had without."""
+
+APART = (
+    {"lossy", "fair_loss", "stubborn", "persistent"},
+    {"duplicating", "stubborn", "persistent"},
+    {"fifo", "stubborn", "persistent", "duplicating"},
+    {"P", "eventually P", "S", "eventually S", "Omega"},
+    {"oracle", "two_layers"},
+    {"oracle", "family"},
+    {"oracle", "told_at_once"},
+    {"oracle", "byzantine"},
+    {"oracle", "recover"},
+    {"perform", "idempotent"},
+    *({"byzantine", guess} for guess in GUESSES[:5]),
+    *({"recover", guess} for guess in GUESSES[:5]),
+    *({"bounded", link} for link in ("stubborn", "persistent", "duplicating")),
+)
+"""Of each of these at most one."""
+
+
+def closed(features: Iterable[str]) -> frozenset[str]:
+    """``features`` with what they need."""
+    found = set(features)
+    while more := {n for f in found for n in NEEDS.get(f, ())} - found:
+        found |= more
+    if "bounded" in found and not {"lossy", "fair_loss"} & found:
+        found.add("fair_loss")
+    return frozenset(found)
+
+
+def together(features: Iterable[str]) -> bool:
+    """Whether they can stand in one spec."""
+    found = closed(features)
+    return all(len(found & apart) < 2 for apart in APART)
+
+
+def pairs() -> list[frozenset[str]]:
+    """All pairs of features that go together."""
+    return [frozenset(pair) for pair in combinations(FEATURES, 2) if together(pair)]
+
+
+def covered(features: Iterable[str]) -> set[frozenset[str]]:
+    """The pairs in a set of features."""
+    return {frozenset(pair) for pair in combinations(sorted(features), 2)}
+
+
+def covering(draw: random.Random, most: int) -> list[frozenset[str]]:
+    """Sets of at most about ``most`` features that have all pairs among them, greedily."""
+    left, found = set(pairs()), list[frozenset[str]]()
+    while left:
+        chosen = closed(draw.choice(sorted(left, key=sorted)))
+        while len(chosen) < most:
+            options = [f for f in FEATURES if f not in chosen and together({*chosen, f})]
+            draw.shuffle(options)
+            if not options:
+                break
+            best = max(options, key=lambda f: len(covered(closed({*chosen, f})) & left))
+            wider = closed({*chosen, best})
+            if len(wider) > most or not covered(wider) & left - covered(chosen):
+                break
+            chosen = wider
+        found.append(chosen)
+        left -= covered(chosen)
+    return found
