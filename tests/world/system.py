@@ -40,7 +40,9 @@ class Model:
 
         self.spec, self.world = spec, spec.world
         self.processes = tuple(f"p{i + 1}" for i in range(spec.world.n))
-        self.payloads = tuple(sorted({v for _, values in spec.world.clients for v in values}))
+        payloads = {v for _, values in spec.world.clients for v in values}
+        payloads |= {"forged"} if spec.world.byzantine else set()
+        self.payloads = tuple(sorted(payloads))
         self.layers: dict[Path, Layer] = {}
         self.oracles: list[Path] = []
         self._stack(TOP, spec.protocol)
