@@ -62,6 +62,7 @@ class Draw:
             )
         detector = next((f for f in ("eventually P", "eventually S", "P", "S", "Omega")
                          if self.has(f)), "")  # fmt: skip
+        timing = "asynchronous" if {"timeout", "named_timer"} & self.features else ""
         return World(
             n=2,
             crash=draw.choice((1, 1, 2)) if self.has("crash") else 0,
@@ -71,7 +72,7 @@ class Draw:
             partition=draw.choice((1, -1)) if self.has("partition") else 0,
             links=tuple(links) or ("perfect",),
             bound=1 if self.has("bounded") else None,
-            timing="asynchronous" if {"timeout", "named_timer"} & self.features else "",
+            timing="synchronous" if self.has("synchronous") else timing,
             detector=detector,
             noise=draw.choice((None, 1)) if detector in ("eventually P", "Omega") else None,
             oracle="low" if self.has("oracle") else "",

@@ -10,7 +10,7 @@ FAULTS = ("crash", "recover", "byzantine", "omission", "partition", "between_han
 LINKS = ("fifo", "lossy", "fair_loss", "duplicating", "stubborn", "persistent", "bounded")
 GUESSES = ("P", "eventually P", "S", "eventually S", "Omega", "oracle")
 STACK = ("layer", "two_layers", "family", "told_at_once")
-EVENTS = ("timeout", "named_timer", "init", "recovers", "condition", "counted", "may")
+EVENTS = ("synchronous", "timeout", "named_timer", "init", "recovers", "condition", "counted", "may")
 STATE = ("stable", "shared", "chosen", "two_clients")
 STATEMENTS = (
     "atomic", "yield", "for", "while", "choose", "either", "flip", "require", "perform",
@@ -49,6 +49,7 @@ APART = (
     {"perform", "idempotent"},
     *({"byzantine", guess} for guess in GUESSES[:5]),
     *({"recover", guess} for guess in GUESSES[:5]),
+    *({"synchronous", other} for other in ("partition", *LINKS[3:], *GUESSES)),
     *({"bounded", link} for link in ("stubborn", "persistent", "duplicating")),
 )
 """Of each of these at most one."""
@@ -78,6 +79,11 @@ def pairs() -> list[frozenset[str]]:
 def covered(features: Iterable[str]) -> set[frozenset[str]]:
     """The pairs in a set of features."""
     return {frozenset(pair) for pair in combinations(sorted(features), 2)}
+
+
+def covering_sets(seed: int, most: int) -> list[frozenset[str]]:
+    """One of many coverings."""
+    return covering(random.Random(seed), most)
 
 
 def covering(draw: random.Random, most: int) -> list[frozenset[str]]:

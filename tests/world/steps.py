@@ -7,7 +7,7 @@ from itertools import combinations, product
 from typing import Any
 
 from tests.world.protocol import CONDITION, INIT, RECEIVE, RECOVER, REQUEST, TIMEOUT, Handler
-from tests.world.running import NoWay, Place, Rests, Way
+from tests.world.running import NoWay, Place, Rests, Way, ways
 from tests.world.step import Step
 from tests.world.system import TOP, Envelope, Layer, Model, Path, State
 
@@ -36,7 +36,7 @@ def begin(model: Model) -> Callable[[Way], None]:
         model.oracle.begin(way)
         for layer in model.layers.values():
             for handler in layer.protocol.handlers:
-                if handler.event == TIMEOUT and handler.name:
+                if handler.event == TIMEOUT:
                     for p in model.processes:
                         state["timer", layer.path, handler.name, p] = None
         for p in model.processes:
@@ -88,6 +88,8 @@ def steps(model: Model, state: State) -> Iterator[Step]:
     yield from _forgeries(model, state)
     yield from _crashes(model, state)
     yield from _splits(model, state)
+    if model.world.timing == "synchronous":
+        yield Step("the next round begins", _next_round, ("round",))
     yield from model.detector.words(state)
     yield from model.oracle.words(state)
 
@@ -152,21 +154,41 @@ def _condition(
 
 def _timeouts(state: State, p: str, path: Path, layer: Layer) -> Iterator[Step]:
     for name in sorted({h.name for h in layer.protocol.handlers if h.event == TIMEOUT}):
-        if name and state["timer", path, name, p] is None:
-            continue
         promise = owed(state, ("timer", path, name, p), p)
         yield Step(f"{p}'s timer {name} is over", _timeout(p, path, name), promise)
 
 
 def _timeout(p: str, path: Path, name: str) -> Callable[[Way], None]:
     def does(way: Way) -> None:
-        if name:
-            way.state["timer", path, name, p] = None
-        elif not list(way.takers(p, path, TIMEOUT, "", ())):
+        left, lock_step = way.state["timer", path, name, p], way.model.world.timing == "synchronous"
+        if (name and left is None) or (lock_step and left != 0):
+            raise NoWay
+        way.state["timer", path, name, p] = None
+        if not name and not list(way.takers(p, path, TIMEOUT, "", ())):
             raise NoWay
         way.run(p, lambda: way.call(p, path, TIMEOUT, name, ()))
 
     return does
+
+
+def _next_round(way: Way) -> None:
+    """In lock step: what is sent in a round arrives in it, so the next one begins when nothing that
+    is owed in this one is left to do; what nobody owes is lost then."""
+    model, state = way.model, way.state
+    for step in steps(model, state):
+        if step.promise is not None and step.promise != ("round",):
+            if any(True for _ in ways(model, state, step.does)):
+                raise NoWay
+    for key in [k for k in state if k[0] == "net"]:
+        del state[key]
+    for path, layer in model.layers.items():
+        for name in {h.name for h in layer.protocol.handlers if h.event == TIMEOUT}:
+            for p in model.processes:
+                key, running = ("timer", path, name, p), p not in state["down"] | state["byzantine"]
+                if not name:
+                    state[key] = 0 if running else None
+                elif running and state[key] is not None:
+                    state[key] = max(0, state[key] - 1)
 
 
 # ---- messages ---------------------------------------------------------------------------------
