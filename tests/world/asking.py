@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 from tests.world import spec as s
+from tests.world.judge import Graph, Look, Verdict, bindings, judge
 from tests.world.protocol import Protocol, Question
 
 M = s.name("m")
@@ -13,7 +15,7 @@ M = s.name("m")
 def questions(draw: random.Random, top: Protocol, *, crash: bool) -> tuple[Question, ...]:
     """Some about all states, some about whole runs."""
     asking = Asking(draw, top, crash)
-    kinds = ("always", "always", "always", "leads", "leads", draw.choice(("stays", "recurs")))
+    kinds = ("always",) * 6 + ("leads",) * 8 + ("stays", "recurs")
     return tuple(asking.question(f"q{i}", kind) for i, kind in enumerate(kinds))
 
 
@@ -25,19 +27,29 @@ class Asking:
         self.acts = any("perform " in h.text for h in top.handlers)
         self.flags = [v.name for v in top.variables if v.type == "bool" and not _shared(v.kind)]
 
+    def progress(self, name: str) -> Question:
+        """Whether a correct process comes to set one of its flags."""
+        draw, flag = self.draw, s.of("p", self.draw.choice(self.flags))
+        premise = draw.choice((None, s.within(M, s.history("broadcast", "p")), s.of("p", "flag")))
+        payloads = ("m",) if premise is not None and "broadcast" in premise.text else ()
+        return Question(name, "leads", flag, premise, ("p",), payloads, ("p",))
+
     def question(self, name: str, kind: str) -> Question:
         draw = self.draw
-        processes = draw.choice((("p",), ("p", "q")))
+        if kind == "leads" and draw.random() < 0.5:
+            return self.progress(name)
+        processes = draw.choice((("p",), ("p",), ("p", "q")))
         payloads = draw.choice(((), ("m",), ("m",), ("m", "k")))
         atom = self.atom(processes[-1], processes[0], payloads)
-        conclusion = atom if draw.random() < 0.7 else s.no(atom)
+        conclusion = atom if draw.random() < (0.9 if kind == "leads" else 0.6) else s.no(atom)
         premise = None
         if kind in ("always", "leads"):
-            premise = self.atom(processes[0], processes[-1], payloads)
-            if kind == "always" and draw.random() < 0.4:
+            if kind == "always" or draw.random() < 0.7:
+                premise = self.atom(processes[0], processes[-1], payloads)
+            if kind == "always" and premise is not None and draw.random() < 0.4:
                 other = self.atom(processes[-1], processes[0], payloads)
                 premise = s.both(premise, s.no(other) if draw.random() < 0.5 else other)
-        correct = tuple(p for p in processes if draw.random() < (0.3 if kind == "always" else 0.7))
+        correct = tuple(p for p in processes if draw.random() < (0.3 if kind == "always" else 0.8))
         text = f"{conclusion.text} {'' if premise is None else premise.text}"
         used = tuple(p for p in processes if _names(text, p) or p in correct)
         mentioned = tuple(m for m in payloads if _names(text, m))
@@ -70,3 +82,30 @@ def _names(text: str, name: str) -> bool:
     """Whether ``name`` stands in ``text`` as a word."""
     spaced = "".join(c if c.isalnum() else " " for c in text)
     return name in spaced.split()
+
+
+# ---- which questions are worth asking ---------------------------------------------------------
+
+
+def telling(graph: Graph, most: int = 4) -> tuple[Graph, dict[str, Verdict]]:
+    """``graph`` with those of its questions that tell most, and their verdicts: some that hold
+    although there is something to them, some that take long to fail, some about whole runs."""
+    verdicts, questions = judge(graph), graph.model.spec.questions
+    holding = [q for q in questions if not verdicts[q.name].violated and at_stake(graph, q)]
+    failing = [q for q in questions if verdicts[q.name].violated and verdicts[q.name].length != 0]
+    failing.sort(key=lambda q: -(verdicts[q.name].length or 4))
+    holding.sort(key=lambda q: q.kind != "leads")
+    chosen = [*holding[: 2 * most], *failing[:most]] or list(questions[:1])
+    graph.model.spec = replace(graph.model.spec, questions=tuple(chosen))
+    return graph, {q.name: verdicts[q.name] for q in chosen}
+
+
+def at_stake(graph: Graph, question: Question) -> bool:
+    """Whether the premise is true somewhere, and of whole runs the conclusion is not, there."""
+    for names in bindings(graph.model, question):
+        for state in graph.states:
+            look = Look(graph.model, state, names)
+            if question.premise is None or question.premise.value(look):
+                if question.kind == "always" or not question.conclusion.value(look):
+                    return True
+    return False

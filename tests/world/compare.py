@@ -9,7 +9,8 @@ from checker.options import Options
 from checker.pipeline import run_check
 from checker.witness.answer import Limits
 from checker.witness.verdict import Word
-from tests.world.judge import Graph, Verdict, explore, judge
+from tests.world.asking import telling
+from tests.world.judge import Graph, Verdict, explore
 from tests.world.protocol import Spec
 
 DECIDED = {Word.HOLDS: False, Word.VACUOUS: False, Word.VIOLATED: True}
@@ -52,10 +53,9 @@ def compared(spec: Spec, file: Path, modes: tuple[str, ...], most: int) -> list[
     Raises :class:`tests.world.judge.TooMany`, and :class:`checker.diagnostics.SpecError` for what
     is no spec.
     """
-    file.write_text(spec.text(), encoding="utf-8")
-    answers = {mode: said(file, mode) for mode in modes}
-    graph = explore(spec, most)
-    return list(differences(graph, judge(graph), answers))
+    graph, verdicts = telling(explore(spec, most))
+    file.write_text(graph.model.spec.text(), encoding="utf-8")
+    return differences(graph, verdicts, {mode: said(file, mode) for mode in modes})
 
 
 def differences(
@@ -63,9 +63,15 @@ def differences(
     defined: dict[str, Verdict],
     answers: dict[str, dict[str, tuple[Word, int | None]]],
 ) -> list[Disagreement]:
-    found = []
+    """Where what was ``defined`` and the answers in each mode differ.
+
+    Lengths are compared where the page says what a step is: messages that are only counted may take
+    none, and an oracle that speaks as soon as it is asked takes none of its own.
+    """
+    found, model = [], graph.model
+    alike = not model.links.counted and not model.oracles and model.world.timing != "synchronous"
     for mode, answer in answers.items():
-        lengths = "fine" not in mode and not graph.model.links.counted
+        lengths = "fine" not in mode and alike
         for name, verdict in defined.items():
             word, length = answer[name]
             if word is Word.UNKNOWN:

@@ -193,7 +193,8 @@ class Draw:
         """Everything that is not the reception of something."""
         draw, found = self.random, list[Handler]()
         if self.has("condition"):
-            guard = draw.choice((FLAG, s.no(FLAG), s.at_least(s.size(LOG), s.number(1))))
+            some = s.at_least(s.size(LOG), s.number(1))
+            guard = draw.choice((FLAG, s.no(FLAG), some, s.TRUE, s.TRUE))
             may = self.has("may")
             found.append(self.condition(guard, may=may))
             if may and self.chance(50):
@@ -238,7 +239,20 @@ class Draw:
         if self.has("yield"):
             position = 0
         body = (*body[:position], once, *body[position:])
+        if s.Yield() not in body and self.chance(50):
+            body = self.put_off(body)
         return Handler(CONDITION, guard=guard, body=body, may=may)
+
+    def put_off(self, body: s.Block) -> s.Block:
+        """``body``, or nothing at all, as whoever decides likes."""
+        if self.has("either"):
+            return (s.Either(((None, body), (None, (s.Skip(),)))),)
+        if self.has("flip"):
+            return (s.Flip(body),)
+        if self.has("choose"):
+            chosen = s.equal(s.name("some"), s.ME)
+            return (s.Choose("some", s.ALL), s.If(chosen, body))
+        return body
 
     # -- statements -----------------------------------------------------------------------------
 

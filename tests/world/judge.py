@@ -127,7 +127,7 @@ def judge(graph: Graph) -> dict[str, Verdict]:
 
 def _verdict(graph: Graph, question: Question) -> Verdict:
     found: Verdict | None = None
-    for names in _names(graph.model, question):
+    for names in bindings(graph.model, question):
         verdict = _about(graph, question, names)
         shorter = found is None or (verdict.length or 0) < (found.length or 0)
         if verdict.violated and shorter:
@@ -135,7 +135,8 @@ def _verdict(graph: Graph, question: Question) -> Verdict:
     return found or Verdict(False)
 
 
-def _names(model: Model, question: Question) -> Iterator[dict[str, Any]]:
+def bindings(model: Model, question: Question) -> Iterator[dict[str, Any]]:
+    """All values of the parameters of ``question``."""
     parameters = (*question.processes, *question.payloads)
     domains = [model.processes] * len(question.processes)
     domains += [model.payloads] * len(question.payloads)

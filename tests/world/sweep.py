@@ -78,7 +78,7 @@ def _one(features: frozenset[str], seed: int, folder: Path, args: argparse.Names
         print("   ", each.question, each.mode, "defined", each.defined, "said", each.said, flush=True)
     if args.keep:
         Path(args.keep).mkdir(exist_ok=True)
-        (Path(args.keep) / f"{name}.bcast").write_text(spec.text(), encoding="utf-8")
+        (folder / f"{name}.bcast").rename(Path(args.keep) / f"{name}.bcast")
     return "DISAGREED"
 
 
