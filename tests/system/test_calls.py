@@ -215,6 +215,23 @@ CASES = [
         """,
         "asked holds, later violated",
     ),
+    Case(
+        "a handler takes no message of another kind, be it known before anything runs",
+        MIRROR
+        + """
+        protocol P implements Out {
+          uses low : Low
+          message A(k: 0..9)  message B
+          state done = false
+          upon condition not done { done := true  low.put(B)  low.put(A(1)) }
+          upon low.got(A(k)) when k > 0 { note(k) }
+          property taken : forall p in Proc: eventually 1 in noted(p)
+          property alone : always forall p in Proc, k in noted(p): k == 1
+        }
+        check c of P { n = 1  given low as Mirror  prove taken, alone }
+        """,
+        "taken holds, alone holds",
+    ),
 ]
 
 

@@ -29,6 +29,8 @@ def guarded(
     role: typed.Role, handler: typed.Handler, env: Env, names: dict[str, Expr], match: Expr
 ) -> tuple[Expr, Env]:
     """When ``handler`` takes an event whose pattern gave ``match`` and ``names``."""
+    if match == FALSE:
+        return FALSE, env
     world = env.world
     inner = env.bind_all(names)
     conditions = [match]
@@ -88,6 +90,8 @@ def dispatch(target: CallKey, args: tuple[Expr, ...], root: Root) -> Block:
         if which == FALSE:
             continue
         match, names = matched_all(event.patterns, args, env.bind_all(numbered))
+        if match == FALSE:
+            continue
         match, names = conj(which, match), {**numbered, **names}
         condition, _ = guarded(role, handler, env, names, match)
         ways.append((condition, run_handler(handler, env, names, root)))
@@ -165,6 +169,8 @@ def receive(world: World, at: Instance, self: Expr, sender: Expr, message: Expr)
         whole = typed.Match(typed.Message(), event.message, event.patterns)
         match, names = matched(whole, message, env)
         also, more = matched(event.sender, sender, env.bind_all(names))
+        if FALSE in (match, also):
+            continue
         names = {**names, **more}
         condition, _ = guarded(role, handler, env, names, conj(match, also))
         ways.append((condition, run_handler(handler, env, names, root)))

@@ -13,7 +13,7 @@ from checker.system.types import VariantT
 
 
 def matched(pattern: typed.Pattern, value: Expr, env: Env) -> tuple[Expr, dict[str, Expr]]:
-    """When ``value`` matches, and the meaning of the names it binds."""
+    """When ``value`` matches, and the meaning of the names it binds (of all, unless it never does)."""
     match pattern:
         case typed.Bind(_, name):
             return TRUE, {name: value}
@@ -37,6 +37,8 @@ def matched_all(
     names: dict[str, Expr] = {}
     for pattern, value in zip(patterns, values, strict=True):
         condition, bound = matched(pattern, value, env.bind_all(names))
+        if condition == ir.FALSE:
+            return ir.FALSE, {}
         conditions.append(condition)
         names.update(bound)
     return conj(*conditions), names
