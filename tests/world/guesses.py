@@ -40,6 +40,8 @@ class Detector:
             if q in state["down"] or state["rest", q]:
                 continue
             for p in self.model.processes:
+                if p == q and self.kind != "Omega":
+                    continue
                 word = "trust" if self.kind == "Omega" else "suspect"
                 if p in state["told", q]:
                     if word == "trust":
