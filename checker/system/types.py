@@ -170,12 +170,12 @@ def cardinality_up_to(type_: Type, limit: int) -> int:
         case MapT(key, value):
             values = cardinality_up_to(value, limit)
             entries = cardinality_up_to(key, limit.bit_length())
-            return 1 if values == 1 else min(values**entries, limit)
+            return 1 if values == 1 else min(int(values**entries), limit)
         case SeqT(item, cap):
             one = cardinality_up_to(item, limit)
             if one == 1:
                 return min(cap + 1, limit)
-            return min(sum(one**k for k in range(min(cap, limit.bit_length()) + 1)), limit)
+            return min(sum(int(one**k) for k in range(min(cap, limit.bit_length()) + 1)), limit)
         case VariantT(_, cases):
             sizes = (_product_up_to([cardinality_up_to(t, limit) for _, t in case.fields], limit)
                      for case in cases)  # fmt: skip

@@ -13,7 +13,8 @@ from checker.system.types import VariantT
 
 
 def matched(pattern: typed.Pattern, value: Expr, env: Env) -> tuple[Expr, dict[str, Expr]]:
-    """When ``value`` matches, and the meaning of the names it binds (of all, unless it never does)."""
+    """When ``value`` matches, and the meaning of the names that it binds: of all, unless it never
+    does."""
     match pattern:
         case typed.Bind(_, name):
             return TRUE, {name: value}
