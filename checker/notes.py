@@ -113,7 +113,7 @@ def _of_protocol(check: typed.Check, made: Instantiated) -> Iterator[str]:
     if check.when is not None and not closed(check.when, made.sizes.values):
         yield "these sizes are none of those that the check is about: its `when` does not hold here"
     if made.uses_shared:
-        yield "shared state is used, which processes do not have: for models ported from other tools"
+        yield "shared state is used, which processes do not have: a model ported from another tool"
     if made.at_once:
         names = ", ".join(made.at_once)
         yield f"received as soon as sent, since nothing can tell it from later: {names}"
