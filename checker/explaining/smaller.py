@@ -11,8 +11,9 @@ more of them than its stem has is asked for; where there is none, their number i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from checker.explaining.asking import Clock, Inquiry
 from checker.system import interpreter
@@ -142,10 +143,15 @@ def loop_of(run: Run) -> tuple[Moment, ...]:
 
 
 def _split(run: Run) -> tuple[tuple[Moment, ...], tuple[Moment, ...]]:
-    """What a run does once, and what it repeats for ever."""
+    """What a run does once, and what it repeats for ever, without the steps that leave the state as
+    it is: a twin does not count what they do."""
     loop = loop_of(run)
     stem = run.moments if not loop else run.moments[: (run.loop or 0) + 1]
-    return tuple(stem), loop
+    return (stem[0], *_moving(stem)), tuple(_moving((stem[-1], *loop)))
+
+
+def _moving(moments: tuple[Moment, ...]) -> Iterator[Moment]:
+    return (b for a, b in pairwise(moments) if a.state != b.state)
 
 
 def _messages(system: TransitionSystem, moments: tuple[Moment, ...]) -> int:
