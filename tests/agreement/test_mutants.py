@@ -1,0 +1,212 @@
+"""Mutants of the library: every way of exploring says the same of them.
+
+A specification that is wrong goes where a right one does not, and so do the engines.  A sample of
+mutants is drawn by default; for all of them, with figures of what was compared:
+``BIVALENCE_LONG=1 pytest tests/agreement/test_mutants.py -s``.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from checker.lang.load import load_text
+from checker.options import Options
+from checker.resources import specs
+from checker.witness.answer import Limits
+from tests.agreement.modes import Said, compared, contradictions, missed, said
+from tests.agreement.mutants import Mutant, checks_of, mutants
+from tests.finite_checks import finite_checks
+
+LONG = bool(os.environ.get("BIVALENCE_LONG"))
+STATES = 30_000 if LONG else 1_000
+FEW = 1_000 if LONG else 150
+"""Of systems of so many states also the slow engines are asked."""
+
+SAMPLE = 14
+FOLDERS = sorted({path.parent for path in specs().rglob("*.bcast")} - {specs() / "interfaces"})
+KINDS = {
+    "no send", "no call", "no perform", "no handler", "no guard", "no conjunct", "weaker",
+    "volatile", "swapped", "first", "last",
+}  # fmt: skip
+
+
+@cache
+def all_mutants() -> tuple[tuple[Mutant, str], ...]:
+    """Each mutant of the library with one of the checks that may depend on it, drawn."""
+    draw = random.Random(2011)
+    found = []
+    for path in sorted(specs().rglob("*.bcast")):
+        finite = finite_checks(path.read_text(encoding="utf-8"))
+        for mutant in mutants(path):
+            checks = [name for name in checks_of(path, mutant.protocol) if name in finite]
+            if checks:
+                found.append((mutant, draw.choice(checks)))
+    return tuple(found)
+
+
+def sample() -> list[tuple[Mutant, str]]:
+    """Some mutants of each kind, of as many specs."""
+    draw = random.Random(1985)
+    shuffled = draw.sample(all_mutants(), len(all_mutants()))
+    chosen: list[tuple[Mutant, str]] = []
+    while len(chosen) < SAMPLE:
+        kind = sorted(KINDS)[len(chosen) % len(KINDS)]
+        seen = {mutant.path for mutant, _ in chosen}
+        chosen.append(
+            next((m, c) for m, c in shuffled if m.kind == kind and m.path not in seen)
+        )
+    return chosen
+
+
+class Figures:
+    """What was compared: mutants by kind, modes by what became of them."""
+
+    def __init__(self) -> None:
+        self.mutants = self.changed = self.refused = self.undecided = 0
+        self.kinds: Counter[str] = Counter()
+        self.agreed: Counter[str] = Counter()
+        self.skipped: Counter[str] = Counter()
+        self.contradictions: list[str] = []
+
+    def compare(self, mutant: Mutant, check: str, folder: Path) -> None:
+        """Compares all modes on ``mutant``, which is written into ``folder``."""
+        path = folder / f"mutant{self.mutants}.bcast"
+        path.write_text(mutant.text, encoding="utf-8")
+        self.mutants += 1
+        self.kinds[mutant.kind] += 1
+        found = compared(path, check, STATES, FEW)
+        self.refused += bool(found.plain.diagnostics)
+        self.undecided += not (found.plain.decided or found.plain.diagnostics)
+        self.changed += found.plain.decided and self._differs(mutant, check, found.plain)
+        self.agreed.update(found.agreed)
+        self.skipped.update(found.skipped)
+        if found.contradictions:
+            self.contradictions.append(f"{mutant} ({check}): {'; '.join(found.contradictions)}")
+
+    def _differs(self, mutant: Mutant, check: str, plain: Said) -> bool:
+        original = _expected(mutant.path, check)
+        return any(plain.words[name] != word for name, word in original.items())
+
+    def __str__(self) -> str:
+        return (
+            f"{self.mutants} mutants {dict(self.kinds)}; {self.refused} refused, "
+            f"{self.undecided} undecided, {self.changed} with another verdict than expected; "
+            f"agreed {dict(self.agreed)}, skipped {dict(self.skipped)}; "
+            f"{len(self.contradictions)} contradictions"
+        )
+
+
+@cache
+def _expected(path: Path, check: str) -> dict[str, str]:
+    """The verdicts that the spec expects of its check."""
+    module = load_text(path.read_text(encoding="utf-8"), path)
+    found = next(c for c in module.checks if c.name == check)
+    return {e.what: e.value for e in found.expect if isinstance(e.value, str)}
+
+
+@pytest.mark.skipif(LONG, reason="all of them are compared")
+def test_a_sample_of_mutants(tmp_path: Path) -> None:
+    figures = Figures()
+    for mutant, check in sample():
+        figures.compare(mutant, check, tmp_path)
+    assert not figures.contradictions, "\n".join(figures.contradictions)
+    assert figures.kinds.keys() == KINDS
+    assert figures.changed, "no mutant shows"
+    assert 2 * figures.undecided < figures.mutants, figures
+    for mode, enough in {"reduced": 7, "fine steps": 6, "reference": 3, "symbolic": 3}.items():
+        assert figures.agreed[mode] >= enough, figures
+
+
+@pytest.mark.skipif(not LONG, reason="a sample is compared")
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda f: f.name)
+def test_all_mutants(folder: Path, tmp_path: Path) -> None:
+    figures = Figures()
+    for mutant, check in all_mutants():
+        if mutant.path.parent == folder:
+            figures.compare(mutant, check, tmp_path)
+    print(f"\n{folder.name}: {figures}")
+    assert not figures.contradictions, "\n".join(figures.contradictions)
+    assert 2 * figures.undecided < figures.mutants, figures
+
+
+# ---- the mutants and the comparison themselves --------------------------------------------------
+
+SPEC = """
+protocol Log implements ReliableBroadcast {
+  message DATA(m: Msg)
+  stable state log : set<Msg> = {}
+  upon request broadcast(m) {
+    log += m   // before anybody hears of it
+    send DATA(m) to all
+  }
+  upon receive DATA(m) from p when m not in log {
+    if #log >= n div 2 + 1 and p != self { deliver(p, m) }
+    log += m
+  }
+}
+check c of Log { clients { p1 broadcasts a }  prove no_creation }
+"""
+
+
+def test_each_change_is_one_and_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "log.bcast"
+    path.write_text(SPEC, encoding="utf-8")
+    texts = {(m.kind, m.what): m.text for m in mutants(path)}
+    parts = {
+        ("volatile", "line 4: not stable: `stable state log : set<Msg> = {}`"): (
+            "stable state log",
+            " state log",
+        ),
+        ("swapped", "line 6: `send DATA(m) to all` before `log += m`"): (
+            "log += m   // before anybody hears of it\n    send DATA(m) to all",
+            "send DATA(m) to all   // before anybody hears of it\n    log += m",
+        ),
+        ("no guard", "line 9: not only when `m not in log`"): ("m not in log", "true"),
+        ("no conjunct", "line 10: whether or not `p != self`"): ("p != self", "true"),
+        ("weaker", "line 10: one less: `#log >= n div 2 + 1`"): ("2 + 1 and", "2 + 1 - 1 and"),
+        ("weaker", "line 10: one less: `n div 2 + 1`"): ("2 + 1 and", "2 + 0 and"),
+        ("no call", "line 10: not `deliver(p, m)`"): ("deliver(p, m)", "skip"),
+        ("last", "line 10: `deliver(p, m)` last in `upon receive DATA(m) from p`"): (
+            "{ deliver(p, m) }\n    log += m",
+            "{ skip }\n    log += m  deliver(p, m)",
+        ),
+        ("first", "line 7: `send DATA(m) to all` first in `upon request broadcast(m)`"): (
+            "log += m   // before anybody hears of it\n    send DATA(m) to all",
+            "send DATA(m) to all  log += m   // before anybody hears of it\n    skip",
+        ),
+    }
+    for key, (old, new) in parts.items():
+        assert texts[key] == SPEC.replace(old, new, 1), key
+    assert {kind for kind, _ in texts} == KINDS - {"no perform"}
+    assert len(set(texts.values())) >= len(texts) - 2  # a swap may be a move
+    for text in texts.values():
+        load_text(text, path)
+
+
+def test_what_a_mutant_leaves_to_its_spec() -> None:
+    path = specs() / "broadcast" / "eager_reliable.bcast"
+    for mutant in mutants(path):
+        assert "scenario" not in mutant.text
+        assert mutant.text.count("expect ") == path.read_text(encoding="utf-8").count("expect ")
+
+
+def test_contradictions_are_seen(tmp_path: Path) -> None:
+    right, wrong = tmp_path / "right.bcast", tmp_path / "wrong.bcast"
+    right.write_text(SPEC, encoding="utf-8")
+    created = SPEC.replace("deliver(p, m)", "deliver(self, m)")
+    created = created.replace("#log >= n div 2 + 1 and", "true or")
+    wrong.write_text(created.replace("prove", "n = 2  prove"), encoding="utf-8")
+    one, other = (said(path, "c", Options(engine="reference")) for path in (right, wrong))
+    assert [*contradictions(one, other)] and [*contradictions(other, one)]
+    assert not [*contradictions(one, one)] and not [*contradictions(other, other)]
+    bounded = Options(engine="symbolic", limits=Limits(max_depth=4))
+    formulas = said(wrong, "c", bounded)
+    assert formulas.words and not [*missed(other, formulas)]
+    assert [*missed(one, formulas)]
+    assert [*missed(other, said(right, "c", bounded))]
