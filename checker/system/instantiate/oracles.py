@@ -3,8 +3,8 @@
 An oracle remembers what it was asked and what it has indicated, as far as its properties speak of
 it.  At any time it may make any indication after which all its ``always`` properties hold.  What
 it owes by its ``~>`` properties it does in the end: that is a :class:`ir.Justice` of the system.
-Like a layer that hands a message to itself it may also speak within a request, once; within what is
-done about that word it does not speak again.
+Like a layer that hands a message to itself it may also speak within a request, once for each request;
+so within what is done about that word, too, where another request is made.
 
 What a property promises whatever is requested (``correct(p) ~> …``: everybody decides) is owed from
 the first request on: before it there is nothing that could be indicated.  Of the
@@ -14,15 +14,13 @@ being down later, could make false is refused.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from checker.system import ir
 from checker.system.build import fresh, negation
 from checker.system.instantiate import calls, doomed
 from checker.system.instantiate.contracts import Contract, contract_of
 from checker.system.instantiate.extent import bounded, enumerable
 from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.statements import CallKey, HandlerKey, Root, pick, run_call
+from checker.system.instantiate.statements import CallKey, Root, pick, run_call
 from checker.system.instantiate.world import (
     ORACLE,
     Draft,
@@ -96,27 +94,17 @@ def request(
     if _effect(target) in world.effects:
         asked = (ir.Emit(_effect(target), (root.self, *args), place),)
     instance = calls.instance_at(world, target[0])
-    if not root.follows or instance.oracle != ORACLE or _has_spoken(root, instance):
+    if not root.follows or instance.oracle != ORACLE:
         return asked
-    inner = replace(root, running=(*root.running, _speaking(instance)))
     interface = instance.protocol.implements
     assert interface is not None
     ways: list[tuple[Expr, Block]] = [(TRUE, ())]
     contract = contract_of(world, instance)
     for operator in interface.indications:
-        chosen, body = _word(world, contract, operator.name, inner)
+        chosen, body = _word(world, contract, operator.name, root)
         choices = tuple(ir.Choose(p.name, p.domain, p.where) for p in chosen)
         ways.append((TRUE, (*choices, *body)))
     return (*asked, *pick(tuple(ways), SPEAKS))
-
-
-def _speaking(instance: Instance) -> HandlerKey:
-    return instance.path, 0
-
-
-def _has_spoken(root: Root, instance: Instance) -> bool:
-    """Whether what runs is done about a word of the oracle within a request."""
-    return _speaking(instance) in root.running
 
 
 def draft(world: World) -> None:
