@@ -92,18 +92,19 @@ class Oracle:
             way.state["asked of", path] = frozenset()
             way.state["said by", path] = frozenset()
 
-    def asked(self, way: Way, p: str, path: Path, values: tuple[Any, ...]) -> None:
+    def asked(self, way: Way, p: str, path: Path, values: tuple[Any, ...]) -> Rests:
         """A request, which is an effect; the oracle may speak at once."""
 
         def does() -> None:
             way.state["asked of", path] |= {(p, values[0])}
-            while possible := self.possible(way.state, p, path):
-                said = way.pick((None, *possible))
-                if said is None:
-                    return
-                assert not self.says(way, p, path, said), "who is asked goes on at once"
 
         way.effect(p, does)
+        while possible := self.possible(way.state, p, path):
+            said = way.pick((None, *possible))
+            rests = () if said is None else self.says(way, p, path, said)
+            if said is None or rests:
+                return rests
+        return ()
 
     def possible(self, state: State, q: str, path: Path) -> list[tuple[str, Any]]:
         """What it may say to ``q``: what was asked, once."""

@@ -165,8 +165,7 @@ class Way:
     def request(self, p: str, path: Path, name: str, values: tuple[Any, ...]) -> Rests:
         """A request to the layer at ``path``."""
         if path not in self.model.layers:
-            self.model.oracle.asked(self, p, path, values)
-            return ()
+            return self.model.oracle.asked(self, p, path, values)
         return self.call(p, path, REQUEST, name, values)
 
     def indicate(self, p: str, path: Path, name: str, values: tuple[Any, ...]) -> Rests:

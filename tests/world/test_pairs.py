@@ -20,7 +20,7 @@ from tests.world.judge import Graph, TooMany, explore
 
 SECONDS = float(os.environ.get("BIVALENCE_LONG", "0"))
 STATES = 700
-SETS = covering_sets(0, 7)
+SETS = covering_sets(0, 9)
 BESIDE = ("", "native plain", "reference", "native fine")
 """A sample of the worlds is asked in one of these ways, too."""
 
