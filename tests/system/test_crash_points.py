@@ -98,6 +98,25 @@ CASES = [
         5,
     ),
     Case(
+        "no crash between a request and what is assigned before the first effect",
+        """
+        protocol P implements Out {
+          message M(m: Msg)
+          state asked = false
+          state told = false
+          upon request go(m) { asked := true  send M(m) to all  told := true }
+          property noticed : always forall p in Proc, m in Msg: m in goed(p) => p.asked
+          property in_the_end : forall p in Proc: (exists m in goed(p): true) ~> p.asked
+          property told_it : always forall p in Proc, m in Msg: m in goed(p) => p.told
+        }
+        check c of P {
+          n = 2  faults crash <= 1  clients { p1 go a }
+          prove noticed, in_the_end, told_it
+        }
+        """,
+        "noticed holds, in_the_end holds, told_it violated",
+    ),
+    Case(
         "a handler is seen before or after, never in its midst",
         """
         protocol P implements Out {

@@ -124,7 +124,8 @@ def _client(model: Model, state: State, p: str) -> Iterator[Step]:
         way.state["asked", p] += 1
         way.happened("broadcast", p, value)
         way.run(p, lambda: way.request(p, TOP, "broadcast", (value,)))
-        if p in way.state["down"] and not way.effects:  # it was not made
+        unmade = model.world.recover and p in way.state["down"] and not way.effects
+        if unmade:  # the client will make it when the process is back
             way.state["asked", p], way.state["broadcast", p] = position, before
 
     yield Step(f"{p} broadcasts {value}", asks, owed(state, ("client", p), p))

@@ -20,7 +20,8 @@ nothing can tell from others are left out:
 
 So a run may take one step more here than with a crash inside the handler.
 
-Where processes come back, a request and the first effect of what handles it are as one: a request
+That a client asks is no effect of the handler: no crash falls between it and what the handler does
+first.  Where processes come back, a request and the first effect of what handles it are as one: a request
 that a crash cuts off before anything was done about it was not made, and still will be.
 
 What a process has assigned it sees at once; what a crash leaves is what was assigned by then.
@@ -224,10 +225,8 @@ class _Cut:
             ways.append((ir.Assume(self.some), *crash))
         elif partial_sends_matter(self.world):
             ways.append((*crash, *self._part(emit)))
-        if self.after and emit.effect != ATOMIC:
-            unmade = self.unmade and emit.effect.startswith(REQUEST)
-            if not unmade:
-                ways.append((*happens, *crash))
+        if self.after and emit.effect != ATOMIC and not emit.effect.startswith(REQUEST):
+            ways.append((*happens, *crash))
         which = ir.Local(IntT(0, len(ways) - 1), fresh("_here"))
         chosen: Block = ways[0]
         for index, way in enumerate(ways[1:], start=1):

@@ -116,9 +116,11 @@ def _play(world: World, effect: ir.EffectDef) -> Draft:
     mine, _ = _queue(world, process)
     ready = _is(world, mine, effect)
     body = _steps(world, effect, process)
-    if world.recovers and effect.name.startswith("request."):
-        # A request and the first effect of what handles it are as one; see `crash_points`.
-        body = (*body, *_settled(world, process), ir.If(_filled(mine), _first(world, process)))
+    if effect.name.startswith("request."):
+        # No crash falls behind the request itself; see `crash_points`.
+        body = (*body, *_settled(world, process))
+        if world.recovers:
+            body = (*body, ir.If(_filled(mine), _first(world, process)))
     return _draft(world, f"effect {effect.name}", process, ready, body)
 
 
