@@ -207,7 +207,8 @@ class _Page:
                     self._draw(row, arrow)
                 for arrow in side[1:]:
                     end = at[arrow.receiver]
-                    row.put(end + 1 if left else end - 1, ENDS[how], self._style(arrow))
+                    head = ENDS.get(how, m.LEFT if left else m.RIGHT)
+                    row.put(end + 1 if left else end - 1, head, self._style(arrow))
             yield row
 
     def _item(self, row: Row, item: Item) -> None:

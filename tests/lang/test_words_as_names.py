@@ -26,7 +26,7 @@ protocol P {
   upon timeout t { skip }
   upon timeout cancel_me { cancel := start[self] }
 }
-check c of P { n = 1 }
+check c of P { n = 1  timing asynchronous }
 """
 
 WORDS = (

@@ -26,6 +26,7 @@ from tests.witness.by_hand import (
     suspect,
     trace,
     world,
+    wrote,
 )
 
 
@@ -244,3 +245,13 @@ def test_in_fine_steps_copies_that_never_left_are_drawn() -> None:
     made = replace(made, copies=(Copies(1, "p1", "A", ("p2",), ("p3",)),))
     assert row(made, "○│").count("┄") > 3
     assert "will send A to all others" in "\n".join(drawn(made))
+
+
+def test_what_several_have_counted_at_once() -> None:
+    """Two copies to the same side that were received as they were sent, and nothing after that."""
+    noted = tuple(
+        replace(wrote("@received.ECHO", "history"), process=who) for who in ("p2", "p3")
+    )
+    made = trace(replace(step(1, send("p1", "ECHO", "p2", "p3")), changes=noted))
+    (line,) = (text for text in drawn(made) if text.count(marks.RIGHT) == 2)
+    assert "ECHO" in line
