@@ -111,7 +111,9 @@ FACTS = {
     "answered": "m in p.answered",
 }
 ORDERS = {
-    f"{one}_after_{other}": f"always forall p in Proc, m in posted(p): {FACTS[one]} => {FACTS[other]}"
+    f"{one}_after_{other}": (
+        f"always forall p in Proc, m in posted(p): {FACTS[one]} => {FACTS[other]}"
+    )
     for one, other in itertools.permutations(FACTS, 2)
 }
 LATER = {

@@ -10,6 +10,8 @@ import pytest
 
 from checker.engines import native
 from checker.loading import load_check
+from checker.options import Options
+from checker.pipeline import run_check
 from checker.properties import ask
 from checker.properties.steady import steady_for_some
 from checker.reductions import symmetry
@@ -254,3 +256,26 @@ def test_what_tells_processes_apart_is_said(which: str) -> None:
     assert (1 if found is None else found.order) == order
     assert any(why in one.why for one in unused)
     assert {one.kind for one in unused} == {Kind.SYMMETRY}
+
+
+KEPT_LINKS = """
+protocol P(k: Nat = 3) {
+  message M(a: 0..k, b: 0..k, c: 0..k)
+  state x : 0..2 = 0
+  state y : 0..2 = 0
+  upon condition x < 1 { x += 1  send M(0, 0, 0) to all }
+  upon receive M(a, b, c) when y < 2 { y += 1 }
+  property p : always forall q in Proc: q.x <= 1
+}
+check c of P { n = 3  links persistent  prove p }
+"""
+
+
+@pytest.mark.parametrize("largest", [3, 7])
+def test_symmetry_does_not_depend_on_how_many_messages_there_may_be(
+    largest: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "spec.bcast"
+    path.write_text(KEPT_LINKS, encoding="utf-8")
+    report = run_check(str(path), None, Options(settings={"k": str(largest)}, reduce="symmetry"))
+    assert Kind.SYMMETRY.value in report.reduced.used

@@ -21,8 +21,8 @@ nothing can tell from others are left out:
 So a run may take one step more here than with a crash inside the handler.
 
 That a client asks is no effect of the handler: no crash falls between it and what the handler does
-first.  Where processes come back, a request and the first effect of what handles it are as one: a request
-that a crash cuts off before anything was done about it was not made, and still will be.
+first.  Where processes come back, a request and the first effect of what handles it are as one: a
+request that a crash cuts off before anything was done about it was not made, and still will be.
 
 What a process has assigned it sees at once; what a crash leaves is what was assigned by then.
 """
