@@ -3,8 +3,8 @@
 An oracle remembers what it was asked and what it has indicated, as far as its properties speak of
 it.  At any time it may make any indication after which all its ``always`` properties hold.  What
 it owes by its ``~>`` properties it does in the end: that is a :class:`ir.Justice` of the system.
-Like a layer that hands a message to itself it may also speak within a request, once for each request;
-so within what is done about that word, too, where another request is made.
+Like a layer that hands a message to itself it may also speak within a request, once for each; so it
+does within what is done about that word, where another request is made.
 
 What a property promises whatever is requested (``correct(p) ~> …``: everybody decides) is owed from
 the first request on: before it there is nothing that could be indicated.  Of the
@@ -24,7 +24,6 @@ from checker.system.instantiate.statements import CallKey, Root, pick, run_call
 from checker.system.instantiate.world import (
     ORACLE,
     Draft,
-    Instance,
     World,
     mark,
 )
