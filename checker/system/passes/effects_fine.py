@@ -30,7 +30,7 @@ from checker.system.ir import (
 )
 from checker.system.passes.blind import blind
 from checker.system.passes.effects_coarse import carried_out
-from checker.system.passes.rewrite import Lowered, replace_emits
+from checker.system.passes.rewrite import Lowered, emits, replace_emits
 from checker.system.passes.substitute import substitute
 from checker.system.passes.unhindered import unhindered
 from checker.system.types import BOOL, Case, MapT, SeqT, SetT, VariantT, default
@@ -61,10 +61,14 @@ def lowered(world: World) -> Lowered:
         if _assignments(world):
             world.drafts.append(_settle(world))
         world.drafts.extend(unhindered(world, world.drafts, _rest(world)))
-    actions = []
-    for draft in world.drafts:
-        actions.append(replace(draft.action, body=replace_emits(draft.action.body, by)))
-    return Lowered(replace_emits(tuple(world.init), by), tuple(actions))
+    def lower(body: Block) -> Block:
+        kinds = {world.effects[emit.effect].kind for emit in emits(body)}
+        if kinds <= {EffectKind.ASSIGN}:  # no crash falls inside: what is assigned is left at once
+            return replace_emits(body, lambda emit: carried_out(world, emit))
+        return replace_emits(body, by)
+
+    actions = tuple(replace(d.action, body=lower(d.action.body)) for d in world.drafts)
+    return Lowered(lower(tuple(world.init)), actions)
 
 
 def between_handlers(world: World, properties: tuple[Property, ...]) -> tuple[Property, ...]:
