@@ -57,19 +57,21 @@ Effect = Sending | Telling
 @dataclass(frozen=True)
 class Path:
     """One way through a handler: it is taken where ``guard`` holds; ``values``: of all variables
-    behind it; ``effects``: in order; ``chosen``: a free choice was made on the way."""
+    behind it; ``effects``: in order; ``at``: the values of all variables where each effect stands;
+    ``chosen``: a free choice was made on the way."""
 
     guard: Condition
     values: dict[str, object]
     names: dict[str, object]
     effects: tuple[Effect, ...] = ()
     chosen: bool = False
+    at: tuple[dict[str, object], ...] = ()
 
     def where(self, holds: object) -> Path:
         return replace(self, guard=both(self.guard, condition(holds)))
 
     def does(self, effect: Effect) -> Path:
-        return replace(self, effects=(*self.effects, effect))
+        return replace(self, effects=(*self.effects, effect), at=(*self.at, self.values))
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,9 +80,9 @@ class Steps(Ground):
                 if isinstance(handler.event, typed.OnInit):
                     open_ = [found for path in open_ for found in self._begun(handler, path, group)]
             for path in open_:
-                for cut, effects in self._cuts(group, path.effects, True):
+                for cut, effects, left in self._cuts(group, path, dict(values), True):
                     told = self.heard(spot.told, effects)
-                    after = tuple(path.values[name] for name in self.states)
+                    after = tuple(left[name] for name in self.states)
                     sends = tuple(e for e in effects if isinstance(e, Sending))
                     begun = replace(spot, values=after, told=told, pending=sends, crashed=cut)
                     yield from self.receptions.forked(begun)
@@ -246,10 +246,11 @@ class Steps(Ground):
         number: int = -1,
         wanted: Wanted | None = None,
     ) -> list[Step]:
-        values = tuple(path.values[name] for name in self.states) if path.values else spot.values
+        before = dict(zip(self.states, spot.values, strict=True))
         attempts = frozenset(e.made for e in path.effects if isinstance(e, Sending))
         found: list[Step] = []
-        for cut, effects in self._cuts(self.group(spot), path.effects, not path.values):
+        for cut, effects, left in self._cuts(self.group(spot), path, before, not path.values):
+            values = tuple(left[name] for name in self.states)
             sent, own = sent_behind(spot, effects)
             target = replace(
                 spot,
@@ -275,15 +276,25 @@ class Steps(Ground):
         return found
 
     def _cuts(
-        self, group: Group, effects: tuple[Effect, ...], begun: bool
-    ) -> Iterator[tuple[bool, tuple[Effect, ...]]]:
-        """The effects, and (of a process that crashes) what of them it lives to do."""
-        yield False, effects
+        self, group: Group, path: Path, before: dict[str, object], begun: bool
+    ) -> Iterator[tuple[bool, tuple[Effect, ...], dict[str, object]]]:
+        """The effects, with the values that are left; and (of a process that crashes) what of them
+        it lives to do, with the values that it has assigned by then.
+
+        ``before``: the values before the handler; ``begun``: that it has begun changes nothing.
+        What is sent may stay unheard, so a crash before it is left out.
+        """
+        last = path.values or before
+        yield False, path.effects, last
         if group.mode is not Mode.CRASHING or not self.interrupted:
             return
-        for position, effect in enumerate(effects):
-            if isinstance(effect, Telling) and (position or not begun):
-                yield True, effects[:position]
+        for position, effect in enumerate(path.effects):
+            here = path.at[position] if path.at else before
+            changed = any(here[name] != before[name] for name in self.states)
+            if isinstance(effect, Telling) and (position or changed or not begun):
+                yield True, path.effects[:position], here
+            if any(here[name] != last[name] for name in self.states):
+                yield True, path.effects[: position + 1], here
 
 
 def _written(entry: object) -> str:
