@@ -45,7 +45,11 @@ protocol TotalOrder implements TotalOrderBroadcast {
   upon cons[k].decide(BATCH(s)) { batches += (k, s) }
   upon condition exists (k, s) in batches: k == round {
     for (k, s) in batches when k == round {
-      for (p, m) in s when (p, m) not in done { done += (p, m)  waiting -= (p, m)  deliver(p, m) }
+      for i in (1..n) {                        // an order that is the same everywhere
+        for (p, m) in s when rank(p) == i and (p, m) not in done {
+          done += (p, m)  waiting -= (p, m)  deliver(p, m)
+        }
+      }
     }
     round += 1
     busy := false
