@@ -65,7 +65,7 @@ class Draw:
         timing = "asynchronous" if {"timeout", "named_timer"} & self.features else ""
         return World(
             n=2,
-            crash=draw.choice((1, 1, 2)) if self.has("crash") else 0,
+            crash=draw.choice((1, 1, 1 if detector else 2)) if self.has("crash") else 0,
             recover=self.has("recover"),
             byzantine=int(self.has("byzantine")),
             omission=int(self.has("omission")),
@@ -74,7 +74,7 @@ class Draw:
             bound=1 if self.has("bounded") else None,
             timing="synchronous" if self.has("synchronous") else timing,
             detector=detector,
-            noise=draw.choice((None, 1)) if detector in ("eventually P", "Omega") else None,
+            noise=draw.choice((None, 1, 1)) if detector in ("eventually P", "Omega") else None,
             oracle="low" if self.has("oracle") else "",
             between_handlers=self.has("between_handlers"),
             clients=tuple(clients),
@@ -139,7 +139,8 @@ class Draw:
         tell = s.Tell("deliver", (P, M))
         keep = s.Assign("got", M, "+=")
         guard = s.outside(M, seen) if self.chance(60) else None
-        body = draw.choice(((tell, keep), (keep, tell), (keep, s.If(s.within(M, seen), (tell,)))))
+        inside = tell if self.has("yield") else s.If(s.within(M, seen), (tell,))
+        body = draw.choice(((tell, keep), (keep, tell), (keep, inside)))
         asked: s.Block = (give,)
         if self.has("told_at_once"):
             tell = s.Tell("deliver", (s.ME, M))
@@ -270,9 +271,12 @@ class Draw:
             pool += [lambda: s.Assign("log", M, "+="), lambda: s.Tell("deliver", (who, M))] * 2
         pool += self.extras()
         parts = [self.random.choice(pool)() for _ in range(self.random.choice((1, 2, 2)))]
-        if request:
-            parts.insert(self.random.randrange(len(parts) + 1), self.saying(payload, who))
+        position = self.random.randrange(len(parts) + 1)
+        if request and not self.has("yield"):
+            parts.insert(position, self.saying(payload, who))
         block = self.dressed(tuple(parts))
+        if request and self.has("yield"):  # who is called may yield, too: at the top level only
+            block = (*block[:position], self.saying(payload, who), *block[position:])
         if not request and not calm and self.chance(45):
             block = self.saying_once(block, payload, who)
         if self.has("yield") and len(block) > 1 and not calm and self.chance(70):
@@ -280,10 +284,10 @@ class Draw:
             block = (*block[:position], s.Yield(), *block[position:])
         return block
 
-    def saying(self, payload: bool, who: s.Expr) -> s.Statement:
-        """Something is sent, or handed to the layer below."""
+    def saying(self, payload: bool, who: s.Expr, *, layered: bool = True) -> s.Statement:
+        """Something is sent, or (if that is ``layered``) handed to the layer below."""
         content = s.message("ONE", M) if payload and self.chance(75) else s.message("TWO")
-        if self.has("layer") and self.chance(65):
+        if self.has("layer") and layered and self.chance(65):
             index = s.number(self.random.choice((0, 1))) if self.has("family") else None
             return s.Ask("low", "broadcast", (content,), index)
         to = (s.ALL, s.ALL, s.minus(s.ALL, s.only(s.ME)), s.only(who))
@@ -293,7 +297,8 @@ class Draw:
         """``block`` with something said in it, the first time."""
         flag = f"once{self.flags}"
         self.flags += 1
-        once, said = s.Assign(flag, s.TRUE), self.saying(payload, who)
+        once = s.Assign(flag, s.TRUE)
+        said = self.saying(payload, who, layered=not self.has("yield"))
         late = not self.has("told_at_once") and not self.has("oracle") and self.chance(40)
         inner: s.Block = (said, once) if late else (once, said)
         if self.has("atomic") and self.chance(50):
@@ -354,7 +359,7 @@ class Draw:
                 if domain is HEARD:
                     some = s.If(s.at_least(s.size(HEARD), s.number(1)), (s.Choose(x.text, HEARD), told))
                     return (*before, one, some, *behind)
-                return (*before, s.Choose(x.text, s.ALL), told, one, *behind)
+                return (*before, s.If(s.TRUE, (s.Choose(x.text, s.ALL), told, one)), *behind)
             case "either":
                 guard = draw.choice((None, FLAG, s.no(FLAG)))
                 other = draw.choice(((s.Skip(),), (s.Assign("heard", s.ME, "+="),)))
