@@ -42,8 +42,7 @@ def said(file: Path, mode: str) -> dict[str, tuple[Word, int | None]]:
     """The word for each property, and the steps of its trace."""
     report = run_check(str(file), "c", options(mode))
     return {
-        v.property: (v.word, None if v.trace is None else v.trace.length)
-        for v in report.verdicts
+        v.property: (v.word, None if v.trace is None else v.trace.length) for v in report.verdicts
     }
 
 
@@ -66,8 +65,9 @@ def differences(
     """Where what was ``defined`` and the answers in each mode differ.
 
     Lengths are compared where the page says what a step is: messages that are only counted may take
-    none, reductions may leave out shortest runs, and an oracle that speaks as soon as it is asked takes none of its own.  A crash that falls
-    inside a handler, and could as well fall before or behind it, is a step of its own to the tool.
+    none, reductions may leave out shortest runs, and an oracle that speaks as soon as it is asked
+    takes none of its own.  A crash that falls inside a handler, and could as well fall before or
+    behind it, is a step of its own to the tool.
     """
     found, model = [], graph.model
     alike = not model.links.counted and not model.oracles and model.world.timing != "synchronous"
@@ -80,8 +80,11 @@ def differences(
                 continue
             if DECIDED.get(word) is not verdict.violated:
                 found.append(Disagreement(name, mode, verdict, word.value))
-            elif shortest and alike and verdict.length is not None and not (
-                length is not None and 0 <= length - verdict.length <= spare
+            elif (
+                shortest
+                and alike
+                and verdict.length is not None
+                and not (length is not None and 0 <= length - verdict.length <= spare)
             ):
                 found.append(Disagreement(name, mode, verdict.length, length))
     return found

@@ -51,8 +51,8 @@ class Draw:
 
     def world(self) -> World:
         draw = self.random
-        links = [l for l in ("fifo", "lossy", "fair_loss", "duplicating", "stubborn", "persistent")
-                 if self.has(l)]  # fmt: skip
+        kinds = ("fifo", "lossy", "fair_loss", "duplicating", "stubborn", "persistent")
+        links = [kind for kind in kinds if self.has(kind)]
         if self.has("byzantine") and self.chance(60):
             links.append("authenticated")
         clients = [("p1", ("a",))]
@@ -146,7 +146,9 @@ class Draw:
             tell = s.Tell("deliver", (s.ME, M))
             asked = draw.choice(((tell, give), (give, tell)))
         elif self.chance(40):
-            asked = draw.choice(((s.Assign("busy", s.TRUE), give), (give, s.Assign("busy", s.TRUE))))
+            asked = draw.choice(
+                ((s.Assign("busy", s.TRUE), give), (give, s.Assign("busy", s.TRUE)))
+            )
         variables = (
             self.kept(Variable("got", "set<Msg>", s.EMPTY)), Variable("busy", "bool", s.FALSE),
         )  # fmt: skip
@@ -357,7 +359,9 @@ class Draw:
             case "choose":
                 domain = draw.choice((s.ALL, HEARD))
                 if domain is HEARD:
-                    some = s.If(s.at_least(s.size(HEARD), s.number(1)), (s.Choose(x.text, HEARD), told))
+                    some = s.If(
+                        s.at_least(s.size(HEARD), s.number(1)), (s.Choose(x.text, HEARD), told)
+                    )
                     return (*before, one, some, *behind)
                 return (*before, s.If(s.TRUE, (s.Choose(x.text, s.ALL), told, one)), *behind)
             case "either":

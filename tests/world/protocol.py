@@ -56,7 +56,7 @@ class Handler:
 
 @dataclass(frozen=True)
 class Variable:
-    """``kind``: ``state``, ``stable state`` or ``shared state``; ``chosen``: from where it starts."""
+    """``kind``: ``state``, ``stable state``, ``shared state``; ``chosen``: from where it starts."""
 
     name: str
     type: str
@@ -74,8 +74,8 @@ class Variable:
 
 @dataclass(frozen=True)
 class Uses:
-    """A layer below; ``count`` of them where it is a family.  ``protocol`` is ``None`` for a failure
-    detector."""
+    """A layer below; ``count`` of them where it is a family.  ``protocol`` is ``None`` where it is a
+    failure detector."""
 
     name: str
     protocol: Protocol | None
@@ -205,7 +205,11 @@ class Spec:
     questions: tuple[Question, ...]
 
     def text(self) -> str:
-        lines = [INTERFACE, *self.protocol.lines(self.questions), f"check c of {self.protocol.name} {{"]
+        lines = [
+            INTERFACE,
+            *self.protocol.lines(self.questions),
+            f"check c of {self.protocol.name} {{",
+        ]
         lines += self.world.lines("broadcasts")
         lines += [f"  prove {', '.join(q.name for q in self.questions)}", "  allow unused", "}"]
         return "\n".join(lines) + "\n"

@@ -119,7 +119,7 @@ class Way:
                 raise Cut
 
     def crash(self, p: str) -> None:
-        """``p`` is down: what stands behind a ``yield``, what it has received and timers are gone."""
+        """``p`` is down: what stands behind a ``yield``, what it received and timers are gone."""
         self.state["down"] |= {p}
         self.state["crashes"] += 1
         self.state["rest", p] = ()
@@ -140,7 +140,7 @@ class Way:
     # -- calls ----------------------------------------------------------------------------------
 
     def call(self, p: str, path: Path, event: str, name: str, values: tuple[Any, ...]) -> Rests:
-        """Runs a handler of the layer at ``path`` that takes this; if none does, nothing happens."""
+        """Runs a handler of the layer at ``path`` that takes this; nothing happens if none does."""
         found = list(self.takers(p, path, event, name, values))
         if not found:
             return ()

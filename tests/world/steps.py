@@ -211,7 +211,9 @@ def _receptions(model: Model, state: State) -> Iterator[Step]:
         yield Step(f"{receiver} receives {envelope} from {sender}", does, promise, links.strong)
 
 
-def _receives(sender: str, receiver: str, position: int, envelope: Envelope) -> Callable[[Way], None]:
+def _receives(
+    sender: str, receiver: str, position: int, envelope: Envelope
+) -> Callable[[Way], None]:
     def does(way: Way) -> None:
         links = way.model.links
         if not links.keeps and not (links.duplicates and way.pick((True, False))):

@@ -75,7 +75,9 @@ def _one(features: frozenset[str], seed: int, folder: Path, args: argparse.Names
         return "agreed"
     print(seed, sorted(features), flush=True)
     for each in found:
-        print("   ", each.question, each.mode, "defined", each.defined, "said", each.said, flush=True)
+        print(
+            "   ", each.question, each.mode, "defined", each.defined, "said", each.said, flush=True
+        )
     if args.keep:
         Path(args.keep).mkdir(exist_ok=True)
         (folder / f"{name}.bcast").rename(Path(args.keep) / f"{name}.bcast")

@@ -6,9 +6,17 @@ from dataclasses import replace
 
 from tests.world import spec as s
 from tests.world.judge import explore, judge
-from tests.world.protocol import CONDITION, RECEIVE, REQUEST, Handler, Protocol, Question, Spec
+from tests.world.protocol import (
+    CONDITION,
+    RECEIVE,
+    REQUEST,
+    Handler,
+    Protocol,
+    Question,
+    Spec,
+    World,
+)
 from tests.world.protocol import Variable as V
-from tests.world.protocol import World
 
 M, P = s.name("m"), s.name("p")
 ONE = s.message("ONE", M)

@@ -71,5 +71,3 @@ def test_many_worlds(tmp_path: Path) -> None:
                 break
         seed += 1
     assert not wrong, "\n\n".join(wrong[:3])
-
-
