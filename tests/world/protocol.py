@@ -74,8 +74,8 @@ class Variable:
 
 @dataclass(frozen=True)
 class Uses:
-    """A layer below; ``count`` of them where it is a family.  ``protocol`` is ``None`` where it is a
-    failure detector."""
+    """A layer below; ``count`` of them where it is a family.  ``protocol``: ``None`` of a failure
+    detector."""
 
     name: str
     protocol: Protocol | None
