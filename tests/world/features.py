@@ -10,7 +10,9 @@ FAULTS = ("crash", "recover", "byzantine", "omission", "partition", "between_han
 LINKS = ("fifo", "lossy", "fair_loss", "duplicating", "stubborn", "persistent", "bounded")
 GUESSES = ("P", "eventually P", "S", "eventually S", "Omega", "oracle")
 STACK = ("layer", "two_layers", "family", "told_at_once")
-EVENTS = ("synchronous", "timeout", "named_timer", "init", "recovers", "condition", "counted", "may")
+EVENTS = (
+    "synchronous", "timeout", "named_timer", "init", "recovers", "condition", "counted", "may",
+)  # fmt: skip
 STATE = ("stable", "shared", "chosen", "two_clients")
 STATEMENTS = (
     "atomic", "yield", "for", "while", "choose", "either", "flip", "require", "perform",
