@@ -174,6 +174,7 @@ class Way:
             self.effect(p, lambda: self.happened("delivered", p, _entry(values)))
             return ()
         (layer, index), above = path[-1], path[:-1]
+        self.model.links.count(self.state, p, values[0], (above, values[1]))
         family = () if index is None else (index,)
         return self.call(p, above, INDICATION, f"{layer}.{name}", (*family, *values))
 
