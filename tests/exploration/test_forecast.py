@@ -35,7 +35,8 @@ def profile(spec: str, check: str) -> list[int]:
         if not progress.phase:
             levels[progress.depth] = progress.frontier
 
-    options = Options(engine="native", threads=1, reduce="none")
+    # Coverage asks for every state, also where each property is violated already.
+    options = Options(engine="native", threads=1, reduce="none", coverage=True)
     report = run_check(str(specs() / f"{spec}.bcast"), check, options, listen)
     sizes = [size for _, size in sorted(levels.items())]
     assert report.distinct_states == sum(sizes)
