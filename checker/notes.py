@@ -54,7 +54,12 @@ def not_promised(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
             "nothing is promised for a process that crashes, or for messages from or to it"
         )
     if check.omission is not None:
-        found.append("nothing is promised for a process of which messages are lost")
+        lock_step = check.timing is not None and check.timing.kind in ("synchronous", "partial")
+        found.append(
+            "of a process that omits messages only its own steps are promised"
+            if lock_step
+            else "nothing is promised for a process of which messages are lost"
+        )
     if check.byzantine is not None:
         found.append("nothing is promised for a Byzantine process, or for messages from or to it")
     if check.splits:
