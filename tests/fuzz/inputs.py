@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,7 +74,12 @@ def made(number: int, traces: list[Any]) -> Input:
 
 
 def _mutant(draw: random.Random, traces: list[Any]) -> Input:
-    return Input("mutant", {SPEC: specs.mutant(draw)}, list(draw.choice(COMMANDS)))
+    """One check of it: a budget is for each."""
+    text = specs.mutant(draw)
+    checks = re.findall(r"^check (\w+) of", text, re.M)
+    one = f"{SPEC}::{draw.choice(checks)}" if checks else SPEC
+    arguments = [one if word == SPEC else word for word in draw.choice(COMMANDS)]
+    return Input("mutant", {SPEC: text}, arguments)
 
 
 def _hostile(draw: random.Random, traces: list[Any]) -> Input:
