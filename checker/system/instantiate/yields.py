@@ -47,6 +47,8 @@ def declare(world: World) -> None:
 
 def _pauses(world: World) -> list[tuple[Instance, typed.Yield | typed.Call]]:
     """Where a handler may pause: at a ``yield``, and behind a call of what yields."""
+    if not any(isinstance(n, typed.Yield) for i in world.instances for n in nodes(i.protocol)):
+        return []
     return [
         (instance, stmt)
         for instance in world.instances
@@ -59,6 +61,8 @@ def _pauses(world: World) -> list[tuple[Instance, typed.Yield | typed.Call]]:
 
 
 def _may_pause(world: World, at: Instance, stmt: object) -> bool:
+    if WAITING not in world.variables:  # nobody yields at all
+        return False
     return isinstance(stmt, typed.Call) and calls.may_yield(world, at, stmt)
 
 
