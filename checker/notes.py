@@ -146,13 +146,26 @@ def _of_crashes(check: typed.Check, made: Instantiated, fine: bool) -> Iterator[
     if check.crash is None:
         return
     if fine:
-        yield "every effect and every copy of a multicast is a step of its own"
+        steps = "every effect and every copy of a multicast is a step of its own"
+        yield f"{steps}{_whole(check, made)}"
     elif check.crash_points == "between_handlers":
         yield "crashes inside handlers are switched off: verdicts may be too good"
     if check.recover:
         bound = closed(check.crash, made.sizes.values)
         often = f"{bound} crash{'es' * (bound != 1)} in all"
         yield f"a crashed process may come back, with its `stable` state only; at most {often}"
+
+
+def _whole(check: typed.Check, made: Instantiated) -> str:
+    """Which handlers stay one step where effects are steps."""
+    bounds = (check.capacity, *(rule.capacity for rule in check.link_rules))
+    kinds = {
+        "assign shared state": made.uses_shared,
+        "ask an oracle": any(layer.protocol is None for layer in check.given),
+        "send over bounded links": any(bound is not None for bound in bounds),
+    }
+    found = [what for what, there in kinds.items() if there]
+    return f", but for handlers that {' or '.join(found)}" if found else ""
 
 
 def _of_world(check: typed.Check, made: Instantiated) -> Iterator[str]:
