@@ -16,14 +16,14 @@ from checker.exploration.forecast import Outlook
 from checker.exports import exported, require_exportable
 from checker.lang import typed
 from checker.loading import about_all, checks_in, general, load_check, no_such_check
-from checker.notes import counted_apart, idle, not_promised, notes, piles_up
+from checker.notes import counted_apart, endless, idle, not_promised, notes, piles_up
 from checker.options import Options, version
 from checker.provenance import header_of, settings_of
 from checker.reductions.choose import NAMED, Question
 from checker.reductions.plan import Kind
 from checker.reductions.table import shows_all
 from checker.running import answer_of, kept, remaining, require_compact
-from checker.scout import larger, largest, scouted
+from checker.scout import larger, largest, outgrew, scouted
 from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.instantiate.assemble import Instantiated, instantiate
@@ -261,11 +261,13 @@ def _explored(
             if too_small is None:
                 return made, answer
             undecided = {p.name for p in made.system.properties} - set(answer.violations)
-            piled = piles_up(made.system, answer)
+            piled = piles_up(made.system, answer) or endless(
+                made.system, answer, too_small, capacities[too_small]
+            )
             if piled:
                 return made, replace(answer, fault=None, stopped=piled)
             if capacities[too_small] >= largest(too_small):
-                why = f"`{too_small}` outgrew {capacities[too_small]:,}: give it a bound"
+                why = outgrew(too_small, capacities[too_small])
                 return made, replace(answer, fault=None, stopped=why)
             counts = any(isinstance(e.value, int) for e in check.expect)
             if made.system.properties and not undecided and not counts:
