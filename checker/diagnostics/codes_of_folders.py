@@ -39,4 +39,10 @@ FOLDERS = {
         "no checkpoints with this engine",
         "The reference engine keeps no runs; `native` and `spark` do, and give the same answers.",
     ),
+    "E017": Entry(
+        "a cache folder that is not yours alone",
+        "What is parsed and compiled is kept in a folder of the user's cache, and what is found "
+        "there the next time is run. So a folder that belongs to another user, or that others may "
+        "write to, is not used: the run is as ever, but everything is made again.",
+    ),
 }
