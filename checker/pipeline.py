@@ -80,6 +80,8 @@ def run_loaded(
         report = _report(path, check, made, answer, options)
         if answer.stopped is not None:
             report = replace(report, forecast=outlook.forecast())
+        if run is not None and run.mended:
+            report = replace(report, notes=(*report.notes, run.mended))
         report = _audited(report, path, check, answer, options, listener)
         if run is not None and run.temporary and not report.interrupted:
             run.unfinished = False

@@ -17,8 +17,8 @@ FOLDERS = {
     ),
     "E012": Entry(
         "no run to go on with",
-        "The folder that `--resume` names holds no run, or one of a format that this version of "
-        "the tool does not read.",
+        "The folder that `--resume` names holds no run, or one whose `run.json` is damaged or "
+        "of a format that this version of the tool does not read.",
     ),
     "E013": Entry(
         "what is explored has changed",
