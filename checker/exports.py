@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from checker.engines.capabilities import Feature, require
 from checker.options import Options
 from checker.witness.answer import INTERRUPTED, Listener
-from checker.witness.verdict import Report
+from checker.witness.verdict import Report, Word
 
 if TYPE_CHECKING:
     from checker.exploration.kept import Kept
+    from checker.exploration.run_folder import RunFolder
     from checker.exploration.tables import MapParts, Written
     from checker.system.ir import TransitionSystem
 
@@ -52,6 +53,8 @@ def exported(
         why = f"{error.strerror or error}{where}"
     else:
         said = f"{done.states:,} states and {done.transitions:,} transitions"
+        if _error(report) is not None:
+            said += ", as far as the search went before an error of the run ended it,"
         return replace(report, notes=(*report.notes, f"tables of {said} are in {done.location}"))
     run.unfinished = True
     return replace(report, failed=(*report.failed, f"no tables were written: {why}"))
@@ -79,16 +82,34 @@ def _written(
         "fine_steps": options.fine_steps,
         "exhaustive": report.exhaustive,
         "stopped": report.stopped,
+        "ended_by": _error(report),
     }
+    folder = RunFolder(run.location, layout.words)
     return write_tables(
         system,
         layout,
-        RunFolder(run.location, layout.words),
+        folder,
         options.states_out,
         map_parts(report.engine, options),
         listener,
         about,
+        _frontier(folder),
     )
+
+
+def _error(report: Report) -> str | None:
+    """The error that has ended the search, if one has."""
+    found = (v.reason for v in report.verdicts if v.word is Word.ERROR)
+    return None if report.exhaustive else next(found, None)
+
+
+def _frontier(folder: RunFolder) -> int | None:
+    """The depth behind an error of the run, where nothing was expanded any more."""
+    found = folder.latest()
+    if found is None or found.faulty is None:
+        return None
+    depth, _ = found.faulty
+    return found.depth if depth < found.depth else None
 
 
 def map_parts(engine: str, options: Options) -> MapParts:

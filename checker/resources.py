@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import tempfile
 from functools import cache
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
+DIGEST = hashlib.sha256().digest_size
 
 
 @cache
@@ -55,16 +57,55 @@ def page() -> Path:
     return _PACKAGE / "views" / "page"
 
 
+_refused: dict[Path, str] = {}
+
+
+def refused() -> dict[Path, str]:
+    """The folders that were not used since this was asked last, each with the reason."""
+    found = dict(_refused)
+    _refused.clear()
+    return found
+
+
 def cache_folder(name: str = "") -> Path | None:
-    """The user's cache folder for this tool, or one in it; ``None`` where it can't be made."""
+    """The user's cache folder for this tool, or one in it; ``None`` where there is none that is
+    this user's alone (see :func:`own_folder`)."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     try:
         root = Path(base) if os.path.isabs(base) else Path.home() / ".cache"
-        folder = root / "bivalence" / name
-        folder.mkdir(parents=True, exist_ok=True)
+        os.makedirs(root, 0o700, exist_ok=True)
     except (OSError, RuntimeError, ValueError):
         return None
-    return folder
+    folder = own_folder(root / "bivalence")
+    return folder if folder is None or not name else own_folder(folder / name)
+
+
+def own_folder(folder: Path) -> Path | None:
+    """``folder``, made where it is missing; ``None`` where it can't be made.
+
+    Also ``None``, and :func:`refused` says so, where it belongs to somebody else or others may
+    write there: what is kept in it decides verdicts, and some of it is run as machine code.
+    """
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        why = _stranger(folder.lstat(), folder.stat())
+    except (OSError, ValueError):
+        return None
+    if why:
+        _refused[folder] = why
+    return None if why else folder
+
+
+def _stranger(link: os.stat_result, found: os.stat_result) -> str:
+    """Who else could have put there what is found; ``link``: the name, which may be a link to it.
+
+    Empty where nobody could, and where the system does not know of owners.
+    """
+    if os.name != "posix":
+        return ""
+    if {link.st_uid, found.st_uid} != {os.geteuid()}:
+        return "it belongs to another user"
+    return "others may write there" if found.st_mode & 0o022 else ""
 
 
 def keep(path: Path, data: bytes, most: int) -> None:
@@ -76,7 +117,7 @@ def keep(path: Path, data: bytes, most: int) -> None:
         handle, name = tempfile.mkstemp(dir=path.parent)
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(data)
+                file.write(_digest(path, data) + data)
             os.replace(name, path)
         except OSError:
             os.unlink(name)
@@ -85,3 +126,26 @@ def keep(path: Path, data: bytes, most: int) -> None:
         if len(kept) > most:
             for old in kept[: len(kept) // 2]:
                 old.unlink(missing_ok=True)
+
+
+def kept(path: Path) -> bytes | None:
+    """What :func:`keep` has written to ``path``; ``None`` where there is nothing, where it is
+    damaged, and where somebody else could have written it."""
+    try:
+        with open(path, "rb", opener=_itself) as file:
+            status = os.fstat(file.fileno())
+            found = b"" if _stranger(status, status) else file.read()
+    except OSError:
+        return None
+    head, data = found[:DIGEST], found[DIGEST:]
+    return data if head == _digest(path, data) else None
+
+
+def _itself(path: str, flags: int) -> int:
+    """Opens a file, and none that ``path`` is a link to."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
+
+
+def _digest(path: Path, data: bytes) -> bytes:
+    """Of a file's content, under the name that says what it has to be."""
+    return hashlib.sha256(path.name.encode() + b"\0" + data).digest()

@@ -170,6 +170,9 @@ def _cache() -> Finding:
     from checker import resources
 
     folder = resources.cache_folder()
+    for refused, why in resources.refused().items():
+        said = f"{refused} is not used: {why}"
+        return Finding("cache", False, said, "delete it: it is made anew", needed=False)
     if folder is None:
         said = "there is no cache folder, so every run compiles again"
         return Finding("cache", False, said, "set XDG_CACHE_HOME to a folder", needed=False)

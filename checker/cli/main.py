@@ -98,6 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line and returns its exit code."""
     try:
         code = _run(arguments)
+        _say_refused()
         sys.stdout.flush()
         return code
     except BrokenPipeError:
@@ -132,6 +133,17 @@ def _run(arguments: Sequence[str] | None) -> int:
         return _of_system(problem)
     except Exception as problem:
         return _of_exception(problem)
+
+
+def _say_refused() -> None:
+    """Says which folders of the cache were left alone."""
+    from checker.diagnostics import Diagnostic
+    from checker.diagnostics.render import render
+    from checker.resources import refused
+
+    for folder, why in refused().items():
+        message = f"{folder} is not used: {why}, so everything is made again in each run"
+        click.echo(render(Diagnostic("E017", message, severity="warning")), err=True)
 
 
 def _of_system(problem: OSError) -> int:

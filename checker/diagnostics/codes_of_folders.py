@@ -17,8 +17,8 @@ FOLDERS = {
     ),
     "E012": Entry(
         "no run to go on with",
-        "The folder that `--resume` names holds no run, or one of a format that this version of "
-        "the tool does not read.",
+        "The folder that `--resume` names holds no run, or one whose `run.json` is damaged or "
+        "of a format that this version of the tool does not read.",
     ),
     "E013": Entry(
         "what is explored has changed",
@@ -38,5 +38,11 @@ FOLDERS = {
     "E016": Entry(
         "no checkpoints with this engine",
         "The reference engine keeps no runs; `native` and `spark` do, and give the same answers.",
+    ),
+    "E017": Entry(
+        "a cache folder that is not yours alone",
+        "What is parsed and compiled is kept in a folder of the user's cache, and what is found "
+        "there the next time is run. So a folder that belongs to another user, or that others may "
+        "write to, is not used: the run is as ever, but everything is made again.",
     ),
 }

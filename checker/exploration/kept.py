@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import tempfile
 from collections.abc import Iterator
@@ -16,12 +15,15 @@ from checker.exploration.identity import Identity
 from checker.exploration.occupancy import LEASE, LOCK, Occupancy, Occupied
 from checker.exploration.place import UNFINISHED, Place
 from checker.exploration.run_folder import FORMAT, LEVELS, SAID, RunFolder
+from checker.exploration.sealed import sealed, unsealed
 from checker.kernels.image import KernelImage
 from checker.kernels.jit import Effort, compile_image
 from checker.system import interpreter
 from checker.system.ir import TransitionSystem
 
 RUN = "run.json"
+NAMED = 3
+"""Files that are named where more are damaged."""
 
 
 class Kept:
@@ -29,7 +31,8 @@ class Kept:
 
     ``temporary``: nobody has named the folder; ``capacities``: those that its system was made with,
     ``None`` where that is not known yet; ``unfinished``: whether there is something to go on with,
-    as the last engine has said; ``staying``: after :meth:`leave`, whether the run is still there.
+    as the last engine has said; ``staying``: after :meth:`leave`, whether the run is still there;
+    ``mended``: what was damaged when it was gone on with, in words.
 
     Everything raises :class:`SpecError` (E010 to E015) where the folder is not what it has to be.
     """
@@ -41,6 +44,7 @@ class Kept:
         self.temporary = False
         self.unfinished = True
         self.staying = True
+        self.mended = ""
         self._image: tuple[str, int] | None = None
         self._made = False
         self._claim: Occupancy | None = None
@@ -85,7 +89,7 @@ class Kept:
         try:
             run._take(said)
             with run._using():
-                RunFolder(run.location, run._image[1] if run._image else 1).clean()
+                run._mend()
         except BaseException:
             run._go()
             raise
@@ -107,7 +111,7 @@ class Kept:
         with self._using():
             if self._image is None:
                 self._image = image.digest, words
-                self.place.write(RUN, json.dumps(self._document()).encode())
+                self.place.write(RUN, sealed(self._document()))
             elif self._image != (image.digest, words):
                 raise self._changed(["the tool itself, although its version is the same"])
             folder.claim()
@@ -161,20 +165,15 @@ class Kept:
 
     def _take(self, said: bytes) -> None:
         """What :data:`RUN` says becomes this run's own."""
-        try:
-            document = json.loads(said)
-            known = document["format"] == FORMAT
-            before = Identity.from_json(document["identity"]) if known else None
-            self.capacities = dict(document["capacities"] or {})
-            self._image = document["digest"], document["words"]
-            self._made = document["made"]
-        except (ValueError, KeyError, TypeError):
-            before = None
-        if before is None:
-            message = f"the run in {self.given} is of a format that this version does not read"
-            hint = "the version that began it does; or begin again in another folder"
+        document = unsealed(said)
+        if document is None or document.get("format") != FORMAT:
+            message = f"{RUN} in {self.given} is damaged, or of a format this version does not read"
+            hint = "the version that began the run may read it; or begin again in another folder"
             raise SpecError((Diagnostic("E012", message, hint=hint),))
-        changes = before.changes(self.identity)
+        self.capacities = dict(document["capacities"] or {})
+        self._image = document["digest"], document["words"]
+        self._made = document["made"]
+        changes = Identity.from_json(document["identity"]).changes(self.identity)
         if changes:
             raise self._changed(changes)
 
@@ -183,6 +182,19 @@ class Kept:
         message += "; ".join(what)
         hint = "undo that, or begin another run with `--checkpoint`"
         return SpecError((Diagnostic("E013", message, hint=hint),))
+
+    def _mend(self) -> None:
+        """What is damaged is explored again, with all that was found after it."""
+        assert self._image is not None
+        folder = RunFolder(self.location, self._image[1])
+        wrong = folder.mend()
+        if wrong:
+            names = ", ".join(wrong[:NAMED]) + (", …" if len(wrong) > NAMED else "")
+            at = folder.committed
+            where = f"level {at}" if at >= 0 else "the beginning"
+            self.mended = (
+                f"damaged or missing in {self.given}: {names}; the run went on from {where}"
+            )
 
     def _clear(self) -> None:
         self.place.delete_folder(LEVELS)

@@ -24,11 +24,12 @@ from typing import TYPE_CHECKING, Any
 
 from checker.exploration.findings import Best, Findings
 from checker.exploration.place import Place
+from checker.exploration.sealed import sealed, unsealed
 
 if TYPE_CHECKING:
     import pyarrow
 
-FORMAT = 1
+FORMAT = 2
 COMMIT, WRITER = "_SUCCESS", "writer"
 LEVELS, SAID = "levels", "said"
 BATCH_BYTES = 4 << 20
@@ -49,6 +50,10 @@ class Part:
     shards: int
     rows: int
     checksum: int
+
+
+class Damaged(OSError):
+    """A part is not what was written."""
 
 
 class RunFolder:
@@ -100,27 +105,45 @@ class RunFolder:
     def read(self, part: Part) -> Iterator[memoryview]:
         """The rows of a part as bytes, in blocks of whole rows, aligned to words.
 
-        A block that is kept keeps the file mapped, or its bytes in memory.  Raises ``OSError``, at
-        the end at the latest, where they are not the bytes that were written.
+        A block that is kept keeps the file mapped, or its bytes in memory.  Raises
+        :class:`Damaged`, at the end at the latest, where they are not the bytes that were written,
+        and ``OSError`` where they can't be read.
         """
+        checksum, rows = 0, 0
+        with self._understood(part):
+            for block in self._blocks(part):
+                checksum = zlib.crc32(block, checksum)
+                rows += block.nbytes // (8 * self.words)
+                yield block
+            if (checksum, rows) != (part.checksum, part.rows):
+                raise ValueError("other bytes")
+
+    def _blocks(self, part: Part) -> Iterator[memoryview]:
         import pyarrow as pa
 
-        width, checksum = 8 * self.words, 0
+        width = 8 * self.words
+        file = pa.ipc.open_file(self.place.reader(part.name))
+        if file.schema != self._schema():
+            raise ValueError("another kind of rows")
+        for number in range(file.num_record_batches):
+            column = file.get_batch(number).column(0)
+            rows = memoryview(column.buffers()[1]).cast("B")
+            yield rows[width * column.offset : width * (column.offset + len(column))]
+
+    @contextlib.contextmanager
+    def _understood(self, part: Part) -> Iterator[None]:
+        """Whatever Arrow says of a file that it can't make sense of becomes :class:`Damaged`."""
+        import pyarrow as pa
+
         try:
-            file = pa.ipc.open_file(self.place.reader(part.name))
-            if file.schema != self._schema():
-                raise pa.ArrowInvalid("another kind of rows")
-            for number in range(file.num_record_batches):
-                column = file.get_batch(number).column(0)
-                rows = memoryview(column.buffers()[1]).cast("B")
-                block = rows[width * column.offset : width * (column.offset + len(column))]
-                checksum = zlib.crc32(block, checksum)
-                yield block
-            if checksum != part.checksum:
-                raise pa.ArrowInvalid("other bytes")
-        except pa.ArrowInvalid as error:
+            yield
+        except (pa.ArrowException, ValueError, TypeError, LookupError, OSError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
             where = self.place.path(part.name)
-            raise OSError(errno.EIO, "is not what was written there", where) from error
+            if isinstance(error, OSError) and not self.place.local:  # it may be the network
+                raise OSError(errno.EIO, " ".join(f"{error}".split()), where) from error
+            raise Damaged(errno.EIO, "is not what was written there", where) from error
 
     def _schema(self) -> pyarrow.Schema:
         import pyarrow as pa
@@ -146,7 +169,7 @@ class RunFolder:
             "parts": [asdict(part) for part in parts],
         }
         self.place.flush(part.name for part in parts)
-        self.place.write(f"{_level(found.depth)}/{COMMIT}", json.dumps(document).encode())
+        self.place.write(f"{_level(found.depth)}/{COMMIT}", sealed(document))
         self._committed = found.depth
 
     @property
@@ -183,15 +206,49 @@ class RunFolder:
             if name.startswith(f"{LEVELS}/") and name not in kept:
                 self.place.delete(name)
 
+    def mend(self) -> list[str]:
+        """Deletes what is damaged, and what counts no more then; only for who alone works in the
+        folder.
+
+        The names of the files that were damaged or missing.  Bytes are compared on disks only:
+        storage elsewhere has checksums of its own, and is far away.
+        """
+        sizes, wrong = self.place.files(), set[str]()
+        for name in filter(_is_commit, sizes):
+            commit = self._commit(name)
+            if commit is None:
+                wrong.add(name)
+                continue
+            before = f"{_level(commit['after'])}/{COMMIT}"
+            if commit["after"] >= 0 and before not in sizes:
+                wrong.add(before)
+            wrong.update(p.name for p in commit["parts"] if not self._is_whole(p, sizes))
+        for name in wrong:
+            self.place.delete(name)
+        self.clean()
+        return sorted(wrong)
+
+    def _is_whole(self, part: Part, sizes: dict[str, int]) -> bool:
+        if not self._is_there(part, sizes):
+            return False
+        try:
+            for _ in self.read(part) if self.place.local else ():
+                pass
+        except Damaged:
+            return False
+        return True
+
+    def _is_there(self, part: Part, sizes: dict[str, int]) -> bool:
+        return sizes.get(part.name, -1) >= 8 * self.words * part.rows
+
     def _commits(self) -> list[dict[str, Any]]:
         """The valid commits, in order: an unbroken chain from level 0 on, whose parts are there."""
         sizes = self.place.files()
         by_depth: dict[int, dict[str, Any]] = {}
-        for name in sizes:
-            if name.startswith(f"{LEVELS}/") and name.endswith(f"/{COMMIT}"):
-                commit = self._commit(name, sizes)
-                if commit is not None:
-                    by_depth[commit["depth"]] = commit
+        for name in filter(_is_commit, sizes):
+            commit = self._commit(name)
+            if commit is not None and all(self._is_there(p, sizes) for p in commit["parts"]):
+                by_depth[commit["depth"]] = commit
         for deepest in sorted(by_depth, reverse=True):
             chain, at = list[dict[str, Any]](), deepest
             while at in by_depth:
@@ -201,21 +258,18 @@ class RunFolder:
                 return chain[::-1]
         return []
 
-    def _commit(self, name: str, sizes: dict[str, int]) -> dict[str, Any] | None:
-        """A commit, where it and all of its parts are whole."""
+    def _commit(self, name: str) -> dict[str, Any] | None:
+        """A commit, where it is whole."""
+        commit = unsealed(self.place.read(name) or b"")
+        if commit is None or commit.get("format") != FORMAT:
+            return None
         try:
-            commit = json.loads(self.place.read(name) or b"")
-            if commit["format"] != FORMAT:
-                return None
             parts = [Part(**part) for part in commit["parts"]]
-            depth, after = _from_json(commit["findings"]).depth, commit["after"]
-            whole = {**commit, "depth": int(depth), "after": int(after), "parts": parts}
+            depth, after = _from_json(commit["findings"]).depth, int(commit["after"])
         except (ValueError, KeyError, TypeError):
             return None
-        there = whole["after"] < whole["depth"] and all(
-            sizes.get(p.name, -1) >= 8 * self.words * p.rows for p in parts
-        )
-        return whole if there else None
+        whole = {**commit, "depth": depth, "after": after, "parts": parts}
+        return whole if after < depth and name == f"{_level(depth)}/{COMMIT}" else None
 
     # -- messages -------------------------------------------------------------------------------
 
@@ -235,6 +289,10 @@ class RunFolder:
 
 def _level(level: int) -> str:
     return f"{LEVELS}/{level:05d}"
+
+
+def _is_commit(name: str) -> bool:
+    return name.startswith(f"{LEVELS}/") and name.endswith(f"/{COMMIT}")
 
 
 def _gathered(blocks: Iterable[memoryview], most: int) -> Iterator[memoryview]:

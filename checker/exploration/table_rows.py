@@ -105,12 +105,16 @@ def identity(row: bytes | memoryview) -> str:
 
 @dataclass(frozen=True)
 class TableMaker:
-    """Writes pieces of the tables of ``system`` into ``out``; can be pickled."""
+    """Writes pieces of the tables of ``system`` into ``out``; can be pickled.
+
+    ``frontier``: the depth whose states were found and not expanded any more, if there is one.
+    """
 
     system: TransitionSystem
     layout: Layout
     folder: RunFolder
     out: Place
+    frontier: int | None = None
 
     def __call__(self, task: Task) -> list[Count]:
         """Writes the files of ``task`` and counts; raises ``OSError``."""
@@ -144,6 +148,8 @@ class _Piece:
                 states.add(self._state(source, depth, state))
                 count = self.counts.setdefault(depth, [0, 0, 0])
                 count[0] += 1
+                if depth == self.maker.frontier:
+                    continue
                 for transition in interpreter.successors(self.system, state):
                     moves.add(self._move(source, depth, transition))
                     count[1 if transition.fault is None else 2] += 1

@@ -98,17 +98,19 @@ def write_tables(
     map_parts: MapParts = mapped,
     listener: Listener | None = None,
     about: Mapping[str, object] | None = None,
+    frontier: int | None = None,
 ) -> Written:
     """Writes tables of the states in ``folder`` to the folder ``out``, which :func:`prepare` made.
 
     ``layout``: of the states in ``folder``.  ``map_parts`` says where the work is done; ``about``
-    goes into ``tables.json``.  Raises ``OSError`` where a file can't be written.  Whatever is
-    raised, ``KeyboardInterrupt`` included, no table is left behind.
+    goes into ``tables.json``; ``frontier``: the depth of which there are to be no transitions,
+    because nobody has expanded its states.  Raises ``OSError`` where a file can't be written.
+    Whatever is raised, ``KeyboardInterrupt`` included, no table is left behind.
     """
     place = Place(out)
     parts = [part for _, level in sorted(folder.parts().items()) for part in level]
     tasks = list(_tasks(parts))
-    maker = TableMaker(system, layout, folder, place)
+    maker = TableMaker(system, layout, folder, place, frontier)
     tell = partial(_tell, listener, time.monotonic(), sum(part.rows for part in parts))
     counts: dict[int, Count] = {}
     try:

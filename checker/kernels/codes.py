@@ -7,7 +7,6 @@ and the code of :mod:`checker.kernels.packing` for everything else.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import assert_never
 
 from checker.kernels.emit import TRUE, Fn, Val, const
@@ -21,6 +20,7 @@ from checker.kernels.packing import (
     width,
 )
 from checker.system import types as t
+from checker.system.memo import in_a_run
 from checker.system.types import Type, Value, cardinality
 from checker.witness.answer import Unsupported
 
@@ -308,7 +308,7 @@ def _seq_unrank(fn: Fn, type_: t.SeqT, index: Val) -> Val:
 # -- shapes -------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=4096)
+@in_a_run()
 def shape(type_: Type) -> Type:
     """``type_`` without names: types of one shape have the same codes."""
     match type_:

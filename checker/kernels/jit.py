@@ -140,15 +140,16 @@ def _compiled(text: str, digest: str, effort: Effort, cache: bool) -> Any:
     engine = host.llvm.create_mcjit_compiler(module, host.machine)
     if effort is Effort.FULL:
         _optimise(host.llvm, host.machine, module, len(text))
-    engine.set_object_cache(lambda _, data: _write(path, data), lambda _: None)
+    engine.set_object_cache(lambda _, data: _keep(path, data), lambda _: None)
     engine.finalize_object()
     return engine
 
 
 def _loaded(digest: str, effort: Effort) -> Any:
     host = _Host(effort)
-    code = _read(host.path(digest))
-    if code is None:
+    path = host.path(digest)
+    code = None if path is None else resources.kept(path)
+    if not code:
         return None
     engine = host.llvm.create_mcjit_compiler(host.llvm.parse_assembly(""), host.machine)
     engine.add_object_file(host.llvm.ObjectFileRef.from_data(code))
@@ -222,19 +223,7 @@ def _kernel(image: KernelImage, engine: Any, cached: bool) -> Kernel:
     )
 
 
-def _read(path: Path | None) -> bytes | None:
-    """Machine code with a digest in front, or ``None`` where there is none or it is damaged."""
-    if path is None:
-        return None
-    try:
-        data = path.read_bytes()
-    except OSError:
-        return None
-    head, code = data[:32], data[32:]
-    return code if code and hashlib.sha256(code).digest() == head else None
-
-
-def _write(path: Path | None, code: bytes) -> None:
+def _keep(path: Path | None, code: bytes) -> None:
     """Keeps machine code; whatever hinders it is no reason to stop."""
     if path is not None:
-        resources.keep(path, hashlib.sha256(code).digest() + code, KEPT)
+        resources.keep(path, code, KEPT)

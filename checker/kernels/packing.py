@@ -23,11 +23,11 @@ Two values of a type are equal exactly when their codes are.  Every width is at 
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any, assert_never
 
 from checker.system import types as t
+from checker.system.memo import in_a_run
 from checker.system.types import Type, Value, cardinality, parts_of
 from checker.witness.answer import Unsupported
 
@@ -40,7 +40,7 @@ def int_width(count: int) -> int:
     return max(1, (count - 1).bit_length())
 
 
-@lru_cache(maxsize=4096)
+@in_a_run()
 def width(type_: Type) -> int:
     """Bits of a code of ``type_``; raises :class:`Unsupported` where it is far too wide."""
     bits = max(1, _width(type_))
@@ -107,19 +107,19 @@ def tag_width(type_: t.VariantT) -> int:
     return (len(type_.cases) - 1).bit_length()
 
 
-@lru_cache(maxsize=1024)
+@in_a_run(1024)
 def tags(type_: t.VariantT) -> tuple[int, ...]:
     """The tag of each case, in the order of the cases."""
     order = sorted(range(len(type_.cases)), key=lambda i: (len(type_.cases[i].fields), i))
     return tuple(order.index(i) for i in range(len(type_.cases)))
 
 
-@lru_cache(maxsize=256)
+@in_a_run(256)
 def _ranks(type_: Type) -> dict[Value, int]:
     return {value: rank for rank, value in enumerate(t.universe(type_))}
 
 
-@lru_cache(maxsize=256)
+@in_a_run(256)
 def _members(type_: Type) -> tuple[Value, ...]:
     return tuple(t.universe(type_))
 

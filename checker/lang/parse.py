@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+import sys
 from functools import cache
 from pathlib import Path
-from typing import Any
 
+import lark
 from lark import Lark
 from lark.exceptions import UnexpectedInput
+from lark.grammar import Rule
+from lark.lexer import TerminalDef
 
 from checker import resources
 from checker.diagnostics import Diagnostic, Span, SpecError
-from checker.lang import ast_items
+from checker.lang import ast_items, plain
 from checker.lang.keywords import misnamed
 from checker.lang.parse_build import Builder
 from checker.lang.parse_expr import DEPTH, LARGEST, TooDeep, TooLarge
@@ -21,6 +25,8 @@ from checker.lang.parse_words import MISSPELT, unexpected
 
 _ODD = re.compile("[\r\ufeff\u2028\u2029\u0085\x0b]")
 _BRACKETS = 200
+KEPT = 10
+"""Grammars whose tables are kept at most; the oldest go first."""
 
 
 def parse(text: str, file: str) -> ast_items.Spec:
@@ -120,26 +126,24 @@ def _unbalanced(piece: str, file: str, uneven: tuple[int, str]) -> Diagnostic:
 @cache
 def _parser() -> Lark:
     grammar = resources.grammar().read_text(encoding="utf-8")
-    options: dict[str, Any] = {
-        "parser": "lalr",
-        "propagate_positions": True,
-        "maybe_placeholders": True,
-    }
-    folder = resources.cache_folder()
-    if folder is not None:
+    path = _tables(grammar)
+    data = None if path is None else resources.kept(path)
+    if data is not None:
         try:
-            return Lark(grammar, cache=str(_cache_file(folder, grammar)), **options)
-        except (OSError, ValueError, EOFError, KeyError, TypeError, AttributeError):
+            return Lark.load(plain.loaded(data))
+        except Exception:  # whatever tables raise that are none
             pass
-    return Lark(grammar, **options)
+    parser = Lark(grammar, parser="lalr", propagate_positions=True, maybe_placeholders=True)
+    if path is not None:
+        tables, memo = parser.memo_serialize([TerminalDef, Rule])
+        resources.keep(path, plain.dumped({"data": tables, "memo": memo}), KEPT)
+    return parser
 
 
-def _cache_file(folder: Path, grammar: str) -> Path:
-    import hashlib
-    import sys
-
-    import lark
-
+def _tables(grammar: str) -> Path | None:
+    """The file for the parser's tables; ``None`` where nothing can be kept."""
+    folder = resources.cache_folder()
+    if folder is None:
+        return None
     version = f"{lark.__version__} {sys.version_info[:2]} {grammar}"
-    digest = hashlib.sha256(version.encode()).hexdigest()[:16]
-    return folder / f"grammar-{digest}.lark"
+    return folder / f"grammar-{hashlib.sha256(version.encode()).hexdigest()[:16]}.json"

@@ -8,13 +8,12 @@ or with what lies in it, the file is parsed.
 from __future__ import annotations
 
 import hashlib
-import pickle
 import sys
 from functools import cache
 from pathlib import Path
 
-from checker import resources
-from checker.lang import ast_items
+from checker import diagnostics, resources
+from checker.lang import ast, ast_items, plain
 
 KEPT = 500
 """Files kept at most; the oldest go first."""
@@ -29,14 +28,16 @@ def parse(text: str, file: str) -> ast_items.Spec:
 
         spec = parse_text(text, file)
         if path is not None:
-            resources.keep(path, pickle.dumps(spec, pickle.HIGHEST_PROTOCOL), KEPT)
+            resources.keep(path, plain.dumped(spec), KEPT)
     return spec
 
 
 @cache
 def _parser_digest() -> bytes:
     here = Path(__file__).resolve().parent
-    sources = [resources.grammar(), *sorted(here.glob("parse*.py")), *sorted(here.glob("ast*.py"))]
+    patterns = ("parse*.py", "ast*.py", "plain.py")
+    parts = (path for pattern in patterns for path in sorted(here.glob(pattern)))
+    sources = [resources.grammar(), *parts]
     digest = hashlib.sha256(repr(sys.version_info).encode())
     for source in sources:
         digest.update(source.read_bytes())
@@ -49,14 +50,20 @@ def _path(text: str, file: str) -> Path | None:
         return None
     names = (part.encode("utf-8", "surrogatepass") for part in (file, text))
     key = b"\0".join((_parser_digest(), *names))
-    return folder / f"{hashlib.sha256(key).hexdigest()}.pickle"
+    return folder / f"{hashlib.sha256(key).hexdigest()}.json"
 
 
 def _read(path: Path | None) -> ast_items.Spec | None:
-    if path is None:
+    data = None if path is None else resources.kept(path)
+    if data is None:
         return None
     try:
-        found = pickle.loads(path.read_bytes())
-    except Exception:  # whatever a damaged pickle raises
+        found = plain.loaded(data, _kinds())
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
     return found if isinstance(found, ast_items.Spec) else None
+
+
+@cache
+def _kinds() -> plain.Kinds:
+    return plain.kinds(diagnostics, ast, ast_items)

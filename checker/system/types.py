@@ -25,8 +25,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import assert_never
+
+from checker.system.memo import in_a_run
 
 Value = object
 
@@ -232,7 +233,7 @@ def universe(type_: Type) -> Iterator[Value]:
             assert_never(type_)
 
 
-@lru_cache(maxsize=4096)
+@in_a_run()
 def parts_of(type_: Type) -> tuple[Type, ...]:
     """``type_`` and all types that it is made of."""
     inner: tuple[Type, ...]

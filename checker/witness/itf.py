@@ -1,14 +1,16 @@
 """Traces in Apalache's Informal Trace Format (its ADR 15), for the tools that read it.
 
-Readers make records and variants into types of their language, so their names are identifiers here
-(``rb.`` becomes ``rb_``, and ``None`` ``None_``), and the value of every variant is a record, that
-of an optional value ``{"value": …}``.
+Readers make variables, records and variants into names and types of their language, so all names
+are identifiers here, made of ASCII letters, digits and ``_`` (``rb.`` becomes ``rb_``, ``None``
+``None_``, and ``@history.deliver`` ``history_deliver``).  The value of every variant is a record,
+that of an optional value ``{"value": …}``.
 """
 
 from __future__ import annotations
 
 import keyword
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from checker.witness.trace import Json, Trace
@@ -20,9 +22,12 @@ ABSENT: Json = {"tag": "None", "value": {"tag": "UNIT", "value": None}}
 def trace_to_itf(trace: Trace) -> dict[str, Any]:
     """The trace as an ITF document: variables, and a value for each of them in every state.
 
-    ``loop`` is there where the run goes on for ever: from the last state back to that one.
+    ``loop`` is there where the run goes on for ever: from the last state back to that one.  What
+    each variable is called in the spec and in traces is in ``#meta`` as ``names``.
     """
     header = trace.header
+    called = [name for name, _ in trace.variables]
+    names = dict(zip(called, identifiers(called), strict=True))
     loop = {} if trace.loop is None else {"loop": trace.loop}
     return {
         "#meta": {
@@ -35,13 +40,14 @@ def trace_to_itf(trace: Trace) -> dict[str, Any]:
             "check": header.check,
             "property": trace.property_name,
             **({} if trace.closing is None else {"closed-by": trace.closing.action}),
+            "names": {made: name for name, made in names.items()},
         },
         "params": [],
-        "vars": [name for name, _ in trace.variables],
+        "vars": list(names.values()),
         "states": [
             {
                 "#meta": {"index": step.number, "action": step.action, "said": step.headline},
-                **{name: itf_value(value) for name, value in step.state.items()},
+                **{names[name]: itf_value(value) for name, value in step.state.items()},
             }
             for step in trace.steps
         ],
@@ -77,11 +83,29 @@ def record_names(data: dict[str, Json]) -> tuple[str, ...]:
     """The names of a record's fields in ITF; one with a tag and a value is no variant."""
     if set(data) == {"tag", "value"}:
         return tuple("tag_" if name == "tag" else name for name in data)
-    return tuple(identifier(name) for name in data)
+    return identifiers(data)
 
 
 def identifier(name: str) -> str:
     """``name``, or an identifier that is like it."""
-    made = re.sub(r"\W", "_", name)
+    made = re.sub(r"\W", "_", name.lstrip("@"), flags=re.ASCII)
     made = f"m{made}" if not made[:1].isalpha() else made
     return f"{made}_" if keyword.iskeyword(made) else made
+
+
+def identifiers(names: Iterable[str]) -> tuple[str, ...]:
+    """An identifier for each of ``names``, different from each other.
+
+    Names that are identifiers stay as they are; of others that would be the same, the later ones
+    get a number.
+    """
+    wanted = list(names)
+    made, used = dict[int, str](), set[str]()
+    for i in sorted(range(len(wanted)), key=lambda i: identifier(wanted[i]) != wanted[i]):
+        base = name = identifier(wanted[i])
+        number = 2
+        while name in used:
+            name, number = f"{base}_{number}", number + 1
+        made[i] = name
+        used.add(name)
+    return tuple(made[i] for i in range(len(wanted)))

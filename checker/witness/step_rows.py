@@ -33,7 +33,8 @@ ABOUT = (("receive", "lose", "forge"), ("send", "copy"))
 
 
 def trace_to_csv(trace: Trace) -> str:
-    """The steps of ``trace`` as rows under a header, that which closes a loop as the last one."""
+    """The steps of ``trace`` as rows under a header, from the start, which is step 0, to that which
+    closes a loop, if there is one; each row is one line."""
     order = causality(trace)
     page = io.StringIO(newline="")
     writer = csv.writer(page)
@@ -41,7 +42,8 @@ def trace_to_csv(trace: Trace) -> str:
     for step, causes, clock in zip(order.steps, order.causes, order.clocks, strict=True):
         message, peers = _about(step)
         writer.writerow(
-            (
+            " ".join(str(cell).splitlines())
+            for cell in (
                 step.number,
                 step.process,
                 step.kind,

@@ -35,7 +35,10 @@ def counted(out: Path) -> tuple[int, int]:
     """States and transitions, as the tables have them."""
     sizes = [parquet.read_table(out / name).num_rows for name in ("states", "transitions")]
     depths = parquet.read_table(out / "depths").to_pylist()
-    assert sizes == [sum(d["states"] for d in depths), sum(d["transitions"] for d in depths)]
+    assert sizes == [
+        sum(d["states"] for d in depths),
+        sum(d["transitions"] + d["errors"] for d in depths),
+    ]
     return sizes[0], sizes[1]
 
 
@@ -140,3 +143,42 @@ def test_an_interrupt_loses_no_verdict(tmp_path: Path) -> None:
     assert list(out.iterdir()) == []
     kept = told.partition("--resume ")[2].split()[0]
     assert main(["check", CHECK, "-q", "--set", "n=6", "--resume", kept]) == 0
+
+
+ERRING = """
+protocol Counting {
+  state x : 0..3 = 0
+  state y : 0..5 = 0
+  upon condition true { x := x + 1 }
+  upon condition y < 5 { y := y + 1 }
+  property small : always forall p in Proc: p.y <= 5
+}
+check counting of Counting { n = 2 prove small }
+"""
+
+
+@pytest.mark.parametrize("depth", [None, 3, 2])
+def test_a_run_that_ends_with_an_error(depth: int | None, tmp_path: Path, capsys: Out) -> None:
+    spec, out, report = tmp_path / "a.bcast", tmp_path / "out", tmp_path / "report.json"
+    spec.write_text(ERRING, "utf-8")
+    limit = [] if depth is None else ["--max-depth", str(depth)]
+    words = [*limit, "--states-out", str(out), "--json", str(report)]
+    assert main(["check", str(spec), *words]) == (3 if depth == 2 else 1)
+    said = json.loads(report.read_text("utf-8"))
+    assert counted(out) == (said["distinct_states"], said["transitions"] + (depth != 2) * 2)
+    contents = json.loads((out / "tables.json").read_text("utf-8"))
+    assert contents["states"] == said["distinct_states"]
+    assert contents["transitions"] == said["transitions"]
+    assert (contents["errors"], contents["exhaustive"]) == (2 * (depth != 2), False)
+    (note,) = [note for note in said["notes"] if "tables of" in note]
+    ended = contents["ended_by"]
+    if depth == 2:
+        assert ended is None
+        return
+    assert "R001" in ended and ended == said["verdicts"][0]["reason"]
+    assert "before an error of the run ended it" in note
+    ids = {row["id"] for row in parquet.read_table(out / "states").to_pylist()}
+    moves = parquet.read_table(out / "transitions").to_pylist()
+    assert {row["source"] for row in moves} <= ids
+    if depth is None:
+        assert {row["target"] for row in moves} - {None} <= ids

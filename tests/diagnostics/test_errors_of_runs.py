@@ -69,8 +69,9 @@ def test_an_unknown_engine_is_refused() -> None:
 
 def test_what_only_the_command_can_meet_is_tested_somewhere() -> None:
     """E005, E007 and E009 need a prepared trace or engine: see tests/witness and tests/cli; what a
-    cluster can lack is in tests/spark; E010, E013 and E015 need a run: see tests/exploration; E040
-    needs a scenario: see tests/cli."""
-    elsewhere = {"E005", "E007", "E008", "E009", "E010", "E013", "E015", "E040"} | set(CLUSTERS)
+    cluster can lack is in tests/spark; E010, E013 and E015 need a run: see tests/exploration; E017
+    needs a folder and E040 a scenario: see tests/cli."""
+    elsewhere = {"E005", "E007", "E008", "E009", "E010", "E013", "E015", "E017", "E040"}
+    elsewhere |= set(CLUSTERS)
     shown = {c for c in CODES if c[0] == "E" and ({"console", "text"} & set(blocks(c)))}
     assert {c for c in CODES if c[0] == "E"} - shown <= elsewhere

@@ -24,6 +24,7 @@ from checker.exploration.kept import Kept
 from checker.exploration.occupancy import Occupancy, Occupied
 from checker.exploration.place import Place
 from checker.exploration.run_folder import RunFolder
+from checker.exploration.sealed import unsealed
 from checker.exploration.store import Store
 from checker.kernels.image import build
 from checker.pipeline import Options, run_check
@@ -251,7 +252,8 @@ class TestPipeline:
             how = {"checkpoint": run} if depth == 2 else {"resume": run}
             cut = run_check(str(spec), None, Options(limits=limits, keep=True, **how))
             assert cut.depth == depth
-        assert json.loads((tmp_path / "run" / "run.json").read_text())["capacities"]
+        said = unsealed((tmp_path / "run" / "run.json").read_bytes())
+        assert said is not None and said["capacities"]
         last = run_check(str(spec), None, Options(resume=run))
         assert (last.distinct_states, last.verdicts) == (whole.distinct_states, whole.verdicts)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,6 +18,7 @@ from checker.engines.spark.job import Job, Outcome
 from checker.engines.spark.session import Session
 from checker.engines.spark.stages import Split
 from checker.exploration.run_folder import RunFolder
+from checker.exploration.sealed import sealed, unsealed
 from checker.kernels.image import build
 from checker.system.evaluate import RunFault
 from checker.system.ir import Const, Op, Read, TransitionSystem
@@ -136,9 +136,10 @@ def test_a_commit_that_says_too_little_does_not_count(tmp_path: Path) -> None:
     found = models.two_phase(3)
     gang.answer(found, tmp_path / "run", 2, Limits(max_depth=2))
     last = tmp_path / "run" / "levels" / "00002" / "_SUCCESS"
-    document = json.loads(last.read_text())
+    document = unsealed(last.read_bytes())
+    assert document is not None
     del document["findings"]["marks"]
-    last.write_text(json.dumps(document))
+    last.write_bytes(sealed(document))
     run = RunFolder(str(tmp_path / "run"), build(found).shape.words)
     assert run.committed < 2
     assert run.latest() is not None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from typing import Any
 
 import itf_py
@@ -12,6 +14,9 @@ from checker.pipeline import Options, run_check
 from checker.resources import specs
 from checker.witness.itf import ABSENT, identifier, itf_value, record_names, trace_to_itf
 from checker.witness.trace import Json, Trace
+from tests.witness.test_step_rows import MADE
+
+NAME = re.compile("[A-Za-z][A-Za-z0-9_]*")
 
 
 def same(read: Any, data: Json) -> bool:
@@ -86,13 +91,16 @@ def test_states_are_those_of_the_trace(file: str, check: str | None, fine: bool)
     assert traces
     for trace in traces:
         found = read_back(trace)
-        assert found.vars == [name for name, _ in trace.variables]
+        called = trace_to_itf(trace)["#meta"]["names"]
+        assert list(called.values()) == [name for name, _ in trace.variables]
+        assert found.vars == list(called)
+        assert all(NAME.fullmatch(name) for name in called)
         assert found.loop == trace.loop
         assert len(found.states) == len(trace.steps)
         for state, step in zip(found.states, trace.steps, strict=True):
-            assert set(state.values) == set(step.state)
-            for name, value in step.state.items():
-                assert same(state.values[name], value), (step.number, name)
+            assert {called[name] for name in state.values} == set(step.state)
+            for name, value in state.values.items():
+                assert same(value, step.state[called[name]]), (step.number, name)
 
 
 RECORD: Json = {"from": "p1", "to": "p2", "message": {"tag": "rb.", "value": {"_0": 1, "m": "a"}}}
@@ -129,3 +137,17 @@ def test_what_is_not_the_same_is_noticed() -> None:
         read = itf_py.value_from_json(itf_value(value))
         others = [other for i, other in enumerate(VALUES) if i != index]
         assert not any(same(read, other) for other in others if type(other) is type(value))
+
+
+def test_variables_are_identifiers_and_different() -> None:
+    names = ("@history.deliver", "history_deliver", "seen['p1']", "a.b", "a_b", "a_b_2", "é", "if")
+    variables = tuple((name, "state") for name in names)
+    start = replace(MADE.steps[0], state={name: name for name in names})
+    made = replace(MADE, variables=variables, steps=(start,), loop=None, closing=None)
+    document = trace_to_itf(made)
+    called = ["history_deliver_2", "history_deliver", "seen__p1__", "a_b_3", "a_b", "a_b_2"]
+    called += ["m_", "if_"]
+    assert document["vars"] == called
+    assert document["#meta"]["names"] == dict(zip(called, names, strict=True))
+    (state,) = document["states"]
+    assert {k: v for k, v in state.items() if k != "#meta"} == dict(zip(called, names, strict=True))

@@ -161,12 +161,7 @@ def wrapped(java: Path) -> Path | None:
 
 def _temporary() -> Path | None:
     """A folder of this user's own among the temporary files."""
-    folder = Path(tempfile.gettempdir()) / f"bivalence-java-{os.getuid()}"
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        return folder if folder.stat().st_uid == os.getuid() else None
-    except OSError:
-        return None
+    return resources.own_folder(Path(tempfile.gettempdir()) / f"bivalence-java-{os.getuid()}")
 
 
 def _write(script: Path, text: str) -> None:

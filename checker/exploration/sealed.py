@@ -1,0 +1,27 @@
+"""JSON documents that say of themselves whether they are as they were written."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import Any
+
+
+def sealed(document: dict[str, Any]) -> bytes:
+    """``document`` with its checksum."""
+    return json.dumps({"checksum": _checksum(document), "document": document}).encode()
+
+
+def unsealed(data: bytes) -> dict[str, Any] | None:
+    """What :func:`sealed` was given; ``None`` where ``data`` is not what it wrote."""
+    try:
+        said = json.loads(data)
+        document = said["document"]
+        whole = isinstance(document, dict) and said["checksum"] == _checksum(document)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return document if whole else None
+
+
+def _checksum(document: dict[str, Any]) -> int:
+    return zlib.crc32(json.dumps(document, sort_keys=True).encode())

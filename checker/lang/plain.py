@@ -1,0 +1,68 @@
+"""Trees and tables as JSON, and back: data and nothing that could run.
+
+What has parts (a tuple, a list, a dict, a record of some dataclass) is a JSON list: first what it
+is, then its parts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from types import ModuleType
+from typing import Any
+
+Kinds = Mapping[str, type]
+"""Dataclasses by name."""
+NONE: Kinds = {}
+
+TUPLE, LIST, DICT = "", "list", "dict"
+
+
+def kinds(*modules: ModuleType) -> Kinds:
+    """The dataclasses that are there in ``modules``."""
+    found = (kind for module in modules for kind in vars(module).values() if is_dataclass(kind))
+    return {kind.__name__: kind for kind in found if isinstance(kind, type)}
+
+
+def dumped(value: object) -> bytes:
+    """``value``, made of dataclasses, tuples, lists, dicts, texts, whole numbers, truth values and
+    ``None``."""
+    return json.dumps(_written(value), separators=(",", ":")).encode()
+
+
+def loaded(data: bytes, known: Kinds = NONE) -> Any:
+    """What :func:`dumped` wrote, with dataclasses from ``known``.
+
+    Raises ``ValueError``, ``KeyError``, ``TypeError``, ``AttributeError`` or ``RecursionError``
+    where ``data`` is not that.
+    """
+    return _read(json.loads(data), known)
+
+
+def _written(value: object) -> object:
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case tuple():
+            return [TUPLE, *map(_written, value)]
+        case list():
+            return [LIST, *map(_written, value)]
+        case dict():
+            return [DICT, *(_written(part) for pair in value.items() for part in pair)]
+    parts = (getattr(value, field.name) for field in fields(value))  # type: ignore[arg-type]
+    return [type(value).__name__, *map(_written, parts)]
+
+
+def _read(data: Any, known: Kinds) -> Any:
+    if type(data) is not list:
+        return data
+    kind, *rest = data
+    parts: Iterable[Any] = (_read(part, known) for part in rest)
+    if kind == TUPLE:
+        return tuple(parts)
+    if kind == LIST:
+        return list(parts)
+    if kind == DICT:
+        return dict(zip(parts, parts, strict=True))  # one iterator: a key, then its value
+    return known[kind](*parts)
