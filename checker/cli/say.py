@@ -57,13 +57,18 @@ def rendered(found: Diagnostic) -> str:
     """A diagnostic with the line of source that it is about."""
     from checker.diagnostics.render import render
 
-    source: str | None = None
-    if found.span is not None:
-        try:
-            source = Path(found.span.file).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            source = None
+    source = None if found.span is None else _source(found.span.file)
     return str(render(found, source))
+
+
+def _source(file: str) -> str | None:
+    """The text of a file that a diagnostic is about; ``None`` where it can't be read."""
+    from checker.resources import regular
+
+    try:
+        return regular(file, LARGEST).decode("utf-8")
+    except (OSError, ValueError):
+        return None
 
 
 class Unwritten(OSError):
@@ -131,13 +136,28 @@ def _umask() -> int:
     return mask
 
 
+LARGEST = 1 << 29
+"""A document of more bytes is not read."""
+
+
 def read(path: str) -> str:
-    """The text of a file that the user names; ``-`` is stdin."""
+    """The text of a document that the user names; ``-`` is stdin.
+
+    Raises a usage error where there is none, and :class:`SpecError` (E001) where there is too much.
+    """
+    from checker.diagnostics import Diagnostic, SpecError
+    from checker.resources import Unreadable, at_most
+
     try:
         if path == "-":
-            return sys.stdin.buffer.read().decode("utf-8")
-        return Path(path).read_text(encoding="utf-8")
+            return at_most(sys.stdin.buffer, LARGEST).decode("utf-8")
+        with open(path, "rb") as file:
+            return at_most(file, LARGEST).decode("utf-8")
     except UnicodeDecodeError as problem:
         raise click.UsageError(f"{path} is not text in UTF-8") from problem
-    except (FileNotFoundError, IsADirectoryError, PermissionError) as problem:
+    except Unreadable as problem:
+        raise SpecError((Diagnostic("E001", f"can't read `{path}`: {problem}"),)) from problem
+    except OSError as problem:
         raise click.UsageError(f"{path}: {problem.strerror}") from problem
+    except ValueError as problem:
+        raise click.UsageError(f"{path}: the name is not possible") from problem
