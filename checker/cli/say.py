@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import tempfile
@@ -10,26 +11,55 @@ from typing import TYPE_CHECKING
 
 import click
 
+from checker.diagnostics.visible import visible
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from checker.diagnostics import Diagnostic
 
 
+class Unheard(OSError):
+    """Stdout can't be written to, so that what was found can't be said."""
+
+
+class Unread(Exception):
+    """Nobody reads stdout any more."""
+
+
+def put(text: str) -> None:
+    """Writes ``text`` to stdout; raises :class:`Unheard` or :class:`Unread`."""
+    _put(visible(text))
+
+
+def line(text: str = "") -> None:
+    """A line on stdout, as :func:`put` writes it."""
+    put(f"{text}\n")
+
+
 def page(view: RenderableType) -> None:
     """Prints a view on stdout, as wide as the terminal, coloured where that is wanted."""
     from checker.views.paper import as_text
 
-    click.echo(printable(as_text(view, width(), coloured())), nl=False, color=coloured())
+    _put(as_text(view, width(), coloured()), coloured())
+
+
+def _put(text: str, color: bool | None = None) -> None:
+    try:
+        click.echo(printable(text), nl=False, color=color)
+    except BrokenPipeError as problem:
+        raise Unread from problem
+    except OSError as problem:
+        raise Unheard(problem.errno, problem.strerror, "stdout") from problem
 
 
 def printable(text: str) -> str:
     """``text`` as stdout can take it: in ASCII where its encoding lacks a sign."""
-    from checker.views.marks import in_ascii
-
     try:
         text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
     except (UnicodeEncodeError, LookupError):
+        from checker.views.marks import in_ascii
+
         return in_ascii(text)
     return text
 
@@ -49,8 +79,9 @@ def coloured() -> bool:
 
 
 def note(text: str) -> None:
-    """A line on stderr."""
-    click.echo(text, err=True)
+    """A line on stderr; where that can't be written to, nobody wants to know."""
+    with contextlib.suppress(OSError):
+        click.echo(visible(text), err=True)
 
 
 def rendered(found: Diagnostic) -> str:
