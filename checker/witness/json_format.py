@@ -24,6 +24,8 @@ REPORT_FORMAT = 5
 
 KIND = "bivalence trace"
 REPORT_KIND = "bivalence report"
+DEEPEST = 200
+"""Levels of a document: types nest 60 levels deep, and a map in a map takes three."""
 WANTED = "a document written by `bivalence check --trace-out`"
 
 
@@ -183,11 +185,26 @@ def trace_from_text(text: str, file: str = "this document") -> Trace:
     """The trace in a file's text; raises :class:`SpecError` as :func:`trace_from_json` does."""
     try:
         document = json.loads(text)
+        _require_flat(document)
         if "\\ud" in text.lower():  # half a character, which nothing could be written with
             json.dumps(document, ensure_ascii=False).encode()
         return trace_from_json(document, file)
     except (ValueError, RecursionError) as problem:
         raise _no_trace(f"{file} is no JSON: {problem}") from problem
+
+
+def _require_flat(document: object) -> None:
+    """Raises ``ValueError`` where ``document`` nests deeper than anything that is written."""
+    level: list[object] = [document]
+    for _ in range(DEEPEST):
+        inner: list[object] = []
+        for part in level:
+            if isinstance(part, dict | list):
+                inner.extend(part.values() if isinstance(part, dict) else part)
+        level = inner
+        if not level:
+            return
+    raise ValueError(f"it nests more than {DEEPEST} levels deep")
 
 
 def trace_from_json(document: object, file: str = "this document") -> Trace:
