@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import stat
 import tempfile
 from functools import cache
 from pathlib import Path
+from typing import IO
 
 _PACKAGE = Path(__file__).resolve().parent
 DIGEST = hashlib.sha256().digest_size
@@ -106,6 +108,32 @@ def _stranger(link: os.stat_result, found: os.stat_result) -> str:
     if {link.st_uid, found.st_uid} != {os.geteuid()}:
         return "it belongs to another user"
     return "others may write there" if found.st_mode & 0o022 else ""
+
+
+class Unreadable(ValueError):
+    """What is no regular file of a size that is read, in words."""
+
+
+def regular(path: str | os.PathLike[str], most: int) -> bytes:
+    """What is in the regular file ``path``, of at most ``most`` bytes.
+
+    Raises :class:`Unreadable` where it is something else, such as a pipe or a device, at which one
+    could wait or read for ever; and ``OSError``, or ``ValueError`` for a name that no file has.
+    """
+    mode = os.stat(path).st_mode
+    if not stat.S_ISREG(mode):
+        kind = "a folder" if stat.S_ISDIR(mode) else "a device or a pipe"
+        raise Unreadable(f"it is {kind}")
+    with open(path, "rb") as file:
+        return at_most(file, most)
+
+
+def at_most(file: IO[bytes], most: int) -> bytes:
+    """All that ``file`` has; raises :class:`Unreadable` where that is more than ``most`` bytes."""
+    data = file.read(most + 1)
+    if len(data) > most:
+        raise Unreadable(f"it is larger than {most:,} bytes")
+    return data
 
 
 def keep(path: Path, data: bytes, most: int) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from checker.cli import formats, say
 from checker.cli.keeping import keeping_options
 from checker.cli.settings import SET, engine_options
+from checker.diagnostics.visible import json_text
 
 if TYPE_CHECKING:
     from checker.cli.progress import Meter
@@ -102,10 +104,9 @@ def check(
     def ask(path: str, name: str, meter: Meter) -> Report:
         return answered(path, name, options, meter)
 
+    files = Files(json_out, trace_out, itf_out)
     with sessions(options):
-        aloud = "-" not in outputs
-        reports, code = told(asked, ask, options, quiet=quiet, steps=steps, aloud=aloud)
-    save(reports, json_out, trace_out, itf_out)
+        code = told(asked, ask, options, files, quiet=quiet, steps=steps)
     return code
 
 
@@ -113,42 +114,46 @@ def told(
     asked: list[tuple[str, str]],
     ask: Callable[[str, str, Meter], Report],
     options: Options,
+    files: Files,
     *,
     quiet: bool,
     steps: bool,
-    aloud: bool,
-) -> tuple[list[Report], int]:
-    """What ``ask`` reports of each check, until somebody interrupts, printed where ``aloud``; and
-    the worst exit code, with those of checks that can't be asked, of which that is said."""
+) -> int:
+    """What ``ask`` reports of each check, until somebody interrupts, is written to ``files``, and
+    then printed; the worst exit code.
+
+    What goes wrong with one check, or with showing it, is said, and does not end the others.
+    """
     from checker.cli.keeping import say_kept
+    from checker.cli.problems import attempted
     from checker.cli.progress import Meter
-    from checker.cli.say import note
     from checker.cli.signals import ended_politely
-    from checker.cli.unusable import say_unusable
     from checker.witness.verdict import worst
 
     reports: list[Report] = []
     codes: list[int] = []
     for path, name in asked:
-        try:
+
+        def answer(path: str = path, name: str = name) -> None:
             with Meter(f"{path}::{name}", silent=quiet) as meter, ended_politely():
-                report = ask(path, name, meter)
-        except Exception as problem:
-            code = say_unusable(problem)
-            if code is None:
-                raise
-            codes.append(code)
+                reports.append(ask(path, name, meter))
+
+        if failed := attempted(answer):
+            codes.append(failed)
             continue
-        codes.append(report.exit_code)
-        if aloud:
-            _print(report, with_traces=not quiet, steps=steps, first=not reports)
-        for failed in report.failed:
-            note(f"error: {failed}")
+        report = reports[-1]
+        codes += [report.exit_code, attempted(lambda: files.write(reports))]
+        if files.leave_stdout:
+            first = len(reports) == 1
+            show = partial(_print, report, with_traces=not quiet, steps=steps, first=first)
+            codes.append(attempted(show))
+        for what in report.failed:
+            say.note(f"error: {what}")
         say_kept(report, options)
-        reports.append(report)
         if report.interrupted:
             break
-    return reports, worst(codes)
+    codes.append(attempted(lambda: files.close(reports)))
+    return worst(codes)
 
 
 def require_outputs(outputs: list[str]) -> None:
@@ -176,15 +181,15 @@ def _print(report: Report, *, with_traces: bool, steps: bool, first: bool) -> No
     from checker.views.text import trace_view
 
     if not first:
-        click.echo()
+        say.line()
     page(report_view(report))
     if with_traces:
         for trace, *others in _runs(traces_of(report)):
-            click.echo()
+            say.line()
             page(trace_view(trace, steps, others=tuple(others)))
         further = [trace for verdict in report.verdicts for trace in verdict.others]
         for number, (trace, *others) in enumerate(_runs(further), start=2):
-            click.echo(f"\nAnother kind of run ({number})\n")
+            say.line(f"\nAnother kind of run ({number})\n")
             page(trace_view(trace, steps, others=tuple(others)))
 
 
@@ -216,50 +221,58 @@ def traces_of(report: Report) -> list[Trace]:
     return found
 
 
-def save(
-    reports: list[Report], json_out: str | None, trace_out: str | None, itf_out: str | None
-) -> None:
-    """Writes the reports, if there are any, and the first of their traces, where asked for."""
-    if not reports:
-        return
-    if json_out is not None:
-        _save_reports(reports, json_out)
-    if trace_out is None and itf_out is None:
-        return
-    from checker.cli.say import note
+class Files:
+    """Where reports go, and the first trace of a violation: to files as soon as they are there, to
+    stdout (``-``) when all of them are."""
 
-    traces = [trace for report in reports for trace in traces_of(report)]
-    if not traces:
-        note("there is no violation, so no trace was written")
-        return
-    first = traces[0]
-    if len(traces) > 1:
-        note(f"of {len(traces)} traces, the first was written: {first.property_name}")
-    _save_trace(first, trace_out, itf_out)
+    def __init__(
+        self, json_out: str | None = None, trace_out: str | None = None, itf_out: str | None = None
+    ) -> None:
+        self._json = json_out
+        self._traces = {trace_out: formats.document, itf_out: formats.itf}
+        self._traces.pop(None, None)
+        self._written = False
+
+    @property
+    def leave_stdout(self) -> bool:
+        """Whether nothing of it goes to stdout, which is free for other things then."""
+        return "-" not in (self._json, *self._traces)
+
+    def write(self, reports: list[Report]) -> None:
+        """Writes what there is so far to files."""
+        if self._json not in (None, "-"):
+            say.write(str(self._json), _documents(reports))
+        traces = _traces(reports)
+        if traces and not self._written:
+            for file, text in self._traces.items():
+                if file not in (None, "-"):
+                    say.write(file, text(traces[0]))
+            self._written = True
+
+    def close(self, reports: list[Report]) -> None:
+        """Writes what goes to stdout, and says what was not written."""
+        if self._json == "-":
+            say.put(_documents(reports))
+        elif not reports:
+            self.write(reports)
+        if not self._traces:
+            return
+        traces = _traces(reports)
+        if not traces:
+            say.note("there is no violation, so no trace was written")
+            return
+        if "-" in self._traces:
+            say.put(self._traces["-"](traces[0]))
+        if len(traces) > 1:
+            say.note(f"of {len(traces)} traces, the first was written: {traces[0].property_name}")
 
 
-def _save_reports(reports: list[Report], json_out: str) -> None:
+def _traces(reports: list[Report]) -> list[Trace]:
+    return [trace for report in reports for trace in traces_of(report)]
+
+
+def _documents(reports: list[Report]) -> str:
     from checker.witness.json_format import report_to_json
 
     documents = [report_to_json(report) for report in reports]
-    _output(json_out, documents[0] if len(documents) == 1 else documents)
-
-
-def _save_trace(trace: Trace, trace_out: str | None, itf_out: str | None) -> None:
-    from checker.witness.itf import trace_to_itf
-    from checker.witness.json_format import trace_to_json
-
-    if trace_out is not None:
-        _output(trace_out, trace_to_json(trace))
-    if itf_out is not None:
-        _output(itf_out, trace_to_itf(trace))
-
-
-def _output(path: str, document: object) -> None:
-    from checker.cli.say import write
-
-    text = json.dumps(document, indent=2, ensure_ascii=False)
-    if path == "-":
-        click.echo(text)
-    else:
-        write(path, text + "\n")
+    return json_text(documents[0] if len(documents) == 1 else documents) + "\n"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from checker.cli import say
+
 
 @click.command()
 @click.argument("code", metavar="CODE")
@@ -17,5 +19,5 @@ def diagnostic(code: str) -> int:
         near = [known for known in pages if known[:1] == wanted[:1]] or list(pages)
         known = f"; there are {', '.join(near)}" if near else ""
         raise click.UsageError(f"there is no diagnostic {wanted}{known}")
-    click.echo(pages[wanted].read_text(encoding="utf-8").rstrip("\n"))
+    say.line(pages[wanted].read_text(encoding="utf-8").rstrip("\n"))
     return 0

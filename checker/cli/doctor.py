@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from checker.cli import say
 from checker.cli.clusters import CONF, MASTER, conf_of
 
 if TYPE_CHECKING:
@@ -55,17 +56,17 @@ def doctor(master: str | None, conf: tuple[str, ...]) -> int:
     failed = False
     for finding in chain(findings(), on_cluster(master, settings)):
         mark = "ok" if finding.good else "MISSING" if finding.needed else "absent"
-        click.echo(f"{mark:<8} {finding.what}: {finding.said}")
+        say.line(f"{mark:<8} {finding.what}: {finding.said}")
         if not finding.good and finding.remedy:
-            click.echo(f"{'':<8} -> {finding.remedy}")
+            say.line(f"{'':<8} -> {finding.remedy}")
         failed = failed or (finding.needed and not finding.good)
-    click.echo("something that is needed is missing" if failed else "everything needed is here")
+    say.line("something that is needed is missing" if failed else "everything needed is here")
     return 1 if failed else 0
 
 
 def findings() -> Iterator[Finding]:
     """Everything that is looked at, in order."""
-    from checker.cli.main import version
+    from checker.cli.commands import version
 
     yield Finding("bivalence", True, version())
     new = sys.version_info >= (3, 11)

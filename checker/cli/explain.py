@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
+
+from checker.cli import say
+from checker.diagnostics.visible import json_text
 
 if TYPE_CHECKING:
     from checker.witness.trace import Trace
@@ -57,11 +59,11 @@ def explain(
     with Meter(f"explaining {trace}", silent=as_json) as meter:
         found = pipeline.explain_trace(run, budget, threads=threads, listener=meter)
     again = _since(document.trace, found)
-    text = json.dumps(trace_to_json(again), indent=2, ensure_ascii=False)
+    text = json_text(trace_to_json(again))
     if trace_out is not None:
         write(trace_out, text + "\n")
     if as_json:
-        click.echo(text)
+        say.line(text)
     else:
         page(trace_view(again, steps))
     return 1

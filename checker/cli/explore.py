@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from checker.cli import say
 from checker.cli.settings import SET
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def explore(
             while (line := _line()) is not None and _done(exploring, line):
                 pass
         except KeyboardInterrupt:
-            click.echo()
+            say.line()
     if save is not None:
         exploring.save(save)
     return 0
@@ -73,7 +74,7 @@ def _done(exploring: Exploring, line: str) -> bool:
     except KeyboardInterrupt:
         if not sys.stdin.isatty():
             raise
-        click.echo("\ninterrupted; `show` tells how far it went")
+        say.line("\ninterrupted; `show` tells how far it went")
         return True
 
 
@@ -87,12 +88,12 @@ def _line() -> str | None:
         try:
             return input("> ")
         except EOFError:
-            click.echo()
+            say.line()
             return None
     line = sys.stdin.readline()
     if not line:
         return None
-    click.echo(f"> {line.strip()}")
+    say.line(f"> {line.strip()}")
     return line
 
 
@@ -105,5 +106,5 @@ def _begin(session: Session, opened: Opened, name: str) -> None:
     for step in (*scenario.steps, *scenario.again):
         said = session.say(step.text)
         if isinstance(said, Unclear):
-            click.echo(f"line {step.span.line}: {said.message}; this is how far it goes")
+            say.line(f"line {step.span.line}: {said.message}; this is how far it goes")
             break

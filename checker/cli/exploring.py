@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from checker.cli import say
 from checker.cli.say import page
 from checker.stepping.choices import Choice
 from checker.stepping.inspect import variables, why_not
@@ -84,9 +85,9 @@ class Exploring:
             else:
                 self._words(words)
         except NotPossible as why:
-            click.echo(str(why))
+            say.line(str(why))
         except RunFault as fault:
-            click.echo(f"the run meets an error: {fault.message} ({fault.code})")
+            say.line(f"the run meets an error: {fault.message} ({fault.code})")
         return True
 
     # ---- going on ---------------------------------------------------------------------------
@@ -110,7 +111,7 @@ class Exploring:
         self.show()
 
     def _tell(self, choice: Choice) -> None:
-        click.echo(f"step {len(self._session.taken) - 1}: {choice.text}")
+        say.line(f"step {len(self._session.taken) - 1}: {choice.text}")
 
     def _words(self, words: str) -> None:
         found = meant(words, self._ways)
@@ -131,7 +132,7 @@ class Exploring:
 
     def _undo(self, rest: str) -> None:
         for _ in range(_count(rest)):
-            click.echo(f"back before: {self._session.undo().text}")
+            say.line(f"back before: {self._session.undo().text}")
         self.show()
 
     def _redo(self, rest: str) -> None:
@@ -170,7 +171,7 @@ class Exploring:
         if self._chance is None:
             seed = random.SystemRandom().randrange(1_000_000)
             self._chance = random.Random(seed)
-            click.echo(f"seed {seed}")
+            say.line(f"seed {seed}")
         if not self._session.taken:
             self._session.pick(self._chance.choice(self._ways))
             self._tell(self._session.taken[0])
@@ -183,7 +184,7 @@ class Exploring:
             ways = [w.transition for w in transitions.values() if w.transition is not None]
             chosen = drawn(self._session.system, ways, self._chance, RATE)
             if chosen is None:
-                click.echo("nothing has to happen any more")
+                say.line("nothing has to happen any more")
                 break
             way = transitions[id(chosen)]
             self._session.pick(way)
@@ -199,10 +200,10 @@ class Exploring:
             if self._diagrams and len(self._session.taken) > 1:
                 from checker.views.spacetime import spacetime
 
-                click.echo()
+                say.line()
                 page(spacetime(self._session.trace()))
             self._standing()
-        click.echo()
+        say.line()
         self._menu()
 
     def _show(self, rest: str) -> None:
@@ -211,32 +212,32 @@ class Exploring:
     def _standing(self) -> None:
         """What the run violates, and whether it could stay here."""
         for prop in self._session.violated():
-            click.echo(f"VIOLATED: {prop.name}")
+            say.line(f"VIOLATED: {prop.name}")
         if self._session.ends():
-            click.echo("The run could end here: nothing that the world promises is left to do.")
+            say.line("The run could end here: nothing that the world promises is left to do.")
         elif self._session.stays():
-            click.echo("The run could stay here for ever, by steps that change nothing.")
+            say.line("The run could stay here for ever, by steps that change nothing.")
         else:
             return
         how = "ends" if self._session.ends() else "stays"
         for broken in self._session.open():
-            click.echo(f"VIOLATED if it {how} here: {broken.text}")
+            say.line(f"VIOLATED if it {how} here: {broken.text}")
 
     def _menu(self) -> None:
         groups = self._session.choices.by_process()
         if not groups:
-            click.echo("Nothing can happen any more. `u` goes back, `q` ends.")
+            say.line("Nothing can happen any more. `u` goes back, `q` ends.")
         number = 0
         for process, ways in groups.items():
-            click.echo(process or ("the start" if not self._session.taken else "the world"))
+            say.line(process or ("the start" if not self._session.taken else "the world"))
             for way in ways:
                 number += 1
                 idle = "  (changes nothing)" if way.idle else ""
-                click.echo(f"  {number:>3}  {way.text}{idle}")
+                say.line(f"  {number:>3}  {way.text}{idle}")
         for failing in self._session.faults():
             assert failing.fault is not None
             during = failing.action.name
-            click.echo(f"error in {during}: {failing.fault.message} ({failing.fault.code})")
+            say.line(f"error in {during}: {failing.fault.message} ({failing.fault.code})")
 
     def _trace(self) -> Trace:
         if not self._session.taken:
@@ -252,19 +253,19 @@ class Exploring:
             raise NotPossible(f"there is no process {rest}: {', '.join(system.processes)}")
         for process, title, text in sorted(variables(system, state), key=lambda row: row[0]):
             if not rest or process == rest:
-                click.echo(f"  {process or 'shared':<6} {title} = {text}")
+                say.line(f"  {process or 'shared':<6} {title} = {text}")
 
     def _deliveries(self, rest: str) -> None:
         for fate in self._trace().fates:
             down = " (down)" if fate.crashed else ""
-            click.echo(f"  {fate.process}{down}: {', '.join(fate.deliveries) or 'nothing'}")
+            say.line(f"  {fate.process}{down}: {', '.join(fate.deliveries) or 'nothing'}")
 
     def _waiting(self) -> list[str]:
         return [message.text for message in self._trace().in_flight]
 
     def _messages(self, rest: str) -> None:
         waiting = self._waiting()
-        click.echo("\n".join(f"  {text}" for text in waiting) or "  nothing is on its way")
+        say.line("\n".join(f"  {text}" for text in waiting) or "  nothing is on its way")
 
     def _why(self, rest: str) -> None:
         words = rest.removeprefix("not").strip()
@@ -272,16 +273,16 @@ class Exploring:
             raise NotPossible("`why not` needs a step, such as `why not p1 crashes`")
         found = meant(words, self._ways)
         if isinstance(found, Choice):
-            click.echo(f"it can: {self._ways.index(found) + 1}  {found.text}")
+            say.line(f"it can: {self._ways.index(found) + 1}  {found.text}")
             return
         told = {way.text: number for number, way in enumerate(self._session.taken)}
         if words in told:
-            click.echo(f"it has happened: that was step {told[words]}")
+            say.line(f"it has happened: that was step {told[words]}")
         down = frozenset(fate.process for fate in self._trace().fates if fate.crashed)
-        click.echo(why_not(words, tuple(self._ways), down, self._waiting()))
+        say.line(why_not(words, tuple(self._ways), down, self._waiting()))
 
     def _help(self, rest: str) -> None:
-        click.echo(HELP)
+        say.line(HELP)
 
     def _save(self, rest: str) -> None:
         from checker.stepping.saved import SUFFIX
@@ -298,7 +299,7 @@ class Exploring:
             save(self._session.opened, self._session.taken, self._trace(), file)
         except (OSError, click.ClickException) as problem:
             raise NotPossible(f"{file}: {problem}") from problem
-        click.echo(f"saved in {file}")
+        say.line(f"saved in {file}")
 
 
 def _lost(chosen: Choice, losses: list[Choice]) -> Choice:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING
+
+from checker.diagnostics.visible import json_text, visible
 
 if TYPE_CHECKING:
     from checker.witness.trace import Trace
@@ -28,14 +29,14 @@ def shiviz(trace: Trace) -> str:
     """A log for ShiViz, with vector clocks."""
     from checker.witness.shiviz import trace_to_shiviz
 
-    return trace_to_shiviz(trace)
+    return visible(trace_to_shiviz(trace))
 
 
 def rows(trace: Trace) -> str:
     """Comma-separated values: a row for each step."""
     from checker.witness.step_rows import trace_to_csv
 
-    return trace_to_csv(trace)
+    return visible(trace_to_csv(trace))
 
 
 def mermaid(trace: Trace) -> str:
@@ -65,4 +66,4 @@ FORMATS: dict[str, Callable[[Trace], str]] = {
 
 
 def _json(data: object) -> str:
-    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+    return json_text(data) + "\n"

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from checker.cli import say
+
 if TYPE_CHECKING:
     from checker.options import Options
     from checker.views.page.gallery import Exhibit, Skipped
@@ -42,7 +44,6 @@ def gallery(folder: str, files: tuple[str, ...], budget: float, every: bool, ope
     FILEs are specs, or folders with specs in them; without any, the library that comes with the
     tool. Of each, the checks that expect a violation are run.
     """
-    from checker.cli import say
     from checker.cli.pages import open_in_browser
     from checker.cli.say import note, write
     from checker.views.page.gallery import index_of
@@ -59,7 +60,7 @@ def gallery(folder: str, files: tuple[str, ...], budget: float, every: bool, ope
     write(str(index), index_of(exhibits, skipped))
     for each in skipped:
         note(f"left out: {each.check}: {each.why}")
-    click.echo(f"{index}: {count(len(exhibits), 'run')}, {count(len(skipped), 'check')} left out")
+    say.line(f"{index}: {count(len(exhibits), 'run')}, {count(len(skipped), 'check')} left out")
     if opened:
         open_in_browser(str(index))
     return 0

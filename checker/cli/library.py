@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from checker.cli import say
+
 CHECK = re.compile(r"^\s*check\s+(\w+)\s+of\s+(\w+)", re.MULTILINE)
 PROTOCOL = re.compile(r"^\s*protocol\s+(\w+)", re.MULTILINE)
 
@@ -23,11 +25,11 @@ def list_specs() -> int:
     folder = Path(resources.specs())
     files = sorted(f for f in folder.rglob("*.bcast") if f.parent.name != INTERFACES)
     if not files:
-        click.echo(f"there are no specs in {folder}")
+        say.line(f"there are no specs in {folder}")
         return 0
-    click.echo(f"{folder}:")
+    say.line(f"{folder}:")
     for file in files:
-        click.echo("\n".join(_lines(folder, file)))
+        say.line("\n".join(_lines(folder, file)))
     return 0
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from checker.cli import say
+
 if TYPE_CHECKING:
     from checker.cli.traces import Loaded
     from checker.witness.trace import Trace
@@ -101,7 +103,7 @@ def write_page(
 
     text = page_of(document, other, names=("", name))
     if html == "-":
-        click.echo(text, nl=False)
+        say.put(text)
         return
     file = _temporary() if html is None else html
     write(file, text)

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-import click
+from checker.cli import say
+from checker.diagnostics.visible import visible
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -44,17 +45,17 @@ class _Line:
             self._update(line)
         elif time.monotonic() - self._last >= EVERY:
             self._last = time.monotonic()
-            click.echo(line, err=True)
+            say.note(line)
 
     def _update(self, line: str) -> None:
         from rich.console import Console
         from rich.text import Text
 
         if self._status is None:
-            self._status = Console(stderr=True).status(Text(line))
+            self._status = Console(stderr=True).status(Text(visible(line)))
             self._status.start()
         else:
-            self._status.update(Text(line))
+            self._status.update(Text(visible(line)))
 
     def __exit__(
         self,

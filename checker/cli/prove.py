@@ -97,7 +97,7 @@ def prove(
     with `for all`: for every number of processes and faults that the resilience condition allows.
     PROVED is said only of what a second query has confirmed.
     """
-    from checker.cli.check import EXPLAIN, require_outputs, save, told
+    from checker.cli.check import EXPLAIN, Files, require_outputs, told
     from checker.cli.settings import settings_of, targets
     from checker.options import Options
     from checker.proving.answering import for_every_size
@@ -121,10 +121,7 @@ def prove(
             return for_every_size(path, name, options, meter, tight=tight, synthesize=synthesize)
         return _of_one(path, name, options, meter, METHODS[method], certificate)
 
-    aloud = "-" not in outputs
-    reports, code = told(asked, ask, options, quiet=quiet, steps=steps, aloud=aloud)
-    save(reports, json_out, trace_out, None)
-    return code
+    return told(asked, ask, options, Files(json_out, trace_out), quiet=quiet, steps=steps)
 
 
 def _require_sense(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import tempfile
@@ -10,26 +11,55 @@ from typing import TYPE_CHECKING
 
 import click
 
+from checker.diagnostics.visible import visible
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from checker.diagnostics import Diagnostic
 
 
+class Unheard(OSError):
+    """Stdout can't be written to, so that what was found can't be said."""
+
+
+class Unread(Exception):
+    """Nobody reads stdout any more."""
+
+
+def put(text: str) -> None:
+    """Writes ``text`` to stdout; raises :class:`Unheard` or :class:`Unread`."""
+    _put(visible(text))
+
+
+def line(text: str = "") -> None:
+    """A line on stdout, as :func:`put` writes it."""
+    put(f"{text}\n")
+
+
 def page(view: RenderableType) -> None:
     """Prints a view on stdout, as wide as the terminal, coloured where that is wanted."""
     from checker.views.paper import as_text
 
-    click.echo(printable(as_text(view, width(), coloured())), nl=False, color=coloured())
+    _put(as_text(view, width(), coloured()), coloured())
+
+
+def _put(text: str, color: bool | None = None) -> None:
+    try:
+        click.echo(printable(text), nl=False, color=color)
+    except BrokenPipeError as problem:
+        raise Unread from problem
+    except OSError as problem:
+        raise Unheard(problem.errno, problem.strerror, "stdout") from problem
 
 
 def printable(text: str) -> str:
     """``text`` as stdout can take it: in ASCII where its encoding lacks a sign."""
-    from checker.views.marks import in_ascii
-
     try:
         text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
     except (UnicodeEncodeError, LookupError):
+        from checker.views.marks import in_ascii
+
         return in_ascii(text)
     return text
 
@@ -49,21 +79,27 @@ def coloured() -> bool:
 
 
 def note(text: str) -> None:
-    """A line on stderr."""
-    click.echo(text, err=True)
+    """A line on stderr; where that can't be written to, nobody wants to know."""
+    with contextlib.suppress(OSError):
+        click.echo(visible(text), err=True)
 
 
 def rendered(found: Diagnostic) -> str:
     """A diagnostic with the line of source that it is about."""
     from checker.diagnostics.render import render
 
-    source: str | None = None
-    if found.span is not None:
-        try:
-            source = Path(found.span.file).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            source = None
+    source = None if found.span is None else _source(found.span.file)
     return str(render(found, source))
+
+
+def _source(file: str) -> str | None:
+    """The text of a file that a diagnostic is about; ``None`` where it can't be read."""
+    from checker.resources import regular
+
+    try:
+        return regular(file, LARGEST).decode("utf-8")
+    except (OSError, ValueError):
+        return None
 
 
 class Unwritten(OSError):
@@ -131,13 +167,28 @@ def _umask() -> int:
     return mask
 
 
+LARGEST = 1 << 29
+"""A document of more bytes is not read."""
+
+
 def read(path: str) -> str:
-    """The text of a file that the user names; ``-`` is stdin."""
+    """The text of a document that the user names; ``-`` is stdin.
+
+    Raises a usage error where there is none, and :class:`SpecError` (E001) where there is too much.
+    """
+    from checker.diagnostics import Diagnostic, SpecError
+    from checker.resources import Unreadable, at_most
+
     try:
         if path == "-":
-            return sys.stdin.buffer.read().decode("utf-8")
-        return Path(path).read_text(encoding="utf-8")
+            return at_most(sys.stdin.buffer, LARGEST).decode("utf-8")
+        with open(path, "rb") as file:
+            return at_most(file, LARGEST).decode("utf-8")
     except UnicodeDecodeError as problem:
         raise click.UsageError(f"{path} is not text in UTF-8") from problem
-    except (FileNotFoundError, IsADirectoryError, PermissionError) as problem:
+    except Unreadable as problem:
+        raise SpecError((Diagnostic("E001", f"can't read `{path}`: {problem}"),)) from problem
+    except OSError as problem:
         raise click.UsageError(f"{path}: {problem.strerror}") from problem
+    except ValueError as problem:
+        raise click.UsageError(f"{path}: the name is not possible") from problem

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from checker.cli import say
+
 
 @click.command()
 @click.argument("trace", metavar="TRACE")
@@ -29,7 +31,7 @@ def scenario(trace: str, output: str | None, name: str | None) -> int:
     taken = retold(opened, path)
     if output is None:
         called = named(name or document.property_name or "run")
-        click.echo(clause(called, taken, path.loop, claims_of(document)), nl=False)
+        say.put(clause(called, taken, path.loop, claims_of(document)))
         return 0
     require_writable(output)
     write(output, text_of(opened, taken, document, output, name))

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from checker.cli import say
+
 if TYPE_CHECKING:
     from checker.lang import typed
     from checker.stepping.choices import Choice
@@ -100,15 +102,15 @@ def replay_scenario(name: str, steps: bool) -> int:
     if played.taken:
         about = next((c.what for c in scenario.claims if c.word == "violated"), "")
         page(trace_view(told(opened, played.taken, played.loop, about), steps))
-        click.echo()
+        say.line()
     problem = played.problem
     if problem is None:
-        click.echo(f"{scenario.name}: as told")
+        say.line(f"{scenario.name}: as told")
         return 0
-    click.echo(f"{problem.span.file}:{problem.span.line}: {scenario.name} is not as told:")
-    click.echo(f"  {problem.message}")
+    say.line(f"{problem.span.file}:{problem.span.line}: {scenario.name} is not as told:")
+    say.line(f"  {problem.message}")
     if problem.possible:
-        click.echo("  what can happen there:")
+        say.line("  what can happen there:")
     for text in problem.possible:
-        click.echo(f"    {text}")
+        say.line(f"    {text}")
     return 1

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from checker.cli import say
 from checker.cli.settings import SET
 
 if TYPE_CHECKING:
@@ -58,29 +59,29 @@ def show(
             raise click.UsageError("--svg draws one automaton: name the check, as FILE::CHECK")
     for number, (path, name) in enumerate(asked):
         if number:
-            click.echo()
+            say.line()
         if automaton or svg is not None:
             _draw(path, name, options, svg)
         elif system:
-            click.echo(pipeline.dump(path, name, options).rstrip("\n"))
+            say.line(pipeline.dump(path, name, options).rstrip("\n"))
         elif pipeline.about_all(path, name, options.settings):
             check = pipeline.load_check(path, name, options.settings)
-            click.echo(_described_in_general(path, check))
+            say.line(_described_in_general(path, check))
         else:
-            click.echo(_described(pipeline.run_check(path, name, options)))
+            say.line(_described(pipeline.run_check(path, name, options)))
     return 0
 
 
 def _draw(path: str, name: str, options: Options, svg: str | None) -> None:
     """The threshold automaton of a check as text, or as a picture in the file ``svg``."""
-    from checker.cli.say import note, printable, write
+    from checker.cli.say import note, write
     from checker.proving.parametric import automaton_of
 
     automaton, questions = automaton_of(path, name, options)
     if svg is None:
         from checker.threshold.drawing import drawn
 
-        click.echo(printable(drawn(automaton, questions)), nl=False)
+        say.put(drawn(automaton, questions))
         return
     from checker.threshold.picture import svg_of
 

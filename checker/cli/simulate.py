@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from checker.cli import say
 from checker.cli.settings import SET
 
 if TYPE_CHECKING:
@@ -121,5 +122,5 @@ def _show(walks: Walks, trace_out: str | None, quiet: bool) -> None:
     if trace_out is not None:
         put(trace_out, document(walks.found.trace))
     if not quiet and trace_out != "-":
-        click.echo()
+        say.line()
         page(trace_view(walks.found.trace))

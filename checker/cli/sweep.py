@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -12,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from checker.cli import say
 from checker.cli.settings import SET, engine_options
+from checker.diagnostics.visible import json_text
 
 if TYPE_CHECKING:
     from checker.engines.spark.cluster import Cluster
@@ -209,7 +210,7 @@ class _Keeper:
         finally:
             if self._json == "-":
                 document = as_json(self._plan, self.rows)
-                click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+                say.line(json_text(document))
             else:
                 in_file = self._out is not None or self._json is not None
                 page(sweep_view(self._plan, self.rows, MOST_SHOWN if in_file else None))
@@ -232,7 +233,7 @@ class _Keeper:
             write(self._out, as_parquet(self._plan, self.rows))
         if self._json not in (None, "-"):
             document = as_json(self._plan, self.rows)
-            write(str(self._json), json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+            write(str(self._json), json_text(document) + "\n")
 
     def _written(self, outcome: Outcome) -> dict[str, str]:
         """Writes the traces of one cell; gives the file of each property."""
@@ -248,7 +249,7 @@ class _Keeper:
             word = "-".join("".join(c if c.isalnum() or c == "_" else " " for c in name).split())
             path = str(Path(self._traces) / f"{outcome.cell:04}-{word}.json")
             document = trace_to_json(with_own_sources(trace))
-            text = json.dumps(document, indent=2, ensure_ascii=False)
+            text = json_text(document)
             try:
                 write(path, text + "\n")
                 files[name] = path

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from checker.cli import say
 from checker.cli.settings import engine_options
 
 if TYPE_CHECKING:
-    from checker.diagnostics import SpecError
     from checker.pipeline import Options
     from checker.witness.verdict import Report
 
@@ -37,7 +37,7 @@ def test(paths: tuple[str, ...], **engine: Any) -> int:
         for file in files:
             codes += _run(str(file), options)
     good = sum(code == 0 for code in codes)
-    click.echo(f"{good} of {len(codes)} as expected")
+    say.line(f"{good} of {len(codes)} as expected")
     return worst(codes)
 
 
@@ -59,39 +59,41 @@ def specs_in(paths: Iterable[str]) -> Iterable[Path]:
 def _run(file: str, options: Options) -> list[int]:
     """A line for each check of a file, and their exit codes; a bad file is one failure."""
     from checker import pipeline
+    from checker.cli.problems import attempted
     from checker.cli.progress import Meter
     from checker.cli.say import note
-    from checker.diagnostics import SpecError
     from checker.proving.answering import answered
 
-    try:
-        names = pipeline.checks_in(file)
-    except SpecError as problem:
-        return [_unusable(file, problem)]
+    names: list[str] = []
+    if failed := attempted(lambda: names.extend(pipeline.checks_in(file))):
+        return [_unasked(file, failed)]
     if not names:
         note(f"{file}: has no check")
     codes = []
     for name in names:
-        try:
+        reports: list[Report] = []
+
+        def answer(name: str = name, reports: list[Report] = reports) -> None:
             with Meter(f"{file}::{name}") as meter:
-                report = answered(file, name, options, meter)
-        except SpecError as problem:
-            codes.append(_unusable(f"{file}::{name}", problem))
+                reports.append(answered(file, name, options, meter))
+
+        if failed := attempted(answer):
+            codes.append(_unasked(f"{file}::{name}", failed))
             continue
-        click.echo(_line(report))
+        (report,) = reports
+        say.line(_line(report))
         codes.append(report.exit_code)
         if report.interrupted:
             raise KeyboardInterrupt
     return codes
 
 
-def _unusable(what: str, problem: SpecError) -> int:
-    """Says that a file or a check can't be run, and why; the exit code."""
-    from checker.cli.unusable import USAGE, say_unusable
+def _unasked(what: str, code: int) -> int:
+    """Says that a file or a check could not be run, for which ``code`` stands."""
+    from checker.cli.problems import USAGE
 
-    click.echo(f"UNUSABLE  {what}")
-    say_unusable(problem)
-    return USAGE
+    say.line(f"{'UNUSABLE' if code == USAGE else 'FAILED'}  {what}")
+    return code
 
 
 def _line(report: Report) -> str:

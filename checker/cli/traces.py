@@ -12,9 +12,6 @@ if TYPE_CHECKING:
     from checker.diagnostics import SpecError
     from checker.witness.trace import Source, Trace
 
-LARGEST = 1 << 29
-"""A document of more bytes is not read."""
-
 LONGEST = 160
 """Characters of a problem that are told."""
 GONE = " is gone"
@@ -41,12 +38,8 @@ def load(path: str) -> Trace:
 def loaded(path: str) -> Loaded:
     """As :func:`load`, with what is known of the document."""
     from checker.cli.say import note, read
-    from checker.diagnostics import Diagnostic, SpecError
     from checker.witness.json_format import is_edited, trace_from_text
 
-    if path != "-" and Path(path).is_file() and Path(path).stat().st_size > LARGEST:
-        message = f"{path} is larger than {LARGEST >> 20} MiB"
-        raise SpecError((Diagnostic("E001", message),))
     text = read(path)
     trace = trace_from_text(text, path)
     edited = is_edited(json.loads(text))
@@ -126,10 +119,11 @@ def _no_run(document: Loaded, differences: tuple[str, ...], problem: str) -> Spe
 
 def _digest(source: Source) -> str | None:
     """The SHA-256 of a source as it is now; ``None`` where it can't be read."""
+    from checker.lang.library import data_of
     from checker.resources import specs
 
     file = specs() / source.file if source.shipped else Path(source.file)
     try:
-        return hashlib.sha256(file.read_bytes()).hexdigest()
-    except OSError:
+        return hashlib.sha256(data_of(file)).hexdigest()
+    except (OSError, ValueError):
         return None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from checker.cli import formats
+from checker.cli import formats, say
 from checker.cli.pages import beside, called, page_options, require_page, write_page
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def put(file: str, text: str) -> None:
     from checker.cli.say import write
 
     if file == "-":
-        click.echo(text, nl=False)
+        say.put(text)
     else:
         write(file, text)
 

@@ -44,7 +44,13 @@ RUN = {
 SETTINGS = {
     "E001": Entry(
         "a file that can't be read",
-        "The file is not there, is no file, is too large, or is not UTF-8 text.",
+        """
+        The file is not there, is too large, is not UTF-8 text, or is no regular file called
+        `….bcast`.
+
+        Nothing else is read as a spec, so that the line of an error can't show what is in other
+        files.
+        """,
     ),
     "E002": Entry(
         "no such check",

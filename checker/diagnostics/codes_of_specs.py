@@ -120,7 +120,11 @@ NAMES = {
     ),
     "N016": Entry(
         "an import that can't be read",
-        "The path of an import is relative to the file that it stands in.",
+        """
+        The path of an import is relative to the file that it stands in.
+
+        The file is a spec, whose name ends in `.bcast`.
+        """,
     ),
     "N017": Entry(
         "an unknown request or indication",

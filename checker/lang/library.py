@@ -17,6 +17,8 @@ from checker.lang.scope import Home, Reporter, suggestion
 
 DETECTORS = ("FailureDetector", "LeaderDetector")
 """Interfaces of layers that a check provides: `detector …`, or `given … as …`."""
+SUFFIX = ".bcast"
+"""How the names of specs end."""
 LARGEST = 4_000_000
 """Bytes that a file may have."""
 
@@ -48,20 +50,30 @@ class Source:
 
 def read(path: Path, span: Span | None = None) -> str:
     """The text of a file; raises :class:`SpecError` (E001, or N016 for an import at ``span``)."""
-    code = "E001" if span is None else "N016"
     try:
-        if not path.is_file():
-            reason = "it is a folder" if path.is_dir() else "there is no such file"
-        elif path.stat().st_size > LARGEST:
-            reason = f"it is larger than {LARGEST} bytes"
-        else:
-            return path.read_bytes().decode("utf-8")
+        return data_of(path).decode("utf-8")
+    except FileNotFoundError:
+        reason = "there is no such file"
+    except resources.Unreadable as error:
+        reason = str(error)
     except UnicodeDecodeError as error:
         reason = f"byte {error.start} is no UTF-8"
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or "the name is not possible").lower()
     message = f"can't read `{path}`: {reason}"
-    raise SpecError((Diagnostic(code, message, span),))
+    raise SpecError((Diagnostic("E001" if span is None else "N016", message, span),))
+
+
+def data_of(path: Path) -> bytes:
+    """What is in the spec ``path``.
+
+    A spec, and all the more what it imports, may be a stranger's: what is no regular file, or is
+    called otherwise (also behind a link), is not read, as the line of an error would be shown.
+    Raises :class:`checker.resources.Unreadable`, and as it does.
+    """
+    if path.is_file() and not os.path.realpath(path).endswith(SUFFIX):
+        raise resources.Unreadable(f"specs are in files called `…{SUFFIX}`")
+    return resources.regular(path, LARGEST)
 
 
 def open_source(text: str, path: Path, open_now: tuple[str, ...] = ()) -> Source:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
+from dataclasses import replace
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 import lark
@@ -42,15 +44,29 @@ def parse(text: str, file: str) -> ast_items.Spec:
     except (UnexpectedInput, TooDeep, TooLarge):
         pass
     found: list[Diagnostic] = []
-    items: list[ast_items.Item] = []
-    for piece in pieces(text):
+    for piece, line, column in pieces(text):
+        found.extend(_moved(one, line, column) for one in _wrong(piece, file))
         if len(found) >= LIMIT:
             break
-        items.extend(_piece(piece, text, file, found))
+    else:
+        found = found or _wrong(text, file)
     found.sort(key=_place)
-    if not found:
-        return ast_items.Spec(file, tuple(items))
     raise SpecError(tuple(found[:LIMIT]))
+
+
+def _moved(found: Diagnostic, line: int, column: int) -> Diagnostic:
+    """A diagnostic of a piece, at its place in the whole text; the piece begins at ``line`` and
+    ``column``, counted from 0."""
+    span = found.span
+    assert span is not None
+    moved = Span(
+        span.file,
+        span.line + line,
+        span.column + (column if span.line == 1 else 0),
+        span.end_line + line,
+        span.end_column + (column if span.end_line == 1 else 0),
+    )
+    return replace(found, span=moved)
 
 
 def _plain(text: str) -> str:
@@ -66,18 +82,18 @@ def _place(diagnostic: Diagnostic) -> tuple[int, int]:
     return (span.line, span.column) if span else (0, 0)
 
 
-def _piece(piece: str, text: str, file: str, found: list[Diagnostic]) -> tuple[ast_items.Item, ...]:
-    """One item of the file, all else blank; errors go to ``found``."""
-    if words := tuple(misnamed(piece, file)):
-        found.extend(words)
-        return ()
+def _wrong(piece: str, file: str) -> list[Diagnostic]:
+    """What is wrong in ``piece``, which is read alone: its own lines and columns."""
+    if words := list(islice(misnamed(piece, file), LIMIT)):
+        return words
     uneven = balance(piece)
     if uneven is not None:
-        found.append(_unbalanced(piece, file, uneven))
-        return ()
-    while len(found) < LIMIT:
+        return [_unbalanced(piece, file, uneven)]
+    found: list[Diagnostic] = []
+    while len(found) < LIMIT and piece.strip():
         try:
-            return Builder(file, text).spec(_parser().parse(piece))
+            Builder(file, piece).spec(_parser().parse(piece))
+            break
         except UnexpectedInput as error:
             offset, diagnostic = unexpected(error, piece, file)
             if MISSPELT in diagnostic.hint:  # it would be met again
@@ -94,9 +110,7 @@ def _piece(piece: str, text: str, file: str, found: list[Diagnostic]) -> tuple[a
             found.append(Diagnostic("S005", message, large.span))
             offset = _offset(piece, large.span)
         piece = blanked(piece, offset)
-        if not piece.strip():
-            break
-    return ()
+    return found
 
 
 def _offset(text: str, span: Span) -> int:

@@ -42,9 +42,8 @@ class ExpressionBuilder:
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
-        self.text = text
         self.depth = 0
-        self._lines: list[int] | None = None
+        self._lines = text.split("\n")
 
     # ---- places -------------------------------------------------------------------------------
 
@@ -66,7 +65,7 @@ class ExpressionBuilder:
 
     def source(self, span: Span) -> str:
         """The text at ``span``, its white space and comments made single blanks."""
-        lines = self.text.split("\n")[span.line - 1 : span.end_line]
+        lines = self._lines[span.line - 1 : span.end_line]
         if not lines:
             return ""
         lines[-1] = lines[-1][: span.end_column - 1]

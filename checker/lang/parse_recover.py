@@ -11,6 +11,7 @@ DEEPEST = 200
 """Brackets nest so deep at most."""
 
 _SCAN = re.compile(r'//[^\n]*|"[^"\n]*"|"|[{}()\[\]]|[A-Za-z_]\w*')
+_NAMED = re.compile(r'[ \t]+[A-Za-z_"]')
 _TOP = frozenset(("import", "interface", "protocol", "check"))
 _INNER = frozenset(
     [
@@ -53,8 +54,9 @@ def _tokens(text: str) -> Iterator[tuple[int, str]]:
             yield match.start(), word
 
 
-def pieces(text: str) -> list[str]:
-    """The top-level items of ``text``, each as the whole text with all else made blank.
+def pieces(text: str) -> Iterator[tuple[str, int, int]]:
+    """The top-level items of ``text``, each with the line and the column, counted from 0, at which
+    it begins.
 
     An item begins with its keyword outside of all braces, or at the start of a line and followed
     by a name: so a brace that is missing does not swallow the rest of the file.
@@ -69,22 +71,29 @@ def pieces(text: str) -> list[str]:
         elif word in _TOP and (depth == 0 or _heads_line(text, offset, word)):
             starts.append(offset)
             depth = 0
-    if not starts:
-        return [text] if text.strip() else []
-    if _blank(text[: starts[0]]).strip():
+    if not starts or _blank(text[: starts[0]]).strip():
         starts.insert(0, 0)
     else:
         starts[0] = 0
-    ends = [*starts[1:], len(text)]
-    return [
-        _spaces(text[:start]) + text[start:end] for start, end in zip(starts, ends, strict=True)
-    ]
+    line = column = 0
+    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+        piece = text[start:end]
+        yield piece, line, column
+        line, column = _behind(piece, line, column)
+
+
+def _behind(piece: str, line: int, column: int) -> tuple[int, int]:
+    """Where ``piece``, which begins at ``line`` and ``column``, ends."""
+    lines = piece.count("\n")
+    if not lines:
+        return line, column + len(piece)
+    return line + lines, len(piece) - piece.rfind("\n") - 1
 
 
 def _heads_line(text: str, offset: int, word: str) -> bool:
     if offset > 0 and text[offset - 1] != "\n":
         return False
-    return re.match(r'[ \t]+[A-Za-z_"]', text[offset + len(word) :]) is not None
+    return _NAMED.match(text, offset + len(word)) is not None
 
 
 def _spaces(text: str) -> str:
@@ -130,9 +139,20 @@ def blanked(text: str, offset: int) -> str:
     return text[:start] + _spaces(text[start:end]) + text[end:]
 
 
+def word_before(text: str, offset: int) -> tuple[int, str]:
+    """The word that ends right before ``offset``, blanks aside, and where it begins; an empty word
+    where there is none."""
+    end = len(text[:offset].rstrip())
+    start = end
+    while start and (text[start - 1].isalnum() or text[start - 1] == "_"):
+        start -= 1
+    word = text[start:end].lstrip("0123456789")
+    return (end - len(word), word) if word else (offset, "")
+
+
 def without_word_before(text: str, offset: int) -> str:
     """``text`` without the word that ends right before ``offset``."""
-    start = len(re.sub(r"[A-Za-z_]\w*\s*$", "", text[:offset]))
+    start, _ = word_before(text, offset)
     return text[:start] + _spaces(text[start:offset]) + text[offset:]
 
 

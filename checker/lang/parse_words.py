@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from difflib import get_close_matches
 
 from lark import Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
 
 from checker.diagnostics import Diagnostic, Span
+from checker.lang.parse_recover import word_before
 
 _EXPRESSION = frozenset(
     [
@@ -240,11 +240,11 @@ def _meant(found: str, names: set[str], before: str) -> str:
     near = get_close_matches(found, possible, 1, 0.7)
     if near:
         return f"did you mean `{near[0]}`?"
-    last = re.search(r"([A-Za-z_]\w*)\s*$", before)
-    if last is None or last[1] in _KEYWORDS:
+    _, last = word_before(before, len(before))
+    if not last or last in _KEYWORDS:
         return ""
-    near = get_close_matches(last[1], _KEYWORDS, 1, 0.75)
-    return f"did you mean `{near[0]}` {MISSPELT} `{last[1]}`?" if near else ""
+    near = get_close_matches(last, _KEYWORDS, 1, 0.75)
+    return f"did you mean `{near[0]}` {MISSPELT} `{last}`?" if near else ""
 
 
 def _span(text: str, file: str, offset: int, length: int) -> Span:

@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from checker.lang.library import open_source, read
+from checker.lang.library import data_of, open_source, read
 from checker.resources import interfaces
 
 SHIPPED = "what comes with the tool"
@@ -32,7 +32,7 @@ def own_texts(path: Path | str) -> tuple[SourceText, ...]:
     read."""
     where = Path(path)
     files = (source.spec.file for source in open_source(read(where), where).all())
-    return tuple(SourceText(file, Path(file).read_bytes()) for file in files)
+    return tuple(SourceText(file, data_of(Path(file))) for file in files)
 
 
 def shipped_texts() -> tuple[SourceText, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from checker.diagnostics.visible import visible
 from checker.views.picture_words import ends_of, sentences_of
 from checker.witness.causality import Arrow, How, causality
 from checker.witness.trace import Event, Step, Trace
@@ -39,7 +40,7 @@ def mermaid_of(trace: Trace) -> str:
 
 def escaped(text: str) -> str:
     """``text`` so that Mermaid shows it as it is."""
-    shown = "".join(SPECIAL.get(c, c) for c in " ".join(text.split()))
+    shown = "".join(SPECIAL.get(c, c) for c in " ".join(visible(text).split()))
     words = ("e#110;d" if word.lower() == RESERVED else word for word in shown.split(" "))
     return " ".join(words)
 

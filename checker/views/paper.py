@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+
+from checker.diagnostics.visible import visible
 
 WIDTH = 80
 
@@ -26,9 +28,20 @@ def as_text(view: RenderableType, width: int = WIDTH, colour: bool = False) -> s
         legacy_windows=False,
         _environ={},
     )
-    console.print(view)
+    console.print(_Visible(view))
     lines = (line.rstrip() for line in page.getvalue().splitlines())
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+class _Visible:
+    """A view with signs that act on a terminal shown instead; colours are none of its text."""
+
+    def __init__(self, view: RenderableType) -> None:
+        self._view = view
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for segment in console.render(self._view, options):
+            yield segment._replace(text=visible(segment.text))
 
 
 def pairs(rows: list[tuple[Text, Text]], indent: int, label: int) -> RenderableType:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from xml.sax.saxutils import escape
 
+from checker.diagnostics.visible import visible
 from checker.views.svg_style import colour, dash
 
 NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -101,8 +102,8 @@ def text(x: float, y: float, said: str, classes: str = "") -> str:
 
 
 def safe(said: str) -> str:
-    """``said`` for XML: escaped, and without characters that XML can't hold."""
-    kept = NO_XML.sub("\N{REPLACEMENT CHARACTER}", said)
+    """``said`` for XML: escaped, without characters that act, or that XML can't hold."""
+    kept = NO_XML.sub("\N{REPLACEMENT CHARACTER}", visible(said))
     return escape(kept, {'"': "&quot;"})
 
 

@@ -13,6 +13,7 @@ from typing import Any, cast
 from checker.diagnostics import Diagnostic, SpecError
 from checker.witness import trace as t
 from checker.witness.answer import Reduced
+from checker.witness.fitting import require_fit
 from checker.witness.proof import Proof
 from checker.witness.records import read, written
 from checker.witness.trace import FORMAT, Trace
@@ -23,6 +24,8 @@ REPORT_FORMAT = 5
 
 KIND = "bivalence trace"
 REPORT_KIND = "bivalence report"
+DEEPEST = 200
+"""Levels of a document: types nest 60 levels deep, and a map in a map takes three."""
 WANTED = "a document written by `bivalence check --trace-out`"
 
 
@@ -182,11 +185,26 @@ def trace_from_text(text: str, file: str = "this document") -> Trace:
     """The trace in a file's text; raises :class:`SpecError` as :func:`trace_from_json` does."""
     try:
         document = json.loads(text)
+        _require_flat(document)
         if "\\ud" in text.lower():  # half a character, which nothing could be written with
             json.dumps(document, ensure_ascii=False).encode()
         return trace_from_json(document, file)
     except (ValueError, RecursionError) as problem:
         raise _no_trace(f"{file} is no JSON: {problem}") from problem
+
+
+def _require_flat(document: object) -> None:
+    """Raises ``ValueError`` where ``document`` nests deeper than anything that is written."""
+    level: list[object] = [document]
+    for _ in range(DEEPEST):
+        inner: list[object] = []
+        for part in level:
+            if isinstance(part, dict | list):
+                inner.extend(part.values() if isinstance(part, dict) else part)
+        level = inner
+        if not level:
+            return
+    raise ValueError(f"it nests more than {DEEPEST} levels deep")
 
 
 def trace_from_json(document: object, file: str = "this document") -> Trace:
@@ -234,55 +252,33 @@ def _trace(d: dict[str, Any]) -> Trace:
         fine_steps=_flag(d["fine_steps"]),
         sources=tuple(read(t.Source, source) for source in d["sources"]),
     )
-    steps = tuple(_read_step(step) for step in d["steps"])
-    if not steps:
-        raise ValueError("no steps")
-    closing = None if d["closing"] is None else _read_step(d["closing"])
-    processes = _texts(d["processes"])
-    for number, step in enumerate((*steps, *((closing,) if closing else ()))):
-        _require_fit(step, number, processes)
-    if d["closing"] is not None and d["loop"] is None:
-        raise ValueError("a step closes a loop, but there is no loop")
-    return Trace(
+    trace = Trace(
         header=header,
         property_name=_text(d["property"]),
         definition=_text(d["definition"]),
         word=_text(d["verdict"]),
         sentence=_text(d["sentence"]),
-        processes=processes,
+        processes=_texts(d["processes"]),
         variables=tuple((_text(v["name"]), _text(v["kind"])) for v in d["variables"]),
-        steps=steps,
+        steps=tuple(_read_step(step) for step in d["steps"]),
         fates=tuple(read(t.Fate, fate) for fate in d["fates"]),
         copies=tuple(read(t.Copies, copies) for copies in d["copies"]),
         in_flight=tuple(read(t.InFlight, m) for m in d["in_flight"]),
         ends=_flag(d["ends"]),
         failure=None if d["failure"] is None else read(t.Failure, d["failure"]),
-        loop=_read_loop(d["loop"], len(steps)),
-        closing=closing,
+        loop=read(int | None, d["loop"]),
+        closing=None if d["closing"] is None else _read_step(d["closing"]),
         ledger=tuple(read(t.LedgerEntry, entry) for entry in d["ledger"]),
         values=tuple((_text(v["name"]), v["value"]) for v in d["values"]),
         at=read(t.At | None, d["at"]),
         explanation=read(t.Explanation | None, d["explanation"]),
     )
-
-
-def _read_loop(value: object, states: int) -> int | None:
-    if value is not None and not (type(value) is int and 0 <= value < states):
-        raise ValueError(f"no loop: {value!r}")
-    return value
+    require_fit(trace)
+    return trace
 
 
 def _read_step(d: dict[str, Any]) -> t.Step:
     return replace(read(t.Step, {**d, "state": {}}), state=dict(d["state"]))
-
-
-def _require_fit(step: t.Step, number: int, processes: tuple[str, ...]) -> None:
-    if step.number != number:
-        raise ValueError(f"step {number} has the number {step.number}")
-    named = (step.process, *(event.process for event in (*step.events, *step.cut)))
-    unknown = [name for name in named if name and name not in processes]
-    if unknown:
-        raise ValueError(f"step {number} is of {unknown[0]!r}, which is no process of the trace")
 
 
 def _flag(value: object) -> bool:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 
+from checker.diagnostics.visible import visible
 from checker.witness.causality import Causality, How, causality, lane_of
 from checker.witness.trace import Step, Trace
 
@@ -38,8 +39,8 @@ def trace_to_shiviz(trace: Trace) -> str:
     for step, clock in zip(order.steps, order.clocks, strict=True):
         if step.number == 0 or step.kind == "lose":
             continue
-        host = lane_of(step) or world
-        named = {lane or world: count for lane, count in clock.items()}
+        host = visible(lane_of(step)) or world
+        named = {visible(lane) or world: count for lane, count in clock.items()}
         first = {host: named.pop(host)}
         lines.append(" ".join(f"{step.number}: {_said(step, order)}".split()))
         lines.append(f"{host} {json.dumps(first | named, ensure_ascii=False)}")

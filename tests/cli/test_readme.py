@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from checker.cli.main import cli, main
+from checker.cli.commands import cli
+from checker.cli.main import main
 from checker.lang.load import load
 from checker.pipeline import Options, checks_in
 from checker.proving.answering import answered

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -151,6 +152,40 @@ def test_files_that_cannot_be_read(folder: Path) -> None:
         assert [d.code for d in found] == ["N016"], name
     assert codes('import "\0"') in (["N016"], ["S001"], ["S002"])
     assert codes('import "/dev/zero"') == ["N016"]
+
+
+SECRET = "PASSWORD=hunter2"
+
+
+def test_only_specs_are_read(folder: Path) -> None:
+    """A spec may be a stranger's, and what it imports is shown where it is none."""
+    (folder / "secret").write_text(SECRET)
+    (folder / "link.bcast").symlink_to("secret")
+    (folder / "environ.bcast").symlink_to("/proc/self/environ")
+    (folder / "device.bcast").symlink_to("/dev/zero")
+    (folder / "folder.bcast").mkdir()
+    (folder / "loop.bcast").symlink_to("loop.bcast")
+    os.mkfifo(folder / "pipe.bcast")
+    told = {
+        "secret": "specs are in files called `….bcast`",
+        "link.bcast": "specs are in files called `….bcast`",
+        "/proc/self/environ": "specs are in files called `….bcast`",
+        "environ.bcast": "specs are in files called `….bcast`",
+        "device.bcast": "it is a device or a pipe",
+        "pipe.bcast": "it is a device or a pipe",
+        "folder.bcast": "it is a folder",
+        "loop.bcast": "too many levels of symbolic links",
+    }
+    for name, why in told.items():
+        (found,) = diagnostics(f'import "{name}"', str(folder / "a.bcast"))
+        assert (found.code, found.message.partition(": ")[2]) == ("N016", why)
+        with pytest.raises(SpecError) as caught:
+            load(folder / name)
+        (found,) = caught.value.diagnostics
+        assert (found.code, found.message.partition(": ")[2]) == ("E001", why)
+    (folder / "own.bcast").write_text(OWN)
+    (folder / "alias.bcast").symlink_to("own.bcast")
+    assert load(folder / "alias.bcast").protocols
 
 
 def test_what_is_declared_twice(folder: Path) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import Any
 
+import pytest
+from lark import Lark
+
+import checker.lang.parse as parsing
 from checker.diagnostics import Diagnostic, SpecError
 from checker.lang import ast, ast_items
 from checker.lang.parse import parse
-from checker.lang.parse_recover import LIMIT
+from checker.lang.parse_recover import LIMIT, word_before
 
 
 def wrong(text: str) -> tuple[Diagnostic, ...]:
@@ -199,3 +203,45 @@ def test_a_misspelt_keyword_is_guessed(text: str, hint: str) -> None:
     with pytest.raises(SpecError) as refused:
         parse(text, "spec.bcast")
     assert refused.value.diagnostics[0].hint == hint
+
+
+def test_reading_on_after_an_error_takes_no_longer_with_more_items(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each item is read alone, so that the work is as much as the text is long."""
+    read: list[int] = []
+
+    class Counting:
+        def __init__(self, parser: Lark) -> None:
+            self._parser = parser
+
+        def parse(self, text: str) -> Any:
+            read.append(len(text))
+            return self._parser.parse(text)
+
+    counting = Counting(parsing._parser())
+    monkeypatch.setattr(parsing, "_parser", lambda: counting)
+    good = "protocol P {\n  state x = 1\n} "
+    text = f"{good * 100}protocol Q {{ state x := 1 }} {good * 99}\n"
+    assert places(text) == [("S001", 201, 25)]
+    assert len(read) > 200
+    assert sum(read) < 3 * len(text)
+
+
+@pytest.mark.parametrize(
+    ("before", "at", "word"),
+    [
+        ("a" * 100_000, 0, "a" * 100_000),
+        ("b" + " " * 100_000, 0, "b"),
+        ("9" * 100_000 + "_", 100_000, "_"),
+    ],
+    ids=["long", "far", "number"],
+)
+def test_a_long_word_before_an_error(before: str, at: int, word: str) -> None:
+    assert word_before(f"{before}?", len(before)) == (at, word)
+
+
+def test_what_stands_before_an_error() -> None:
+    assert word_before("upom x", 6) == (5, "x")
+    assert word_before("a ) ?", 4) == (4, "")
+    assert word_before("?", 0) == (0, "")

@@ -11,6 +11,7 @@ from checker.pipeline import Options, run_check
 from checker.resources import specs
 from checker.witness.verdict import Report
 from tests.finite_checks import finite_checks
+from tests.views.every_view import draw_all
 
 # The reference engine does some hundred states a second, fewer where properties are many. These
 # checks take too long by it; all others are asked of both engines.
@@ -141,11 +142,13 @@ def test_expectations_by_any_step_size(path: Path, name: str) -> None:
     assert [e for e in report.expectations if not e.met] == []
     assert report.exit_code == 0
     assert {e.what for e in report.expectations} >= set(_words(report)), "each verdict is expected"
+    assert draw_all(report) >= list(_words(report).values()).count("violated")
     if _id(path, name) in COARSE_ONLY:
         return
     fine = run_check(str(path), name, Options(engine="native", fine_steps=True))
     assert _words(fine) == _words(report)
     assert fine.exit_code == 0
+    draw_all(fine)
 
 
 @pytest.mark.parametrize(("path", "name"), SMALL, ids=[_id(*c) for c in SMALL])

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from checker.diagnostics.visible import visible
 from checker.views.page.content import as_sentence, with_code
 from checker.views.page.html import environment, policy, style
 from checker.views.picture import picture_of
@@ -59,7 +60,7 @@ def index_of(exhibits: Sequence[Exhibit], skipped: Sequence[Skipped] = ()) -> st
         }
         for theme, group in groupby(ordered, key=lambda e: e.theme)
     ]
-    return (
+    return visible(
         environment()
         .get_template("gallery.html")
         .render(themes=themes, skipped=skipped, style=style(), policy=policy(""))

@@ -11,6 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from checker import resources
+from checker.diagnostics.visible import visible
 from checker.views.page import content
 from checker.views.page.beside import beside
 from checker.views.page.script_data import as_script, data_of
@@ -46,7 +47,7 @@ def page_of(
         content.viewer(run, side, name)
         for run, side, name in zip(runs, ("a", "b"), names, strict=False)
     ]
-    return (
+    return visible(
         environment()
         .get_template("page.html")
         .render(

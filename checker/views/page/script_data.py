@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+from checker.diagnostics.visible import json_text
 from checker.views.page.state import states_of
 from checker.views.page.timeline import truths_of
 from checker.witness.causality import Arrow, How, causality
@@ -53,8 +53,8 @@ def data_of(trace: Trace) -> dict[str, Any]:
 
 def as_script(document: object) -> str:
     """``document`` as JSON that can stand inside a ``<script>`` element."""
-    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    text = json_text(document, None)
+    return text.replace("<", "\\u003c")
 
 
 def _event(event: Event, files: list[str]) -> list[Any]:

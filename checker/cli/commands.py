@@ -1,0 +1,107 @@
+"""The group of commands, and what becomes of what none of them has answered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from checker.cli import say
+from checker.cli.check import check
+from checker.cli.diagnostic import diagnostic
+from checker.cli.doctor import doctor
+from checker.cli.explain import explain
+from checker.cli.explore import explore
+from checker.cli.export import export
+from checker.cli.gallery import gallery
+from checker.cli.library import list_specs
+from checker.cli.main import UNKNOWN, UNREAD
+from checker.cli.problems import say_notes, say_problem, say_refused
+from checker.cli.prove import prove
+from checker.cli.replay import replay
+from checker.cli.scenario import scenario
+from checker.cli.show import show
+from checker.cli.simulate import simulate
+from checker.cli.sweep import sweep
+from checker.cli.test import test
+from checker.cli.view import view
+
+
+def version() -> str:
+    """The version of the installed tool."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("bivalence")
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+def _print_version(context: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
+        say.line(f"bivalence {version()}")
+        context.exit()
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
+def cli() -> None:
+    """A model checker for broadcast protocols.
+
+    Exit codes: 0 all as expected, 1 violated, 4 vacuous, 3 unknown (a budget was reached),
+    2 what was given can't be used, or what was found can't be said, 70 a fault of the tool,
+    141 nobody reads what is said.
+    """
+
+
+for _command in (
+    check,
+    prove,
+    sweep,
+    test,
+    replay,
+    explain,
+    view,
+    export,
+    gallery,
+    show,
+    simulate,
+    explore,
+    scenario,
+    list_specs,
+    diagnostic,
+    doctor,
+):
+    cli.add_command(_command)
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line and returns its exit code."""
+    code = _answered(arguments)
+    say_refused()
+    return code
+
+
+def _answered(arguments: Sequence[str] | None) -> int:
+    try:
+        result = cli.main(
+            args=None if arguments is None else list(arguments),
+            prog_name="bivalence",
+            standalone_mode=False,
+        )
+        return result if isinstance(result, int) else 0
+    except (click.Abort, KeyboardInterrupt) as problem:
+        say.note("interrupted")
+        say_notes(problem)
+        return UNKNOWN
+    except (say.Unread, SystemExit):  # click's own answer to a broken pipe is to exit
+        return UNREAD
+    except Exception as problem:
+        return say_problem(problem)

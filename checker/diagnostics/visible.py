@@ -1,0 +1,36 @@
+"""Texts of strangers on a terminal or a page: signs that do something are shown instead of done."""
+
+from __future__ import annotations
+
+import json
+import re
+
+ACTING = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)"  # C0 but tabs and line ends, and C1
+    "|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"  # directions (UAX 9)
+    "|[\u200b\u2028\u2029\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+    "|[\ud800-\udfff]"  # halves of characters, which no encoding has
+)
+"""Signs that move the cursor, colour, reorder or hide what stands around them."""
+
+
+def visible(text: str) -> str:
+    r"""``text`` with signs that act on what shows it written as ``\x1b`` or ``\u202e``.
+
+    What is visible stays so: a text may go through here twice.
+    """
+    return ACTING.sub(_named, text)
+
+
+def json_text(document: object, indent: int | None = 2) -> str:
+    """``document`` as JSON of the same meaning that can be shown on a terminal as it is."""
+    separators = (",", ":") if indent is None else None
+    text = json.dumps(document, indent=indent, ensure_ascii=False, separators=separators)
+    return ACTING.sub(lambda found: json.dumps(found[0])[1:-1], text)
+
+
+def _named(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

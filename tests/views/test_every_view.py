@@ -1,0 +1,54 @@
+"""Runs made by hand in every view, also where their texts are meant to do harm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from checker.options import Options
+from checker.pipeline import run_check
+from checker.resources import specs
+from checker.witness.trace import Source, Trace
+from tests.views import runs
+from tests.views.every_view import draw, draw_all
+
+HARM = "\x1b]0;x\x07\x9b31m\u202e\u2066 </script><b>\x00\r\u2028\U000e0041"
+
+
+def _everything() -> Trace:
+    trace = runs.everything()
+    header = replace(trace.header, sources=(Source("a.bcast", "0", f"protocol {HARM}\n"),))
+    return replace(trace, header=header, definition="d", sentence="s.", property_name="p")
+
+
+@pytest.mark.parametrize("made", [runs.half_heard, runs.everything, runs.round_and_round])
+def test_runs_made_by_hand(made: Callable[[], Trace]) -> None:
+    trace = made()
+    header = replace(trace.header, sources=(Source("a.bcast", "0", "protocol P {}\n"),))
+    draw(replace(trace, header=header))
+
+
+def test_texts_that_mean_harm() -> None:
+    trace = _everything()
+    steps = tuple(
+        replace(
+            step,
+            headline=f"{step.headline}{HARM}",
+            action=f"{step.action}{HARM}",
+            events=tuple(
+                replace(e, sentence=e.sentence + HARM, name=e.name + HARM, message=e.message + HARM)
+                for e in step.events
+            ),
+        )
+        for step in trace.steps
+    )
+    header = replace(trace.header, file=f"a{HARM}", check=HARM, tool=HARM)
+    draw(replace(trace, header=header, steps=steps, definition=HARM, sentence=HARM,
+                 property_name=HARM))  # fmt: skip
+
+
+def test_messages_that_are_counted() -> None:
+    path = specs() / "for_every_n" / "folklore_broadcast.bcast"
+    assert draw_all(run_check(str(path), "two_messages_three", Options()))
