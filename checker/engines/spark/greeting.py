@@ -80,7 +80,10 @@ class Greeting:
         return cls(token, index, hashlib.sha256(repr(tasks).encode()).digest())
 
     def call(self, line: socket.socket, other: int) -> Seals:
-        """On a connection to task ``other``; gives the caller's seals.  Raises :class:`Stranger`, ``OSError``."""
+        """On a connection to task ``other``; gives the caller's seals.
+
+        Raises :class:`Stranger`, ``OSError``.
+        """
         until = time.monotonic() + SECONDS
         theirs, mine = _heard(line, NONCE, until), secrets.token_bytes(NONCE)
         number = self.index.to_bytes(NUMBER, "big")
