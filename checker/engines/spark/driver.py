@@ -168,6 +168,11 @@ class Run:
         timeout = self.limits.timeout
         return None if timeout is None else timeout - (time.monotonic() - self.started)
 
+    @property
+    def _is_late(self) -> bool:
+        left = self._left
+        return left is not None and left <= 0
+
     # -- how it is made -------------------------------------------------------------------------
 
     def job(self, commit_every: float, all_states: bool) -> Job:
@@ -391,7 +396,7 @@ class Run:
         """The sizes of orbits in a sample of the states in the folder; (0, 0) where it does not
         have all, or nobody waits for that any more."""
         image, folder, states = self.image, self.folder, outcome.states
-        if outcome.stopped == INTERRUPTED or (self._left or 1.0) <= 0:
+        if outcome.stopped == INTERRUPTED or self._is_late:
             return 0, 0
         try:
             parts = [part for level in folder.parts().values() for part in level]
