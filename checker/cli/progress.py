@@ -47,6 +47,13 @@ class _Line:
             self._last = time.monotonic()
             say.note(line)
 
+    def _tell(self, line: str) -> None:
+        """A line that stays."""
+        if self._status is None:
+            click.echo(line, err=True)
+        else:
+            self._status.console.print(line, markup=False, highlight=False)
+
     def _update(self, line: str) -> None:
         from rich.console import Console
         from rich.text import Text
@@ -72,7 +79,9 @@ class Meter(_Line):
     """A listener for an exploration."""
 
     def __call__(self, progress: Progress) -> None:
-        if not self._silent and progress.seconds >= QUIET:
+        if progress.news and not self._silent:
+            self._tell(f"{self._what}: {progress.phase}, {progress.seconds:.0f} s")
+        elif not self._silent and progress.seconds >= QUIET:
             self._say(self._line(progress))
 
     def _line(self, progress: Progress) -> str:

@@ -27,7 +27,9 @@ CLUSTERS = {
     "E024": Entry(
         "no executors",
         "The cluster took us in, and gave us nothing to run on: it has no workers, or they have "
-        "no core free, or not as much memory as an executor is to have.",
+        "no core free, or not as much memory as an executor is to have. The seconds in the "
+        "message are those for which was waited. A busy cluster may need longer than 45 s: "
+        "`--conf spark.bivalence.patience=600`.",
     ),
     "E025": Entry(
         "too few slots for barrier",

@@ -41,7 +41,8 @@ class Explored:
     bytes that they and the seen set take; ``lost``: a state in which a property can't be
     evaluated; ``stopped``: why the search is not exhaustive, or ``None``; ``started``: on the clock
     of ``time.monotonic``; ``path_to``: a shortest run to a state of a level; ``tell``: says what
-    is done now.
+    is done now; ``orbits``: gives the sizes of orbits in a sample of the states, as
+    :func:`checker.exploration.spared.weighed` does ((0, 0): not known; ``None``: ask ``load``).
     """
 
     system: TransitionSystem
@@ -59,6 +60,7 @@ class Explored:
     path_to: Callable[[int, Best], Path]
     tell: Callable[[str], None]
     cycles: Callable[[], Ground] | None = None
+    orbits: Callable[[], tuple[int, int]] | None = None
 
     def whole(self) -> Ground:
         """All states.  Raises :class:`Unfinished`, too, where steps were left out: there is more to

@@ -82,6 +82,17 @@ class RunFolder:
         self._writer = secrets.token_hex(8)
         self.place.write(f"{SAID}/{WRITER}.json", json.dumps({"id": self._writer}).encode())
 
+    @property
+    def writer(self) -> str | None:
+        """What the claim of this object is called; ``None`` where it has made none."""
+        return self._writer
+
+    @property
+    def is_mine(self) -> bool | None:
+        """Whether the claim of this object is the last one; ``None`` where that can't be told."""
+        said = self.heard(WRITER)
+        return None if said is None else said.get("id") == self._writer
+
     # -- states ---------------------------------------------------------------------------------
 
     def write(self, level: int, shard: int, shards: int, blocks: Iterable[memoryview]) -> Part:
@@ -157,7 +168,7 @@ class RunFolder:
 
         ``parts``: all of the levels after the last commit, up to and with this one.
         """
-        if self._writer is not None and (self.heard(WRITER) or {}).get("id") != self._writer:
+        if self._writer is not None and not self.is_mine:
             raise OSError(errno.ESTALE, "another run goes on from here", self.location)
         after = self.committed
         assert found.depth > after, "a commit is about levels that none was about before"
@@ -277,6 +288,11 @@ class RunFolder:
         """Leaves a message, in place of the one of that name; never an error."""
         with contextlib.suppress(OSError):
             self.place.write(f"{SAID}/{name}.json", json.dumps(document).encode())
+
+    def unsay(self, name: str) -> None:
+        """Takes a message away, if there is one; never an error."""
+        with contextlib.suppress(OSError):
+            self.place.delete(f"{SAID}/{name}.json")
 
     def heard(self, name: str) -> dict[str, Any] | None:
         """The message of that name; ``None`` where there is none, or none that can be read."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterable
 
 from checker.exploration.explored import Explored
+from checker.kernels.jit import Kernel
 from checker.reductions.plan import Kind
 from checker.witness.answer import Reduced
 
@@ -30,17 +32,39 @@ def unfolded(search: Explored) -> tuple[int | None, bool]:
     """How many states those that were found stand for, and whether that is exact.
 
     The sizes of orbits are added up.  Which states are in a sample is decided by their
-    fingerprints, so that it does not depend on who found them.  ``None`` where there is no
-    symmetry, or where the states are not in this process.
+    fingerprints, so that it does not depend on who found them, or has them.  ``None`` where there
+    is no symmetry, or where the states are not at hand.
     """
-    weigh = search.kernel.weigh
-    if weigh is None or search.cycles is not None or not search.states:
+    if search.kernel.weigh is None or not search.states:
         return None, False
-    mask = max(0, (search.states // SAMPLE).bit_length() - 1)
-    sums = (ctypes.c_uint64 * 2)()
-    for crew in search.load().crew:
-        weigh(crew.rows.address, crew.count, (1 << mask) - 1, ctypes.addressof(sums))
-    count, total = sums
+    count, total = search.orbits() if search.orbits is not None else _orbits(search)
     if not count:
         return None, False
-    return round(total * search.states / count), mask == 0
+    return round(total * search.states / count), not _bits(search.states)
+
+
+def _orbits(search: Explored) -> tuple[int, int]:
+    return added(
+        weighed(search.kernel, crew.rows.address, crew.count, search.states)
+        for crew in search.load().crew
+    )
+
+
+def weighed(kernel: Kernel, rows: int, count: int, states: int) -> tuple[int, int]:
+    """Of ``count`` rows at an address, which are among ``states``: how many are in the sample, and
+    the sizes of their orbits, added up; (0, 0) where there is no symmetry."""
+    sums = (ctypes.c_uint64 * 2)()
+    if kernel.weigh is not None:
+        kernel.weigh(rows, count, (1 << _bits(states)) - 1, ctypes.addressof(sums))
+    return sums[0], sums[1]
+
+
+def added(some: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """What :func:`weighed` gives for all of them."""
+    pairs = list(some)
+    return sum(count for count, _ in pairs), sum(total for _, total in pairs)
+
+
+def _bits(states: int) -> int:
+    """Of a fingerprint that are 0 where the state is in the sample."""
+    return max(0, (states // SAMPLE).bit_length() - 1)

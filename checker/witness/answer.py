@@ -68,7 +68,8 @@ class Progress:
     """How far a running exploration came; ``memory`` in bytes, ``seconds`` since its start.
 
     ``phase``: what is done after the search is over, such as ``liveness: total_order``;
-    ``forecast``: of the search, where there is one.
+    ``forecast``: of the search, where there is one; ``news``: ``phase`` is something that has
+    happened, which nobody should miss.
     """
 
     states: int
@@ -78,6 +79,7 @@ class Progress:
     memory: int
     phase: str = ""
     forecast: Forecast | None = None
+    news: bool = False
 
 
 Listener = Callable[[Progress], None]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-WITHOUT_JAVA = {"test_barrier", "test_folder", "test_mesh", "test_shuffle"}
+WITHOUT_JAVA = {"test_barrier", "test_folder", "test_mesh", "test_pulse", "test_shuffle"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -6,6 +6,7 @@ import secrets
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,6 +21,7 @@ from checker.exploration.conclude import conclude
 from checker.exploration.kept import begin
 from checker.exploration.run_folder import RunFolder
 from checker.kernels.image import KernelImage, build
+from checker.reductions.plan import NOTHING, Plan
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import Answer, Limits
 
@@ -59,10 +61,11 @@ def outcome(job: Job) -> Outcome:
             problem = task.exception(120)
             if problem is not None and not isinstance(problem, Broken):
                 raise problem
-        seen = [task.result()[0] for task in tasks]
+        done = [task.result() for task in tasks]
+    seen = [outcome for outcome, _ in done]
     assert all(one.found == seen[0].found for one in seen)
     assert all(one.stopped == seen[0].stopped for one in seen)
-    return seen[0]
+    return replace(barrier.together(done), efforts=())
 
 
 def job_of(
@@ -83,9 +86,10 @@ def answer(
     shards: int,
     limits: Limits,
     commit_every: float = 0.0,
+    plan: Plan = NOTHING,
 ) -> Answer:
     """What the engine answers, from the start or from what ``folder`` has."""
-    image = build(system)
+    image = build(system, plan)
     kept = RunFolder(str(folder), image.shape.words)
     if kept.latest() is None:
         kept = begun(folder, system, image)

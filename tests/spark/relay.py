@@ -17,6 +17,7 @@ from checker.engines.spark.stages import Luggage
 from checker.exploration.conclude import conclude
 from checker.exploration.run_folder import RunFolder
 from checker.kernels.image import build
+from checker.reductions.plan import NOTHING, Plan
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import Answer, Limits
 from tests.spark.gang import begun, job_of
@@ -75,9 +76,10 @@ def answer(
     shards: int,
     limits: Limits,
     between: Between = lambda level: None,
+    plan: Plan = NOTHING,
 ) -> Answer:
     """What the engine answers, from the start or from what ``folder`` has."""
-    image = build(system)
+    image = build(system, plan)
     kept = RunFolder(str(folder), image.shape.words)
     if kept.latest() is None:
         kept = begun(folder, system, image)

@@ -289,7 +289,7 @@ def test_a_word_now_and_then_does_not_lengthen_the_greeting(
 def answer(called: Greeting, line: socket.socket) -> int:
     """As a task answers that hangs up where it does not know the caller."""
     try:
-        return called.answer(line)
+        return called.answer(line)[0]
     except Stranger:
         line.shutdown(socket.SHUT_RDWR)
         raise
@@ -369,6 +369,121 @@ def test_a_mirror_is_not_let_in() -> None:
     one.close()
     thread.join()
     other.close()
+
+
+# ---- somebody in between ----------------------------------------------------------------------
+
+Message = tuple[bytes, bytes]
+"""A signature, and what was said, as they travel."""
+Meddling = Callable[[int, Message], list[Message]]
+"""What somebody in between makes of a message, given its number."""
+
+
+def exactly(line: socket.socket, size: int) -> bytes:
+    heard = b""
+    while len(heard) < size:
+        more = line.recv(size - len(heard))
+        if not more:
+            raise EOFError
+        heard += more
+    return heard
+
+
+def frame(line: socket.socket) -> bytes:
+    """A message as :mod:`multiprocessing.connection` sends it, if it is a small one."""
+    return exactly(line, *struct.unpack("!i", exactly(line, 4)))
+
+
+def between(door: socket.socket, real: Address, meddling: Meddling) -> None:
+    """Takes a call for ``real``, and carries everything; what the caller says after the greeting
+    goes through ``meddling``."""
+    caller, called = door.accept()[0], socket.create_connection(real, 30)
+
+    def back() -> None:
+        with contextlib.suppress(OSError):
+            while more := called.recv(1 << 16):
+                caller.sendall(more)
+
+    with caller, called, contextlib.suppress(OSError, EOFError):
+        answers = threading.Thread(target=back, daemon=True)
+        answers.start()
+        called.sendall(exactly(caller, NONCE + NUMBER + PROOF))
+        for number in range(1 << 30):
+            for message in meddling(number, (frame(caller), frame(caller))):
+                for part in message:
+                    called.sendall(struct.pack("!i", len(part)) + part)
+
+
+@contextlib.contextmanager
+def meddled(meddling: Meddling) -> Iterator[list[Mesh]]:
+    """Two tasks, the second of which reaches the first through somebody in between."""
+    with socket.create_server((HOST, 0)) as door:
+        real, known = gather(2), (HOST, int(door.getsockname()[1]))
+
+        def meet_of(index: int) -> Callable[[Address], list[Address]]:
+            def meet(mine: Address) -> list[Address]:
+                addresses = real(index)(mine)
+                if index == 1:
+                    args = (door, addresses[0], meddling)
+                    threading.Thread(target=between, args=args, daemon=True).start()
+                return [known, addresses[1]]
+
+            return meet
+
+        with ThreadPoolExecutor(2) as pool:
+            tasks = [pool.submit(Mesh, i, 2, TOKEN, HOST, meet_of(i)) for i in range(2)]
+            both = [task.result(60) for task in tasks]
+        yield both
+        for task in both:
+            task.hang_up()
+
+
+def test_somebody_in_between_who_changes_nothing_changes_nothing() -> None:
+    with meddled(lambda number, message: [message]) as (first, second):
+        for word in (b"one", b"two", b"three"):
+            second.send(0, word)
+        assert heard(first, 3) == [(1, b"one"), (1, b"two"), (1, b"three")]
+
+
+FORGED: dict[str, Meddling] = {
+    "changed": lambda n, m: [(m[0], m[1][:-1] + b"!")],
+    "signed by another": lambda n, m: [(secrets.token_bytes(PROOF), m[1])],
+    "said twice": lambda n, m: [m, m],
+    "left out": lambda n, m: [] if n == 0 else [m],
+    "in another order": lambda n, m: [(m[0], b"two"), (m[0], b"one")],
+    "a goodbye": lambda n, m: [(m[0], b"")],
+    "one more": lambda n, m: [m, (m[0], b"one more")],
+}
+
+
+@pytest.mark.parametrize("meddling", FORGED.values(), ids=FORGED)
+def test_what_somebody_in_between_says_is_not_heard(meddling: Meddling) -> None:
+    words: list[tuple[int, bytes]] = []
+
+    def listen(task: Mesh) -> None:
+        while True:
+            words.extend(heard(task, 1))
+
+    with meddled(meddling) as (first, second):
+        second.send(0, b"one")
+        second.send(0, b"two")
+        with pytest.raises(Broken, match="somebody else speaks on the connection to task 1"):
+            listen(first)
+    assert words in ([], [(1, b"one")])
+
+
+def test_what_a_task_says_can_not_be_said_back_to_it() -> None:
+    """Each direction has a key of its own."""
+    token = Greeting.among(TOKEN, 1, "room"), Greeting.among(TOKEN, 0, "room")
+    one, other = socket.socketpair()
+    with one, other, ThreadPoolExecutor(1) as pool:
+        answered = pool.submit(token[1].answer, other)
+        caller = token[0].call(one, 0)
+        who, called = answered.result(30)
+    assert who == 1
+    signature = caller.sent.next(b"word")
+    assert not caller.received.fits(signature, b"word")
+    assert called.received.fits(signature, b"word")
 
 
 # ---- who can't join ---------------------------------------------------------------------------

@@ -14,19 +14,23 @@ import pytest
 from checker.engines import native
 from checker.engines.spark import head, keeper, shuffle, stages
 from checker.engines.spark.job import STOP
-from checker.exploration import shard_cache
+from checker.exploration import shard_cache, spared
 from checker.exploration.run_folder import Part, RunFolder
 from checker.exploration.shard_cache import LOCK, STATE, ShardCache
+from checker.exploration.spared import SAMPLE
 from checker.kernels.image import build
 from checker.kernels.jit import compile_image
+from checker.reductions.choose import VERDICTS, choose
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import INTERRUPTED, Limits
 from tests.agreement.test_random_systems import system_of, whole
 from tests.kernels.models import two_phase
 from tests.kernels.test_models import COUNTS
+from tests.spark import gang
 from tests.spark.gang import begun, job_of
 from tests.spark.relay import Relay, answer, outcome
 from tests.spark.test_barrier import compare, expected_of
+from tests.spark.test_liveness_in_shards import made
 
 LARGE = max(COUNTS, key=lambda entry: entry[1])
 
@@ -117,10 +121,37 @@ def test_interrupt(tmp_path: Path) -> None:
 def test_memory_limit(tmp_path: Path) -> None:
     system = two_phase(6)  # more than the first table has room for
     seen = answer(system, tmp_path / "run", 2, Limits(memory=1))
-    assert seen.stopped == "the memory limit of 0 bytes was reached"
+    assert seen.stopped == "the memory limit of 1 bytes was reached: 0 for each of 2 shards"
     compare(
         answer(system, tmp_path / "run", 2, Limits()), native.explore(system, Limits(), threads=1)
     )
+
+
+def test_the_limit_of_states_is_named_as_it_was_applied(tmp_path: Path) -> None:
+    system = two_phase(4)
+    for how in (answer, gang.answer):
+        found = how(system, tmp_path / how.__module__, 2, Limits(max_states=100))
+        states, depth = found.distinct_states, found.depth
+        assert states > 100
+        assert found.stopped == (
+            f"the limit of 100 states was reached: there are {states:,} at the end of level {depth}"
+        )
+
+
+@pytest.mark.parametrize("sample", [SAMPLE, 1 << 6], ids=["all", "a sample"])
+@pytest.mark.parametrize("limits", [Limits(), Limits(max_depth=5)], ids=["whole", "bounded"])
+def test_what_reductions_spare_is_the_same(
+    limits: Limits, sample: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spared, "SAMPLE", sample)
+    system = made("oracles/two_phase.bcast::five")
+    plan = choose(system, "auto", VERDICTS)
+    expected = native.explore(system, limits, plan=plan, threads=1).reduced
+    assert expected.without is not None and expected.without > 0
+    for how in (answer, gang.answer):
+        for shards in (1, 3):
+            folder = tmp_path / f"{how.__module__}-{shards}"
+            assert how(system, folder, shards, limits, plan=plan).reduced == expected
 
 
 def test_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -314,6 +315,31 @@ def test_executors_are_waited_for(comings: tuple[float, ...], wanted: int, slots
     clock = Clock(*comings)
     assert slots.settled(clock.count, wanted, 30, clock, clock.sleep) == slots_then
     assert clock.now <= 31
+
+
+def test_the_seconds_without_executors_are_those_that_passed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """And not those that were left of the user's patience."""
+    some: Any = None
+    clock = iter([100.0, 138.2])
+    monkeypatch.setattr(slots, "is_dynamic", lambda spark: False)
+    monkeypatch.setattr(slots, "_wanted", lambda spark: 0)
+    monkeypatch.setattr(slots, "settled", lambda *given: 0)
+    monkeypatch.setattr(slots, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    there = type("Spark", (), {"sparkContext": some})()
+    with pytest.raises(SpecError) as error:
+        slots.count_slots(there, Cluster("spark://far:7077"), False, 45.0)
+    (found,) = error.value.diagnostics
+    assert found.code == "E024"
+    assert found.message == "spark://far:7077 gave us nothing to run on within 38 s"
+
+
+@pytest.mark.parametrize("seconds", ["soon", "0", "-1", "nan", "inf"])
+@pytest.mark.parametrize("name", [session.PATIENCE_KEY, session.SILENCE_KEY])
+def test_settings_of_our_own_are_numbers_of_seconds(name: str, seconds: str) -> None:
+    said = refused(Cluster("local[1]", {name: seconds}))
+    assert said.startswith(f"E029: {name} is a number of seconds, not {seconds!r}")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ import pickle
 import resource
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -31,6 +31,7 @@ from checker.exploration.backwards import compiled
 from checker.exploration.findings import Findings, Report
 from checker.exploration.run_folder import Part, RunFolder
 from checker.exploration.shard import Shard
+from checker.exploration.spared import added, weighed
 from checker.exploration.store import OutOfMemory
 from checker.witness.answer import INTERRUPTED
 
@@ -80,7 +81,7 @@ class Task:
                 mine = [p for p in levels.get(depth, []) if self.job.overlaps(p, self.index)]
                 self.shard.restore(depth, (b for part in mine for b in folder.read(part)))
         except OutOfMemory as error:
-            self._trouble = str(error)
+            self._trouble = self.job.no_room(error)
 
     def _begin(self) -> tuple[Findings, dict[int, list[Part]]]:
         """What is committed."""
@@ -105,7 +106,10 @@ class Task:
             self._count(self._written(course.complete.depth))
             self._commit()
         course.total = replace(course.total, broken=course.total.broken or self._broken)
-        return course.outcome(time.monotonic() - self._started)
+        outcome = course.outcome(time.monotonic() - self._started)
+        rows, states = self.shard.crew.rows.address, course.total.states
+        mine = weighed(self.shard.kernel, rows, self.shard.crew.count, states)
+        return replace(outcome, orbits=mine)
 
     # -- a level --------------------------------------------------------------------------------
 
@@ -141,7 +145,7 @@ class Task:
                 try:
                     begin = shard.expand(begin, end, SLICE)
                 except OutOfMemory as error:
-                    self._trouble = str(error)
+                    self._trouble = self.job.no_room(error)
             over = begin == end or self._trouble is not None
             self._send_out(1 if over else shard.cap // 2)
             if over:
@@ -188,7 +192,7 @@ class Task:
             try:
                 self.shard.take(rows)
             except OutOfMemory as error:
-                self._trouble = str(error)
+                self._trouble = self.job.no_room(error)
 
     # -- between levels -------------------------------------------------------------------------
 
@@ -276,7 +280,7 @@ def _said(error: OSError, folder: RunFolder) -> str:
 def in_task(job: Job, index: int, host: str, meet: Meet) -> tuple[Outcome, Effort]:
     """The whole run as task ``index`` sees it, on ``host``."""
     started = time.monotonic()
-    with Mesh(index, job.shards, job.token, host, meet) as mesh:
+    with Mesh(index, job.shards, job.key, host, meet) as mesh:
         task = Task(job, index, mesh)
         task.restore()
         outcome = task.run()
@@ -301,16 +305,24 @@ def as_stage(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
             said = [json.loads(text) for text in context.allGather(json.dumps(mine))]
             return [(str(where), int(port)) for where, port in said]
 
-        yield rows_of(in_task(job, index, host, meet))
+        with job.beat.of(index):
+            done = in_task(job, index, host, meet)
+        yield rows_of(done)
 
     return stage
 
 
-def run(session: Session, job: Job) -> Outcome:
-    """The whole run, from the last commit; raises what Spark raises, and :class:`TooFew`."""
+def run(session: Session, job: Job, watch: Callable[[], object]) -> Outcome:
+    """The whole run, from the last commit; raises what Spark and ``watch`` raise, and
+    :class:`TooFew`."""
     frame = session.spark.range(0, job.shards, 1, job.shards)
     stage = frame.mapInArrow(as_stage(job), f"{ANSWER} binary", barrier=True)
     with enough(session, job.shards):
-        rows = session.run(stage.collect)
-    done: list[tuple[Outcome, Effort]] = [pickle.loads(row[0]) for row in rows]
-    return replace(done[0][0], efforts=tuple(effort for _, effort in done))
+        rows = session.run(stage.collect, watch=watch)
+    return together([pickle.loads(row[0]) for row in rows])
+
+
+def together(done: Sequence[tuple[Outcome, Effort]]) -> Outcome:
+    """What all tasks have to say."""
+    orbits = added(outcome.orbits or (0, 0) for outcome, _ in done)
+    return replace(done[0][0], efforts=tuple(effort for _, effort in done), orbits=orbits)

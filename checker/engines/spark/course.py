@@ -128,7 +128,8 @@ class Course:
             found.maybe_cyclic = True
         self.complete = copy.deepcopy(found)
         if limits.max_states is not None and total.states >= limits.max_states and total.fresh:
-            self.stopped = limits.no_more_states
+            many = f"{total.states:,} at the end of level {found.depth}"
+            self.stopped = f"{limits.no_more_states}: there are {many}"
         elif found.enough(job.system, limits) and total.fresh:
             self.stopped = DECIDED
 

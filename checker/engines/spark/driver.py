@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.engines.spark import barrier, probe, shuffle
@@ -18,7 +18,8 @@ from checker.engines.spark.grounds import Grounds
 from checker.engines.spark.job import STOP, Job, Outcome
 from checker.engines.spark.masters import shown
 from checker.engines.spark.mesh import Unmeshed
-from checker.engines.spark.session import Session, open_session
+from checker.engines.spark.pulse import Beat, Listening, Overdue, Silent
+from checker.engines.spark.session import SHORTEST, Session, open_session
 from checker.engines.spark.slots import TooFew, require_barrier, why_no_barrier
 from checker.engines.spark.watch import Watch
 from checker.exploration.backwards import Finder, compiled, path_to
@@ -27,6 +28,7 @@ from checker.exploration.explored import Explored, Unfinished
 from checker.exploration.findings import Best
 from checker.exploration.kept import using
 from checker.exploration.run_folder import Part, RunFolder
+from checker.exploration.spared import added, weighed
 from checker.exploration.trimming import Trimming
 from checker.kernels.image import KernelImage, build
 from checker.reductions.plan import NOTHING, Plan
@@ -47,7 +49,8 @@ COMMIT_EVERY = 30.0
 ATTEMPTS = 4
 """So often in a row a run may fail without having come further."""
 STOPPING = 10.0
-"""Seconds in which a run that was interrupted may still write down what it has."""
+"""Seconds in which a run that was interrupted, or whose time is over, may still write down what it
+has."""
 WORTH_IT = 200_000
 """Levels of fewer states are looked through by the driver itself."""
 
@@ -69,15 +72,40 @@ def explore(
     Raises :class:`SpecError` where the cluster, or the folder, can't be used, ``Unsupported``
     where native code can't take the system.
     """
-    image = build(system, plan)
-    with ThreadPoolExecutor(1) as pool:
+    started, image = time.monotonic(), build(system, plan)
+    with ThreadPoolExecutor(1) as pool, ExitStack() as stack:
         pool.submit(compiled, image)  # while Java starts
-        with _session(cluster) as session:
-            probe.require_elsewhere(session, folder)
-            run = Run(system, image, limits, cluster, folder, session, listener)
+        session = _entered(stack, cluster, folder, limits, started)
+        run = Run(system, image, limits, cluster, folder, session, listener, started=started)
+        if session is None:
+            outcome = run.cancelled(limits.no_more_time, "the session was not there in time")
+        else:
             outcome = run.outcome(run.job(commit_every, all_states))
-            answer = conclude(NAME, run.explored(outcome))
-            return replace(answer, remarks=(*answer.remarks, *run.remarks))
+        answer = conclude(NAME, run.explored(outcome))
+        return replace(answer, remarks=(*answer.remarks, *run.remarks))
+
+
+def _entered(
+    stack: ExitStack, cluster: Cluster, folder: RunFolder, limits: Limits, started: float
+) -> Session | None:
+    """A session that ends with ``stack``, on a cluster that has what a run needs; ``None`` where
+    the time of the run is over before.  Raises :class:`SpecError`."""
+
+    def left() -> float:
+        assert limits.timeout is not None
+        return limits.timeout - (time.monotonic() - started)
+
+    bounded = limits.timeout is not None
+    try:
+        session = stack.enter_context(_session(cluster, left() if bounded else None))
+        if bounded:
+            session = replace(session, patience=max(min(session.patience, left()), SHORTEST))
+        probe.require_elsewhere(session, folder)
+    except SpecError:
+        if bounded and left() <= 0:
+            return None
+        raise
+    return None if bounded and left() <= 0 else session
 
 
 _held: tuple[ExitStack, dict[str, Session]] | None = None
@@ -96,62 +124,83 @@ def holding() -> Iterator[None]:
 
 
 @contextmanager
-def _session(cluster: Cluster) -> Iterator[Session]:
+def _session(cluster: Cluster, seconds: float | None) -> Iterator[Session]:
+    """``seconds``: that are left for it."""
     if _held is None:
-        with open_session(cluster) as session:
+        with open_session(cluster, seconds=seconds) as session:
             yield session
         return
     stack, known = _held
     key = str(cluster)
     if key not in known:
-        known[key] = stack.enter_context(open_session(cluster))
+        known[key] = stack.enter_context(open_session(cluster, seconds=seconds))
     yield known[key]
 
 
 @dataclass
 class Run:
-    """One run on an open session; ``remarks``: what the report says about how it was made."""
+    """One run on an open session (``None``: it has come to nothing); ``remarks``: what the report
+    says about how it was made; ``started``: on the clock of ``time.monotonic``."""
 
     system: TransitionSystem
     image: KernelImage
     limits: Limits
     cluster: Cluster
     folder: RunFolder
-    session: Session
+    session: Session | None
     listener: Listener | None
     remarks: tuple[str, ...] = ()
+    started: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
-        self.started = time.monotonic()
         self._states = 0
+        self._groups = 0
+
+    @property
+    def there(self) -> Session:
+        """The session."""
+        assert self.session is not None, "a run that goes on has one"
+        return self.session
+
+    @property
+    def _left(self) -> float | None:
+        """Seconds until the time limit."""
+        timeout = self.limits.timeout
+        return None if timeout is None else timeout - (time.monotonic() - self.started)
+
+    @property
+    def _is_late(self) -> bool:
+        left = self._left
+        return left is not None and left <= 0
 
     # -- how it is made -------------------------------------------------------------------------
 
     def job(self, commit_every: float, all_states: bool) -> Job:
         """What all tasks are given."""
-        timeout = self.limits.timeout
+        left = self._left
         return Job(
             system=self.system,
             image=self.image,
             folder=self.folder,
-            shards=self.cluster.shards or self.session.slots,
+            shards=self.cluster.shards or self.there.slots,
             limits=self.limits,
             token=secrets.token_bytes(32),
-            deadline=None if timeout is None else time.time() + timeout,
+            deadline=None if left is None else time.time() + left,
             commit_every=commit_every,
             all_states=all_states,
+            silence=self.there.silence,
         )
 
     def exchange(self, shards: int) -> tuple[Exchange, str]:
         """Which exchange is used, and why; raises :class:`SpecError` where it can't be."""
         match self.cluster.exchange:
             case Exchange.BARRIER:
-                require_barrier(self.session, shards)
+                require_barrier(self.there, shards)
                 return Exchange.BARRIER, "as asked for"
             case Exchange.SHUFFLE:
                 return Exchange.SHUFFLE, "as asked for"
             case Exchange.AUTO:
-                why = why_no_barrier(self.session, shards)
+                why = why_no_barrier(self.there, shards)
                 if why is None:
                     return Exchange.BARRIER, "all tasks fit at once"
                 return Exchange.SHUFFLE, why
@@ -167,24 +216,59 @@ class Run:
         with Watch(self.folder, self.listener, self.started):
             while True:
                 try:
+                    self._claim(first=reached < 0)
                     outcome = self._attempt(job, exchange)
                     self._efforts(outcome)
                     return outcome
                 except (SpecError, Unsupported):
                     raise
                 except KeyboardInterrupt:
-                    return self._cancelled()
+                    return self.cancelled(INTERRUPTED, "not all tasks ended in time")
+                except Overdue:
+                    why = f"not all tasks ended within {STOPPING:g} s of the time limit"
+                    return self.cancelled(self.limits.no_more_time, why)
+                except _Unkept as unkept:
+                    return self.cancelled(f"the run can't be kept: {unkept}", "")
                 except Exception as problem:
-                    keep(problem, self.session.log)
+                    keep(problem, self.there.log)
                     _require_supported(problem)
                     depth = self._reached()
                     failures = failures + 1 if depth <= reached else 1
                     reached = max(reached, depth)
-                    ended = ENDED if self.session.has_ended else None
+                    ended = ENDED if self.there.has_ended else None
                     if ended or failures >= ATTEMPTS:
-                        raise failed(problem, self.session.log, "the run failed", ended) from None
+                        raise failed(problem, self.there.log, "the run failed", ended) from None
                     exchange = self._otherwise(problem, exchange)
-                    self._remark(f"gone on from level {depth} after: {root_cause(problem)}")
+                    self._again(problem, depth)
+
+    def _claim(self, *, first: bool) -> None:
+        """What is left of earlier attempts can't commit any more.  Raises :class:`SpecError`
+        (E014), and where it is not the first attempt :class:`_Unkept`."""
+        if first:
+            with using(self.folder.location):
+                self.folder.claim()
+            return
+        try:
+            self.folder.claim()
+        except OSError as error:
+            raise _Unkept(f"{error.filename or self.folder.location}: {error.strerror}") from None
+
+    def _again(self, problem: Exception, depth: int) -> None:
+        """Says that the run begins again, from level ``depth``, and why."""
+        why = root_cause(problem)
+        self._remark(f"gone on from level {depth} after: {why}")
+        self._news(f"{why}; going on from level {depth}")
+
+    def _lost(self, silent: Silent) -> None:
+        """Says that somebody is not heard from, and that another one does the same again."""
+        self._remark(f"again after: {silent}")
+        self._news(str(silent))
+
+    def _news(self, words: str) -> None:
+        """Something that nobody should miss."""
+        if self.listener is not None:
+            seconds = time.monotonic() - self.started
+            self.listener(Progress(0, 0, 0, seconds, 0, words, news=True))
 
     def _otherwise(self, problem: Exception, exchange: Exchange) -> Exchange:
         """How to go on after ``problem``; raises :class:`SpecError` (E025) where that is not as
@@ -225,8 +309,11 @@ class Run:
     def _attempt(self, job: Job, exchange: Exchange) -> Outcome:
         """One attempt from the last commit.  Raises what Spark raises, and ``KeyboardInterrupt``
         where the run does not end by itself soon after an interrupt."""
-        with ThreadPoolExecutor(1) as pool:
-            made = pool.submit(self._whole, job, exchange)
+        shards, slots = job.shards, self.there.slots
+        together = shards <= slots and not self.there.dynamic
+        listening = Listening(job.beat, shards, together=together, until=self._until())
+        with listening as heard, ThreadPoolExecutor(1) as pool:
+            made = pool.submit(self._whole, job, exchange, heard)
             try:
                 outcome = made.result()
             except KeyboardInterrupt:
@@ -234,7 +321,7 @@ class Run:
                 try:
                     outcome = made.result(STOPPING)
                 except BaseException:
-                    self.session.cancel_all()
+                    self.there.cancel_all()
                     raise KeyboardInterrupt from None
         if outcome.broken is not None:
             return self._unkept(outcome, outcome.broken)
@@ -249,21 +336,36 @@ class Run:
             raise SpecError((Diagnostic("E014", message, hint="make room, and --resume the run"),))
         return replace(outcome, stopped=f"the run can't be kept: {why}")
 
-    def _whole(self, job: Job, exchange: Exchange) -> Outcome:
+    def _whole(self, job: Job, exchange: Exchange, heard: Listening) -> Outcome:
         match exchange:
             case Exchange.SHUFFLE:
-                return shuffle.run(self.session, job)
+                return shuffle.run(self.there, job, heard.check)
             case _:
-                return barrier.run(self.session, job)
+                return barrier.run(self.there, job, heard.check)
 
-    def _cancelled(self) -> Outcome:
-        """What is known of a run that had to be cancelled: its last commit."""
+    def _until(self) -> float | None:
+        """When tasks have to be over: soon after the time limit, on the clock of
+        ``time.monotonic``."""
+        left = self._left
+        return None if left is None else time.monotonic() + max(left, 0.0) + STOPPING
+
+    def _listening_to_parts(self, *, bounded: bool = True) -> Listening:
+        """To those who do a part of something, each time others; ``bounded``: by the time limit."""
+        self._groups += 1
+        beat = Beat.within(self.folder, self.there.silence, f"part{self._groups}")
+        return Listening(beat, until=self._until() if bounded else None)
+
+    def cancelled(self, stopped: str, why: str) -> Outcome:
+        """What is known of a run that had to be cancelled: its last commit; ``stopped``: why it is
+        not exhaustive; ``why``: why it had to be."""
         found = self.folder.latest()
         assert found is not None, "the initial states are committed"
         states = sum(part.rows for parts in self.folder.parts().values() for part in parts)
         used = 8 * self.folder.words * states
         seconds = time.monotonic() - self.started
-        return Outcome(found, found, states, found.depth, used, None, INTERRUPTED, None, seconds)
+        if why:
+            self._remark(f"{why}: what is known is what was committed, up to level {found.depth}")
+        return Outcome(found, found, states, found.depth, used, None, stopped, None, seconds)
 
     # -- what comes of it -----------------------------------------------------------------------
 
@@ -287,14 +389,46 @@ class Run:
             path_to=self._path_to,
             tell=self._tell,
             cycles=grounds.cycles,
+            orbits=lambda: outcome.orbits or self._orbits(outcome),
         )
+
+    def _orbits(self, outcome: Outcome) -> tuple[int, int]:
+        """The sizes of orbits in a sample of the states in the folder; (0, 0) where it does not
+        have all, or nobody waits for that any more."""
+        image, folder, states = self.image, self.folder, outcome.states
+        if outcome.stopped == INTERRUPTED or self._is_late:
+            return 0, 0
+        try:
+            parts = [part for level in folder.parts().values() for part in level]
+            if sum(part.rows for part in parts) != states:
+                return 0, 0
+            if states < WORTH_IT:
+                return added(weighed_part(image, folder, part, states) for part in parts)
+            return self._weighed(parts, states)
+        except OSError:
+            return 0, 0
+
+    def _weighed(self, parts: Sequence[Part], states: int) -> tuple[int, int]:
+        """By all executors."""
+        image, folder, found = self.image, self.folder, list[tuple[int, int]]()
+        try:
+            with self._listening_to_parts() as heard:
+                done = fan_out(
+                    self.there, lambda part: weighed_part(image, folder, part, states), parts, heard
+                )
+                for _, some in done:
+                    if isinstance(some, Failure):
+                        return 0, 0
+                    found.append(some)
+        except (Silent, Overdue):
+            return 0, 0
+        return added(found)
 
     def _grounds(self, outcome: Outcome) -> Grounds:
         """What liveness is decided on."""
-        limits, shards = self.limits, self.cluster.shards or self.session.slots
-        memory, deadline = limits.memory, None
-        if limits.timeout is not None:
-            deadline = time.time() + limits.timeout - (time.monotonic() - self.started)
+        limits, left = self.limits, self._left
+        shards = self.cluster.shards or (self.session.slots if self.session else 1)
+        memory, deadline = limits.memory, None if left is None else time.time() + left
         each = None if memory is None else memory // shards
         trim = Trimming(self.image, self.folder, shards, each, deadline)
 
@@ -303,7 +437,16 @@ class Run:
                 raise Unfinished(limits.no_more_time)
 
         counts = outcome.states, outcome.found.transitions
-        return Grounds(self.session, trim, limits, *counts, check_time, self._tell)
+        return Grounds(
+            self.session,
+            trim,
+            limits,
+            *counts,
+            check_time,
+            self._tell,
+            self._listening_to_parts,
+            self._lost,
+        )
 
     def _tell(self, phase: str) -> None:
         if self.listener is not None:
@@ -320,12 +463,32 @@ class Run:
         if sum(part.rows for part in parts) < WORTH_IT:
             return find(parts, words)
         found: list[Best] = []
-        for _, best in fan_out(self.session, lambda part: find([part], words), parts):
-            if isinstance(best, Failure):
-                return find(parts, words)
-            if best is not None:
-                found.append(best)
+        try:
+            with self._listening_to_parts(bounded=False) as heard:
+                for _, best in fan_out(self.there, lambda part: find([part], words), parts, heard):
+                    if isinstance(best, Failure):
+                        return find(parts, words)
+                    if best is not None:
+                        found.append(best)
+        except Silent as silent:
+            self._lost(silent)
+            return find(parts, words)
         return min(found, default=None)
+
+
+def weighed_part(image: KernelImage, folder: RunFolder, part: Part, states: int) -> tuple[int, int]:
+    """As :func:`checker.exploration.spared.weighed`, of a part."""
+    import pyarrow as pa
+
+    kernel, width, sums = compiled(image), 8 * folder.words, list[tuple[int, int]]()
+    for block in folder.read(part):
+        rows = pa.py_buffer(block)
+        sums.append(weighed(kernel, rows.address, rows.size // width, states))
+    return added(sums)
+
+
+class _Unkept(Exception):
+    """The folder can't be written any more; the message says where, and why."""
 
 
 def _require_supported(problem: Exception) -> None:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from checker.engines.spark.failures import keep, root_cause
-from checker.engines.spark.session import Session, cancel, hush, mark
+from checker.engines.spark.pulse import Beat, Listening
+from checker.engines.spark.session import LOOK, Session, cancel, hush, mark
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,20 +34,34 @@ class Failure:
     trace: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """The item with this number is on its way."""
+
+    number: int
+
+
 def fan_out(
-    session: Session, function: Callable[[T], R], items: Iterable[T]
+    session: Session,
+    function: Callable[[T], R],
+    items: Iterable[T],
+    listening: Listening | None = None,
 ) -> Iterator[tuple[int, R | Failure]]:
     """``function`` of each item, with the item's number, as the results come.
 
     Function, items and results travel as pickles (closures are fine).  What raises, dies or can't
     be pickled is a :class:`Failure`.  When the iterator is closed, or an interrupt passes through
     it, what still runs is cancelled.
+
+    ``listening``: to whoever has an item, under its number.  Raises what that raises.
     """
     hush()
+    beat = None if listening is None else listening.beat
     work = enumerate(items)
     lock = threading.Lock()
     over = threading.Event()
-    done: queue.SimpleQueue[tuple[int, R | Failure] | BaseException | None] = queue.SimpleQueue()
+    done: queue.SimpleQueue[tuple[int, R | Failure] | BaseException | _Begun | None]
+    done = queue.SimpleQueue()
     tag = f"bivalence-{uuid.uuid4().hex}"
 
     def serve() -> None:
@@ -58,7 +73,8 @@ def fan_out(
                     found = next(work, None)
                 if found is None:
                     break
-                done.put((found[0], _one(session, function, found[1])))
+                done.put(_Begun(found[0]))
+                done.put((found[0], _one(session, function, *found, beat)))
         except BaseException as problem:
             done.put(problem)
         done.put(None)
@@ -69,7 +85,7 @@ def fan_out(
     running = len(threads)
     try:
         while running:
-            found = done.get()
+            found = _next(done, listening)
             if found is None:
                 running -= 1
             elif isinstance(found, BaseException):
@@ -82,14 +98,31 @@ def fan_out(
             cancel(session.spark, tag, lambda: not any(t.is_alive() for t in threads))
 
 
+def _next(done: queue.SimpleQueue[Any], listening: Listening | None) -> Any:
+    """What comes next, beside who begins."""
+    while True:
+        if listening is not None:
+            listening.check()
+        with contextlib.suppress(queue.Empty):
+            found = done.get(timeout=LOOK)
+            if not isinstance(found, _Begun):
+                if listening is not None and isinstance(found, tuple):
+                    listening.forget(found[0])
+                return found
+            if listening is not None:
+                listening.expect(found.number)
+
+
 def _jobs(session: Session) -> int:
     return max(session.slots, AHEAD) if session.dynamic else session.slots
 
 
-def _one(session: Session, function: Callable[[T], R], item: T) -> R | Failure:
+def _one(
+    session: Session, function: Callable[[T], R], number: int, item: T, beat: Beat | None
+) -> R | Failure:
     """One job of one task; never raises but for an interrupt."""
     try:
-        payload = pickled((function, item))
+        payload = pickled((_heard(function, number, beat), item))
     except Exception as problem:
         return Failure(f"it can't be sent: {type(problem).__name__}: {problem}")
     try:
@@ -99,6 +132,18 @@ def _one(session: Session, function: Callable[[T], R], item: T) -> R | Failure:
     except Exception as problem:
         keep(problem, session.log)
         return Failure(root_cause(problem), "".join(traceback.format_exception(problem)))
+
+
+def _heard(function: Callable[[T], R], number: int, beat: Beat | None) -> Callable[[T], R]:
+    """``function``, heard from while it runs."""
+    if beat is None:
+        return function
+
+    def heard(item: T) -> R:
+        with beat.of(number):
+            return function(item)
+
+    return heard
 
 
 def task(payload: bytes) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:

@@ -8,6 +8,9 @@ A proof (HMAC-SHA-256 with the run's token) is about everything that was said, a
 and about the *room*: which tasks there are.  So what was overheard elsewhere or earlier proves
 nothing, nor does what a task of an earlier attempt says.  All messages have a fixed length, and
 all of it has to happen in a few seconds: a stranger learns nothing and costs nothing.
+
+Both have a key for each direction then, made from the token and from all that was said, which
+nobody else has and no other connection: what is sent from then on is *sealed* with it.
 """
 
 from __future__ import annotations
@@ -23,6 +26,35 @@ SECONDS = 5.0
 """So long a greeting may take."""
 NONCE, NUMBER, PROOF = 32, 4, 32
 """Bytes."""
+
+
+class Seal:
+    """Signs the messages of one direction of a connection, or checks them, in order: HMAC-SHA-256
+    of a message and its number, so that none can be changed, repeated, left out or sent back."""
+
+    def __init__(self, key: bytes) -> None:
+        self._keyed = hmac.new(key, digestmod="sha256")
+        self._count = 0
+
+    def next(self, message: bytes) -> bytes:
+        """The signature of the next message."""
+        signing = self._keyed.copy()
+        signing.update(self._count.to_bytes(8, "big"))
+        signing.update(message)
+        self._count += 1
+        return signing.digest()
+
+    def fits(self, signature: bytes, message: bytes) -> bool:
+        """Whether ``signature`` is that of the next message."""
+        return hmac.compare_digest(signature, self.next(message))
+
+
+@dataclass(frozen=True)
+class Seals:
+    """Of one side of a connection: for what it sends, and for what it receives."""
+
+    sent: Seal
+    received: Seal
 
 
 class Stranger(Exception):
@@ -47,8 +79,11 @@ class Greeting:
         """``tasks``: anything that is the same for all tasks of this attempt, and for no others."""
         return cls(token, index, hashlib.sha256(repr(tasks).encode()).digest())
 
-    def call(self, line: socket.socket, other: int) -> None:
-        """On a connection to task ``other``.  Raises :class:`Stranger`, ``OSError``."""
+    def call(self, line: socket.socket, other: int) -> Seals:
+        """On a connection to task ``other``; gives the caller's seals.
+
+        Raises :class:`Stranger`, ``OSError``.
+        """
         until = time.monotonic() + SECONDS
         theirs, mine = _heard(line, NONCE, until), secrets.token_bytes(NONCE)
         number = self.index.to_bytes(NUMBER, "big")
@@ -60,9 +95,11 @@ class Greeting:
             raise Stranger("it does not take this run's token") from None
         if not hmac.compare_digest(proof, self._proof(b"called", said)):
             raise Stranger("it does not know this run's token")
+        return Seals(self._seal(b"caller", said), self._seal(b"called", said))
 
-    def answer(self, line: socket.socket) -> int:
-        """On a connection that somebody has made; gives the caller's number.
+    def answer(self, line: socket.socket) -> tuple[int, Seals]:
+        """On a connection that somebody has made; gives the caller's number, and the seals of the
+        one who is called.
 
         Raises :class:`Stranger`, ``OSError``.
         """
@@ -74,10 +111,15 @@ class Greeting:
         if not hmac.compare_digest(proof, self._proof(b"caller", said)):
             raise Stranger("it does not know this run's token")
         line.sendall(self._proof(b"called", said))
-        return int.from_bytes(number, "big")
+        seals = Seals(self._seal(b"called", said), self._seal(b"caller", said))
+        return int.from_bytes(number, "big"), seals
 
     def _proof(self, role: bytes, said: bytes) -> bytes:
         return hmac.digest(self.token, role + said, "sha256")
+
+    def _seal(self, role: bytes, said: bytes) -> Seal:
+        """Of what the one in this role sends."""
+        return Seal(hmac.digest(self.token, b"messages of the " + role + said, "sha256"))
 
 
 def _heard(line: socket.socket, size: int, until: float) -> bytes:

@@ -3,11 +3,12 @@ they have dropped what can't lie on a cycle (:mod:`checker.exploration.cycles`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from checker.engines.spark.fan_out import Failure, fan_out
+from checker.engines.spark.pulse import Listening, Overdue, Silent
 from checker.engines.spark.session import Session
 from checker.exploration.backwards import compiled, loaded
 from checker.exploration.cycles import Levels, Remainder, trimmed
@@ -31,15 +32,18 @@ ATTEMPTS = 4
 @dataclass(frozen=True)
 class Grounds:
     """``states``, ``steps``: of the whole run; ``check_time``: raises ``Unfinished`` where the time
-    is over; ``tell``: says what is done now."""
+    is over; ``tell``: says what is done now; ``listening``: to those who do some of it;
+    ``lost``: says who was not heard from any more."""
 
-    session: Session
+    session: Session | None
     trim: Trimming
     limits: Limits
     states: int
     steps: int
     check_time: Callable[[], None]
     tell: Callable[[str], None]
+    listening: Callable[[], Listening]
+    lost: Callable[[Silent], None]
 
     def whole(self) -> Store:
         """All states, here.  Raises :class:`Unfinished`."""
@@ -109,12 +113,12 @@ class Grounds:
         """What steps give; those that fail are done again.  Raises :class:`Unfinished`."""
         if sum(step.weight for step in steps) < WORTH_IT:
             return [step.do(self.trim) for step in steps]
-        trim, done = self.trim, dict[int, Any]()
+        done = dict[int, Any]()
         left = list(range(len(steps)))
         for _ in range(ATTEMPTS):
             reason = ""
             given = [steps[number] for number in left]
-            for at, result in fan_out(self.session, lambda step: step.do(trim), given):
+            for at, result in self._given(given):
                 if isinstance(result, Failure):
                     reason = result.reason
                 else:
@@ -124,3 +128,17 @@ class Grounds:
                 return [done[number] for number in range(len(steps))]
             self.check_time()
         raise Unfinished(f"cycles can't be looked for: {reason}")
+
+    def _given(self, steps: Sequence[Step]) -> Iterator[tuple[int, Any]]:
+        """What steps give on the executors, with their numbers, as far as they give anything.
+        Raises :class:`Unfinished`."""
+        trim, session = self.trim, self.session
+        assert session is not None, "somebody has explored all of it"
+        try:
+            with self.listening() as heard:
+                yield from fan_out(session, lambda step: step.do(trim), steps, heard)
+        except Silent as silent:
+            self.lost(silent)
+            yield -1, Failure(str(silent))
+        except Overdue:
+            raise Unfinished(self.limits.no_more_time) from None

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hmac
 import pickle
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from checker.engines.spark.pulse import SILENCE, Beat
 from checker.exploration.findings import Best, Findings
 from checker.exploration.run_folder import Part, RunFolder
+from checker.exploration.store import OutOfMemory
 from checker.kernels.image import KernelImage
 from checker.properties.steady import followed
 from checker.system.ir import PropertyKind, TransitionSystem
@@ -29,7 +32,8 @@ class Job:
 
     ``token``: what only tasks of this run know; ``deadline``: in seconds of ``time.time``, or
     ``None``; ``commit_every``: seconds between commits; ``all_states``: the folder is to have all
-    levels when the run is over, whatever comes of it.
+    levels when the run is over, whatever comes of it; ``silence``: seconds after which a task that
+    is not heard from is given up.
     """
 
     system: TransitionSystem
@@ -41,6 +45,17 @@ class Job:
     deadline: float | None
     commit_every: float
     all_states: bool
+    silence: float = SILENCE
+
+    @property
+    def beat(self) -> Beat:
+        """How its tasks are heard from."""
+        return Beat.within(self.folder, self.silence)
+
+    @property
+    def key(self) -> bytes:
+        """What only tasks of this attempt know: an attempt begins with a claim of the folder."""
+        return hmac.digest(self.token, (self.folder.writer or "").encode(), "sha256")
 
     @property
     def names(self) -> list[str]:
@@ -52,6 +67,13 @@ class Job:
         """Bytes for each shard."""
         limit = self.limits.memory
         return None if limit is None else limit // self.shards
+
+    def no_room(self, error: OutOfMemory) -> str:
+        """Why a shard has no room, in words: the limit is that of the run, divided among them."""
+        if self.memory is None or not str(error).startswith("the memory limit"):
+            return str(error)
+        whole, each = f"{self.limits.memory:,} bytes", f"{self.memory:,} for each"
+        return f"the memory limit of {whole} was reached: {each} of {self.shards} shards"
 
     def overlaps(self, part: Part, shard: int) -> bool:
         """Whether a part may have states that ``shard`` owns."""
@@ -94,7 +116,9 @@ class Outcome:
     """What all tasks together found; the fields are those of ``Explored``.
 
     ``complete``: the findings that the states in the folder go with; ``broken``: why the folder
-    can't be written; ``seconds``: of the search itself; ``efforts``: what it took.
+    can't be written; ``seconds``: of the search itself; ``efforts``: what it took; ``orbits``: as
+    :func:`checker.exploration.spared.weighed` gives it for what one task has, or all (``None``:
+    nobody has looked).
     """
 
     found: Findings
@@ -107,6 +131,7 @@ class Outcome:
     broken: str | None
     seconds: float
     efforts: tuple[Effort, ...] = ()
+    orbits: tuple[int, int] | None = None
 
 
 def rows_of(what: object) -> pyarrow.RecordBatch:

@@ -74,7 +74,7 @@ class Keeper:
             try:
                 self._catch_up(have, more)
             except OutOfMemory as error:
-                self.trouble = str(error)
+                self.trouble = self.job.no_room(error)
         return True
 
     def as_shard(self, sent: int, most: int) -> Shard:
@@ -120,7 +120,7 @@ class Keeper:
             try:
                 self.shard.take(block)
             except OutOfMemory as error:
-                self.trouble = str(error)
+                self.trouble = self.job.no_room(error)
 
     def complete(self) -> None:
         """All of them have come; the next level is the shard's last one now."""

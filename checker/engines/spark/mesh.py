@@ -3,7 +3,8 @@
 A connection is TCP, on the executor's own address, and carries messages with their length, as
 :mod:`multiprocessing.connection` does.  Before that both sides have to prove that they belong to
 the run (:mod:`checker.engines.spark.greeting`), within a time limit, so that a stranger neither
-gets in nor holds anybody up.
+gets in nor holds anybody up.  Each message comes behind its signature, and nobody sees it before
+that was checked: what a task unpickles was said by another task of the run, to it, just now.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
 from types import TracebackType
 
-from checker.engines.spark.greeting import Greeting, Stranger
+from checker.engines.spark.greeting import PROOF, Greeting, Seals, Stranger
 
 JOIN_SECONDS = 30.0
 """So long all tasks of a run have to find one another."""
@@ -64,6 +65,7 @@ class Mesh:
     ) -> None:
         self.index, self.size = index, size
         self._links: dict[int, Connection] = {}
+        self._seals: dict[int, Seals] = {}
         self._ready = threading.Condition()
         self._joined = self._over = False
         self._guests = threading.Semaphore(GUESTS)
@@ -121,7 +123,7 @@ class Mesh:
         """Calls all tasks of a smaller number, and waits for the calls of the others."""
         until = time.monotonic() + JOIN_SECONDS
         for other in range(self.index):
-            self._keep(other, self._call(other, addresses[other], until))
+            self._keep(other, *self._call(other, addresses[other], until))
         with self._ready:
             there = self._ready.wait_for(
                 lambda: len(self._links) == self.size - 1, max(0.0, until - time.monotonic())
@@ -132,13 +134,12 @@ class Mesh:
             where = f"task {self.index} ({addresses[self.index][0]})"
             raise Unmeshed(f"{where} was not called by {names} within {JOIN_SECONDS:g} s")
 
-    def _call(self, other: int, address: Address, until: float) -> socket.socket:
+    def _call(self, other: int, address: Address, until: float) -> tuple[socket.socket, Seals]:
         while True:
             line = None
             try:
                 line = socket.create_connection(address, max(until - time.monotonic(), 0.001))
-                self._greeting.call(line, other)
-                return line
+                return line, self._greeting.call(line, other)
             except (OSError, Stranger) as problem:
                 why = str(problem)
                 if line is not None:
@@ -162,15 +163,15 @@ class Mesh:
     def _examine(self, line: socket.socket) -> None:
         """Lets a caller in that belongs to the run."""
         try:
-            who = self._greeting.answer(line)
+            who, seals = self._greeting.answer(line)
         except (OSError, Stranger):
             line.close()
         else:
-            self._keep(who, line)
+            self._keep(who, line, seals)
         finally:
             self._guests.release()
 
-    def _keep(self, other: int, line: socket.socket) -> None:
+    def _keep(self, other: int, line: socket.socket, seals: Seals) -> None:
         """From now on there are messages on this connection, which take the time they need."""
         line.settimeout(None)
         line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -181,7 +182,7 @@ class Mesh:
             before = self._links.pop(other, None)  # it has not noticed that we let it in
             if before is not None:
                 before.close()
-            self._links[other] = Connection(line.detach())
+            self._links[other], self._seals[other] = Connection(line.detach()), seals
             self._ready.notify()
 
     # -- messages -------------------------------------------------------------------------------
@@ -248,7 +249,7 @@ class Mesh:
             for link in wait(list(who), PATIENCE):
                 assert isinstance(link, Connection)
                 try:
-                    message = link.recv_bytes()
+                    signature, message = link.recv_bytes(PROOF), link.recv_bytes()
                 except (OSError, EOFError):
                     if not self._over:
                         self._fail(f"task {who[link]} is gone")
@@ -257,6 +258,10 @@ class Mesh:
                 except MemoryError:
                     self._fail(f"there is no memory for what task {who[link]} sends")
                     return
+                if not self._seals[who[link]].received.fits(signature, message):
+                    self._fail(f"somebody else speaks on the connection to task {who[link]}")
+                    del who[link]
+                    continue
                 if message == GOODBYE:
                     del who[link]
                     continue
@@ -276,6 +281,7 @@ class Mesh:
                     return
                 other, message = self._outbox.popleft()
             try:
+                self._links[other].send_bytes(self._seals[other].sent.next(message))
                 self._links[other].send_bytes(message)
             except (OSError, ValueError):
                 if message != GOODBYE:

@@ -7,6 +7,7 @@ import platform
 import re
 import secrets
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
 
 PACKAGES = {"checker": "bivalence", "llvmlite": "llvmlite", "pyarrow": "pyarrow"}
 """What the executors need: as it is imported, and as it is installed."""
-
-PATIENCE = 50.0
-"""Seconds in which the executors have to answer."""
 
 TOGETHER = 0.5
 """Seconds that each task takes at least, so that they are spread over the executors."""
@@ -48,7 +46,7 @@ class Seen:
 
 def require(session: Session, folder: RunFolder | None = None) -> tuple[Seen, ...]:
     """What tasks in all slots see; raises :class:`SpecError` (E024, E026 to E029) where it is not
-    what a run needs, within a minute."""
+    what a run needs, after ``session.patience`` seconds at most."""
     seen = look(session, folder)
     problems = compared(seen, here(), session.connect)
     if problems:
@@ -97,10 +95,11 @@ def look(session: Session, folder: RunFolder | None = None) -> tuple[Seen, ...]:
         numbers = session.spark.range(0, slots, 1, slots)
         return list(numbers.mapInArrow(task, "seen string").collect())
 
+    began = time.monotonic()
     try:
-        rows = session.run(ask, PATIENCE)
+        rows = session.run(ask, session.patience)
     except TimeoutError:
-        raise no_executor(session.master, PATIENCE) from None
+        raise no_executor(session.master, time.monotonic() - began) from None
     except Exception as problem:
         raise refused(problem, session) from None
     finally:

@@ -16,9 +16,9 @@ import time
 import uuid
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,6 +27,7 @@ from checker.engines.spark import masters
 from checker.engines.spark.cluster import Cluster
 from checker.engines.spark.failures import failed
 from checker.engines.spark.java import find_java
+from checker.engines.spark.pulse import SILENCE, SILENCE_KEY
 from checker.engines.spark.slots import count_slots, is_dynamic, no_executor
 
 if TYPE_CHECKING:
@@ -40,11 +41,20 @@ PATIENCE = 45.0
 LEAST = 10.0
 """Seconds that are left for executors to come, however long the rest took."""
 
+SHORTEST = 0.1
+"""Seconds that there are at least for anything."""
+
 CLOSING = 15.0
 """Seconds in which a session has to end before its Java is killed."""
 
 AGAIN = 0.2
 """Seconds until what does not end is told so again."""
+
+LOOK = 0.2
+"""Seconds between two looks at what else there is, while a job runs."""
+
+SETTLING = 10.0
+"""Seconds in which tasks that were cancelled have to end."""
 
 PATIENCE_KEY = "spark.bivalence.patience"
 
@@ -71,7 +81,9 @@ class Session:
     """``spark``: PySpark's session; ``slots``: how many tasks run at a time; ``dynamic``: executors
     come and go; ``connect``: the driver is elsewhere; ``local``: no machine but this one;
     ``log``: where Spark's own words are; ``master``: on what;
-    ``own_python``: executors are told to use the Python of this process."""
+    ``own_python``: executors are told to use the Python of this process; ``patience``: seconds in
+    which a cluster has to do what costs nothing; ``silence``: seconds after which a task that is
+    not heard from is given up."""
 
     spark: SparkSession
     slots: int
@@ -81,13 +93,21 @@ class Session:
     log: Path
     master: str = ""
     own_python: bool = False
+    patience: float = PATIENCE
+    silence: float = SILENCE
 
-    def run(self, job: Callable[[], T], patience: float | None = None) -> T:
+    def run(
+        self,
+        job: Callable[[], T],
+        patience: float | None = None,
+        watch: Callable[[], object] = lambda: None,
+    ) -> T:
         """What ``job`` (that waits for Spark) returns; interrupted, its work there is cancelled.
 
-        Raises what ``job`` raises, and ``TimeoutError`` after ``patience`` seconds.
+        ``watch`` is called again and again meanwhile; what it raises cancels the work as well.
+        Raises what ``job`` and ``watch`` raise, and ``TimeoutError`` after ``patience`` seconds.
         """
-        return run_cancellable(self.spark, job, patience)
+        return run_cancellable(self.spark, job, patience, watch)
 
     @property
     def has_ended(self) -> bool:
@@ -100,9 +120,15 @@ class Session:
         """Ends whatever runs on it, soon."""
         context = getattr(self.spark, "_sc", None)
         _aside(self.spark.interruptAll if context is None else context.cancelAllJobs, CLOSING)
+        settle(self.spark)
 
 
-def run_cancellable(spark: SparkSession, job: Callable[[], T], patience: float | None = None) -> T:
+def run_cancellable(
+    spark: SparkSession,
+    job: Callable[[], T],
+    patience: float | None = None,
+    watch: Callable[[], object] = lambda: None,
+) -> T:
     """As :meth:`Session.run`: in a thread of its own, so that an interrupt is noticed at once and
     finds PySpark's connection whole."""
     hush()
@@ -117,15 +143,20 @@ def run_cancellable(spark: SparkSession, job: Callable[[], T], patience: float |
             done.set_exception(problem)
 
     threading.Thread(target=work, name="spark job", daemon=True).start()
+    began = time.monotonic()
     try:
-        return done.result(patience)
-    except NotYet:
-        if done.done():  # the job's own
-            raise
-        cancel(spark, tag, done.done)
-        raise TimeoutError(f"no end within {patience:g} s") from None
+        while True:
+            try:
+                return done.result(LOOK)
+            except NotYet:
+                if done.done():  # the job's own, or just now
+                    return done.result()
+            watch()
+            if patience is not None and time.monotonic() - began > patience:
+                raise TimeoutError(f"no end within {patience:g} s")
     except BaseException:
-        cancel(spark, tag, done.done)
+        if not done.done():
+            cancel(spark, tag, done.done)
         raise
 
 
@@ -156,16 +187,48 @@ def cancel(spark: SparkSession, tag: str, over: Callable[[], bool]) -> None:
     while not over() and time.monotonic() < last:
         _aside(lambda: end(tag), CLOSING)
         time.sleep(AGAIN)
+    settle(spark)
+
+
+def settle(spark: SparkSession) -> None:
+    """Waits until what was cancelled has ended, but not long.
+
+    Spark kills the Python of a task that does not end by itself after some seconds, if Spark is
+    still there: the end of a session would leave a process behind that was stopped (SIGSTOP).
+    """
+    context = getattr(spark, "_sc", None)
+    if context is None:  # the session's end is not that of Spark
+        return
+
+    def running() -> int:
+        infos = context._jsc.sc().statusTracker().getExecutorInfos()
+        return sum(int(info.numRunningTasks()) for info in infos)
+
+    def wait() -> None:
+        while not over.is_set() and running():
+            time.sleep(AGAIN)
+
+    over = threading.Event()
+    _aside(wait, SETTLING)
+    over.set()
 
 
 @contextlib.contextmanager
-def open_session(cluster: Cluster, log: Path | None = None) -> Iterator[Session]:
-    """A session on ``cluster``, ended with the block.
+def open_session(
+    cluster: Cluster, log: Path | None = None, seconds: float | None = None
+) -> Iterator[Session]:
+    """A session on ``cluster``, ended with the block; ``seconds``: that are left for it.
 
     A session on the same master that is open in this process is used, and left open.  Without
     ``log`` the log is a temporary file, kept only where something failed.  Raises
-    :class:`SpecError` (E020 to E029) where there can be no session, within a minute.
+    :class:`SpecError` (E020 to E029) where there can be no session, after a
+    minute at most where nothing else is wanted.
     """
+    for name in (PATIENCE_KEY, SILENCE_KEY):
+        _seconds(cluster, name, 1.0)
+    if seconds is not None:
+        seconds = max(min(seconds, _patience(cluster)), SHORTEST)
+        cluster = replace(cluster, conf={**cluster.conf, PATIENCE_KEY: str(seconds)})
     require(cluster)
     hush()
     started = time.monotonic()
@@ -175,8 +238,9 @@ def open_session(cluster: Cluster, log: Path | None = None) -> Iterator[Session]
         else:
             opened = _started(cluster, path)
         with opened as spark:
-            left = _patience(cluster) - (time.monotonic() - started)
-            yield _session(cluster, spark, path, max(left, LEAST))
+            patience = _patience(cluster)
+            left = patience - (time.monotonic() - started)
+            yield _session(cluster, spark, path, max(left, min(LEAST, patience)))
 
 
 def require(cluster: Cluster) -> None:
@@ -203,21 +267,31 @@ def _session(cluster: Cluster, spark: SparkSession, log: Path, patience: float) 
     def look() -> tuple[int, bool]:
         return count_slots(spark, cluster, connect, patience), is_dynamic(spark)
 
+    began = time.monotonic()
     try:
-        slots, dynamic = run_cancellable(spark, look, 2 * patience)
+        slots, dynamic = run_cancellable(spark, look, patience + LEAST)
     except TimeoutError:
-        raise no_executor(cluster.master, patience) from None
+        raise no_executor(cluster.master, time.monotonic() - began) from None
     local = not connect and masters.on_loopback(cluster.master)
     own = not connect and python_for(cluster) == sys.executable
-    return Session(spark, slots, dynamic, connect, local, log, cluster.master, own)
+    limits = _patience(cluster), _seconds(cluster, SILENCE_KEY, SILENCE)
+    return Session(spark, slots, dynamic, connect, local, log, cluster.master, own, *limits)
 
 
 def _patience(cluster: Cluster) -> float:
+    return _seconds(cluster, PATIENCE_KEY, PATIENCE)
+
+
+def _seconds(cluster: Cluster, name: str, default: float) -> float:
+    """What a setting of our own says; raises :class:`SpecError` (E029)."""
     try:
-        return float(cluster.conf.get(PATIENCE_KEY, PATIENCE))
+        seconds = float(cluster.conf.get(name, default))
     except ValueError:
-        message = f"{PATIENCE_KEY} is a number of seconds, not {cluster.conf[PATIENCE_KEY]!r}"
-        raise SpecError((Diagnostic("E029", message),)) from None
+        seconds = 0.0
+    if not 0 < seconds < threading.TIMEOUT_MAX:
+        message = f"{name} is a number of seconds, not {cluster.conf[name]!r}"
+        raise SpecError((Diagnostic("E029", message),))
+    return seconds
 
 
 @contextlib.contextmanager
@@ -278,17 +352,15 @@ def settings(cluster: Cluster) -> dict[str, str]:
 def _driver(cluster: Cluster, output: Any, log: Path) -> tuple[Any, Any]:
     """The gateway to a new Java, and a context in it."""
     from pyspark import SparkConf, SparkContext
-    from pyspark.java_gateway import launch_gateway
 
     conf = SparkConf(loadDefaults=False)
     for name, value in settings(cluster).items():
         conf.set(name, value)
     patience = _patience(cluster)
     late = threading.Event()
-    launch: Any = launch_gateway
     gateway: Any = None
     try:
-        gateway = launch(conf, {"stdout": output, "stderr": output})
+        gateway = _launched(conf, output)
 
         def give_up() -> None:
             late.set()
@@ -310,6 +382,27 @@ def _driver(cluster: Cluster, output: Any, log: Path) -> tuple[Any, Any]:
         if gateway is not None and gateway.proc is not None:
             _end(gateway.proc)
         raise (_refused(cluster.master, patience, log) if late.is_set() else said) from None
+    except BaseException:
+        SparkContext._gateway = SparkContext._jvm = None
+        if gateway is not None and gateway.proc is not None:
+            _end(gateway.proc)
+        raise
+
+
+def _launched(conf: Any, output: Any) -> Any:
+    """The gateway to a new Java.  An interrupt waits until it is there: a Java that finds nobody
+    when it has started would stay for ever."""
+    from pyspark.java_gateway import launch_gateway
+
+    launch: Any = launch_gateway
+    with ThreadPoolExecutor(1) as pool:
+        launched = pool.submit(launch, conf, {"stdout": output, "stderr": output})
+        try:
+            return launched.result()
+        except KeyboardInterrupt:
+            with contextlib.suppress(Exception):
+                _end(launched.result().proc)
+            raise
 
 
 def _nothing(*_: object) -> None:
@@ -436,7 +529,7 @@ def _connected(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
 def _configure(spark: Any, cluster: Cluster) -> None:
     """Our settings, and the user's; raises :class:`SpecError` for those that only a start takes."""
     for name, value in {**RUNTIME, **cluster.conf}.items():
-        if name == PATIENCE_KEY:
+        if name in (PATIENCE_KEY, SILENCE_KEY):
             continue
         if name in cluster.conf and not spark.conf.isModifiable(name):
             message = f"{name} can't be set over Spark Connect"

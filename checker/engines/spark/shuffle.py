@@ -20,6 +20,7 @@ from checker.engines.spark import keeper, stages
 from checker.engines.spark.course import Course
 from checker.engines.spark.head import Head
 from checker.engines.spark.job import ANSWER, PROGRESS, STOP, Effort, Job, Outcome
+from checker.engines.spark.pulse import Beat
 from checker.engines.spark.session import Session
 from checker.engines.spark.stages import SCHEMA, Batches, Luggage, Split
 from checker.exploration.run_folder import Part
@@ -31,16 +32,23 @@ JOB_SECONDS = 6.0
 """So long a job is to take, about: what it has made is not committed before it ends."""
 
 
-def run(session: Session, job: Job) -> Outcome:
-    """The whole run, from the last commit; raises what Spark raises."""
-    return Run(session, job).outcome()
+CLEANING = 15.0
+"""Seconds in which executors have to delete what is not needed any more; Spark does it, too."""
+
+
+def run(session: Session, job: Job, watch: Callable[[], object]) -> Outcome:
+    """The whole run, from the last commit; raises what Spark and ``watch`` raise."""
+    return Run(session, job, watch).outcome()
 
 
 class Run:
     """One attempt at a run."""
 
-    def __init__(self, session: Session, job: Job) -> None:
+    def __init__(
+        self, session: Session, job: Job, watch: Callable[[], object] = lambda: None
+    ) -> None:
         self.session, self.job, self.packed = session, job, stages.packed(job)
+        self.watch = watch
         self.started = time.monotonic()
         found, self.parts = job.folder.latest(), job.folder.parts()
         assert found is not None, "the initial states are committed"
@@ -113,26 +121,42 @@ class Run:
         """What all shards have after ``length`` levels more."""
         from pyspark.sql.functions import col
 
-        packed, course, shards = self.packed, self.course, self.job.shards
+        packed, course, shards, beat = self.packed, self.course, self.job.shards, self.job.beat
         depth = course.found.depth
         frame = self.session.spark.range(0, shards, 1, shards)
-        frame = frame.mapInArrow(lambda batches: stages.first(packed, course, batches), SCHEMA)
+        begin = _heard(lambda batches: stages.first(packed, course, batches), beat, 2 * depth + 1)
+        frame = frame.mapInArrow(begin, SCHEMA)
         for level in range(depth + 1, depth + length):
-            stage = _stage(stages.middle, packed, level)
+            stage = _stage(stages.middle, packed, level, beat)
             frame = frame.repartitionById(shards, col("dst")).mapInArrow(stage, SCHEMA)
-        stage = _stage(stages.final, packed, depth + length)
+        stage = _stage(stages.final, packed, depth + length, beat)
         frame = frame.repartitionById(shards, col("dst")).mapInArrow(stage, f"{ANSWER} binary")
-        return [pickle.loads(row[0]) for row in self.session.run(frame.collect)]
+        rows = self.session.run(frame.collect, watch=self.watch)
+        return [pickle.loads(row[0]) for row in rows]
 
     def _clean(self) -> None:
         """What the executors hold of the run is not needed any more."""
         name, shards = keeper.run_name(self.job), self.job.shards
         frame = self.session.spark.range(0, shards, 1, shards)
         frame = frame.mapInArrow(lambda batches: keeper.clean(name, batches), f"{ANSWER} binary")
-        self.session.run(frame.collect)
+        self.session.run(frame.collect, CLEANING)
 
 
 def _stage(
-    what: Callable[[bytes, int, Batches], Batches], packed: bytes, level: int
+    what: Callable[[bytes, int, Batches], Batches], packed: bytes, level: int, beat: Beat
 ) -> Callable[[Any], Any]:
-    return lambda batches: what(packed, level, batches)
+    return _heard(lambda batches: what(packed, level, batches), beat, 2 * level)
+
+
+def _heard(stage: Callable[[Any], Batches], beat: Beat, turn: int) -> Callable[[Any], Any]:
+    """``stage``, whose tasks are heard from while they run."""
+
+    def heard(batches: Any) -> Batches:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        assert context is not None, "this is a task"
+        with beat.of(context.partitionId(), turn):
+            yield from stage(batches)
+
+    return heard

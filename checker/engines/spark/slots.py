@@ -48,9 +48,10 @@ def count_slots(spark: Any, cluster: Cluster, connect: bool, patience: float) ->
         return int(context.defaultParallelism)
     if is_dynamic(spark):
         return max(int(context.defaultParallelism), 1)
+    began = time.monotonic()
     slots = settled(lambda: slots_now(spark), _wanted(spark), patience)
     if slots == 0:
-        raise no_executor(cluster.master, patience)
+        raise no_executor(cluster.master, time.monotonic() - began)
     return slots
 
 
@@ -61,9 +62,9 @@ def slots_now(spark: Any) -> int:
     return int(java.maxNumConcurrentTasks(profile))
 
 
-def no_executor(master: str, patience: float) -> SpecError:
-    """The diagnostic (E024) for a cluster on which nothing runs after ``patience`` seconds."""
-    message = f"{masters.shown(master)} gave us nothing to run on within {patience:.0f} s"
+def no_executor(master: str, seconds: float) -> SpecError:
+    """The diagnostic (E024) for a cluster on which nothing runs after so many seconds."""
+    message = f"{masters.shown(master)} gave us nothing to run on within {seconds:.0f} s"
     hint = "has it workers, with free cores and enough memory (--conf spark.executor.memory=…)?"
     return SpecError((Diagnostic("E024", message, hint=hint),))
 

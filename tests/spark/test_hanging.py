@@ -1,0 +1,201 @@
+"""Python workers of a real Spark that are stopped (SIGSTOP) in the midst of a run: somebody is
+told, the run goes on from the last commit, and the answer is that of a run in peace."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from checker.engines import native, spark
+from checker.engines.spark import driver, grounds, head, session
+from checker.engines.spark.cluster import Cluster, Exchange
+from checker.engines.spark.pulse import SILENCE_KEY
+from checker.exploration.place import Place
+from checker.exploration.run_folder import RunFolder
+from checker.kernels.image import build
+from checker.system.ir import TransitionSystem
+from checker.witness.answer import INTERRUPTED, Answer, Limits, Progress
+from tests.kernels.models import two_phase
+from tests.spark.cluster import eventually
+from tests.spark.gang import begun
+from tests.spark.stopping import Stopping, is_there, stop_once, stopped
+from tests.spark.test_barrier import compare
+from tests.spark.test_liveness_in_shards import made
+
+pytest.importorskip("pyspark")
+
+SYSTEM = two_phase(5)
+SILENCE = 3.0
+PATIENCE = 240.0
+"""Seconds for anything here that is not to hang."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_session() -> Iterator[None]:
+    with driver.holding():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _nothing_in_the_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(head, "LIGHT", -1)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Stopping:
+    image = build(SYSTEM)
+    begun(tmp_path / "run", SYSTEM, image)
+    return Stopping(str(tmp_path / "run"), image.shape.words)
+
+
+def cluster(exchange: Exchange, silence: float = SILENCE) -> Cluster:
+    """Two tasks at a time; the same session for all of these tests."""
+    return Cluster("local[2]", {SILENCE_KEY: str(silence)}, exchange, 2)
+
+
+def peace(system: TransitionSystem = SYSTEM) -> Answer:
+    return native.explore(system, Limits(), threads=1)
+
+
+BOTH = pytest.mark.parametrize("exchange", [Exchange.BARRIER, Exchange.SHUFFLE])
+
+
+@BOTH
+@pytest.mark.parametrize("wakes", [False, True], ids=["for ever", "until it is too late"])
+def test_a_task_that_hangs_is_given_up(
+    exchange: Exchange, wakes: bool, folder: Stopping, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    news: list[str] = []
+
+    def listen(progress: Progress) -> None:
+        if progress.news:
+            news.append(progress.phase)
+
+    cancel = session.cancel
+
+    def wake_up(*given: Any) -> None:
+        os.kill(stopped(folder.place), signal.SIGCONT)
+        cancel(*given)
+
+    if wakes:
+        monkeypatch.setattr(session, "cancel", wake_up)
+    found = spark.explore(SYSTEM, Limits(), cluster(exchange), folder, listen, commit_every=0.0)
+    compare(found, peace())
+    said = f"(process {stopped(folder.place)} on "
+    assert len(news) == 1
+    assert news[0].startswith("nothing heard from task ") and said in news[0]
+    assert f"for {SILENCE:g} s; going on from level " in news[0]
+    assert any(said in remark for remark in found.remarks)
+    eventually(lambda: not is_there(stopped(folder.place)), "what was given up goes on")
+
+
+@BOTH
+def test_a_time_limit_binds_whatever_tasks_do(
+    exchange: Exchange, folder: Stopping, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driver, "STOPPING", 1.0)
+    limits = Limits(timeout=15.0)
+    before = time.monotonic()
+    found = spark.explore(SYSTEM, limits, cluster(exchange, 1000.0), folder, commit_every=0.0)
+    assert time.monotonic() - before < PATIENCE
+    assert found.stopped == limits.no_more_time
+    assert not found.exhaustive
+    assert any("what is known is what was committed" in remark for remark in found.remarks)
+    assert stopped(folder.place)
+    eventually(lambda: not is_there(stopped(folder.place)), "what was cancelled goes on")
+    again = RunFolder(folder.location, folder.words)
+    compare(spark.explore(SYSTEM, Limits(), cluster(exchange), again), peace())
+
+
+@BOTH
+def test_an_interrupt_is_heard_whatever_tasks_do(
+    exchange: Exchange, folder: Stopping, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driver, "STOPPING", 1.0)
+
+    def interrupt() -> None:
+        eventually(lambda: stopped(folder.place), "nobody was stopped")
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    found = spark.explore(SYSTEM, Limits(), cluster(exchange, 1000.0), folder, commit_every=0.0)
+    thread.join()
+    assert found.stopped == INTERRUPTED
+    assert stopped(folder.place)
+    eventually(lambda: not is_there(stopped(folder.place)), "what was cancelled goes on")
+    again = RunFolder(folder.location, folder.words)
+    compare(spark.explore(SYSTEM, Limits(), cluster(exchange), again), peace())
+
+
+# ---- liveness -------------------------------------------------------------------------------
+
+
+LIVE = "links/stubborn.bcast::lossy"
+
+
+@pytest.fixture
+def trimmed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Place:
+    """What can't lie on a cycle is dropped by executors, one of which is stopped; where that is
+    written."""
+    monkeypatch.setattr(grounds, "AT_ONCE", -1)
+    monkeypatch.setattr(grounds, "WORTH_IT", 12)
+    monkeypatch.setattr(grounds, "LEAST", 1.0)
+    place, spread = Place(str(tmp_path / "run")), grounds.fan_out
+
+    def fan_out(
+        session: Any, function: Callable[[Any], Any], items: Sequence[Any], listening: Any
+    ) -> Iterator[tuple[int, Any]]:
+        def stopping(item: Any) -> Any:
+            stop_once(place)
+            return function(item)
+
+        yield from spread(session, stopping, items, listening)
+
+    monkeypatch.setattr(grounds, "fan_out", fan_out)
+    return place
+
+
+def test_a_part_of_the_graph_that_hangs_is_done_by_others(trimmed: Place) -> None:
+    system, news = made(LIVE), list[str]()
+
+    def listen(progress: Progress) -> None:
+        if progress.news:
+            news.append(progress.phase)
+
+    folder = begun(Path(trimmed.location), system, build(system))
+    found = spark.explore(system, Limits(), cluster(Exchange.BARRIER), folder, listen)
+    compare(found, peace(system))
+    assert len(news) == 1 and f"(process {stopped(trimmed)} on " in news[0]
+    eventually(lambda: not is_there(stopped(trimmed)), "what was given up goes on")
+
+
+@pytest.mark.parametrize("how", ["time", "interrupt"])
+def test_whatever_hangs_in_the_graph_ends(
+    how: str, trimmed: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driver, "STOPPING", 1.0)
+    system = made(LIVE)
+    folder = begun(Path(trimmed.location), system, build(system))
+
+    def interrupt() -> None:
+        eventually(lambda: stopped(trimmed), "nobody was stopped")
+        os.kill(os.getpid(), signal.SIGINT)
+
+    limits, why = Limits(), INTERRUPTED
+    if how == "time":
+        limits = Limits(timeout=20.0)
+        why = limits.no_more_time
+    else:
+        threading.Thread(target=interrupt).start()
+    found = spark.explore(system, limits, cluster(Exchange.BARRIER, 1000.0), folder)
+    assert found.stopped is None
+    assert found.undecided and set(found.undecided.values()) == {why}
+    eventually(lambda: not is_there(stopped(trimmed)), "what was given up goes on")
