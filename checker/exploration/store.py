@@ -284,6 +284,10 @@ class Store:
             for task in [pool.submit(work) for _ in self.crew]:
                 task.result()
 
+    def give_up_table(self) -> None:
+        """From now on the rows are only read."""
+        self.table, self.slots = Buffer(0), 0
+
     def level_tag(self, depth: int) -> int:
         """What a key of a state of level ``depth`` holds beside the state."""
         image = self.kernel.image

@@ -13,7 +13,7 @@ from checker.views.coverage import coverage_view
 from checker.views.paper import pairs, stack
 from checker.views.proved import proved
 from checker.views.spared import spared
-from checker.witness.phrases import count, unless_omitted
+from checker.witness.phrases import begun_again, count, gone_on, unless_omitted
 from checker.witness.proof import Proof
 from checker.witness.verdict import Expected, PropertyVerdict, Report, Word, meets
 
@@ -109,6 +109,9 @@ def _search(report: Report) -> Iterator[tuple[str, str]]:
     yield "searched", _searched(report)
     yield from (("liveness", said) for said in _liveness(report))
     yield from spared(report)
+    if not report.exhaustive:
+        restarted = (begun_again(report.restarts), gone_on(report.restarts))
+        yield from (("restart", said) for said in restarted if said)
     yield "scope", _scope(report)
 
 

@@ -27,6 +27,7 @@ class _Search:
     depth: int = 0
     transitions: int = 0
     judged: int = 0
+    looked: int = -1
     ends: int = 0
     marks: set[int] = field(default_factory=set)
     premises: set[str] = field(default_factory=set)
@@ -97,6 +98,7 @@ class _Search:
                 self.ends += 1
             self.inspect(state)
         self.judged += len(self.level)
+        self.looked = self.depth
 
     def run(self) -> None:
         with_ends = any(p.kind is PropertyKind.LIVENESS for p in self.system.properties)
@@ -207,5 +209,6 @@ def explore(
         premises=frozenset(search.premises),
         ends=search.ends,
         stopped=search.stopped,
+        judged=search.looked,
     )
     return _with_liveness(search, answer)
