@@ -20,7 +20,7 @@ from checker.options import Options, version
 from checker.reductions.choose import VERDICTS, Question, choose
 from checker.reductions.plan import NOTHING, Plan, Unused
 from checker.system.ir import TransitionSystem
-from checker.witness.answer import Answer, Listener, Unsupported
+from checker.witness.answer import DECIDED, Answer, Listener, Unsupported
 
 if TYPE_CHECKING:
     from checker.exploration.grown import Carry
@@ -121,7 +121,7 @@ def _answer(
         hint = "try --engine reference"
         raise SpecError((Diagnostic("E007", message, hint=hint),)) from None
     if run is not None:
-        run.unfinished = answer.stopped is not None or bool(answer.undecided)
+        run.unfinished = answer.stopped not in (None, DECIDED) or bool(answer.undecided)
     reductions = None if options.reduce in ("auto", "none") else options.reduce
     asked = {
         Feature.MEMORY: options.limits.memory,

@@ -132,6 +132,7 @@ class Search:
         self.halt = False
 
     def _levels(self) -> None:
+        self._look_enough()
         while self.stopped is None and self.found.faulty is None and self.lost is None:
             if not self.store.level_size(self.depth):
                 return
@@ -155,8 +156,12 @@ class Search:
                     self.complete = self.found.copy()
                 if self.journal is not None:
                     self.journal.closed(self)
-                if self.found.enough(self.system, self.limits):
-                    self.stopped = DECIDED if self.store.level_size(self.depth) else None
+                self._look_enough()
+
+    def _look_enough(self) -> None:
+        """Ends the search where nobody wants to know what is left."""
+        if self.found.enough(self.system, self.limits) and self.store.level_size(self.depth):
+            self.stopped = DECIDED
 
     def _open_next(self, last: bool) -> None:
         if last:

@@ -80,7 +80,9 @@ class Course:
         untold = _is_live(job) and image.shape.words == 1 and not image.level_limit
         beyond = 0 < image.level_limit <= found.depth
         found.maybe_cyclic = found.maybe_cyclic or untold or beyond
-        return cls(found, copy.deepcopy(found), _committed(job, found.depth, levels))
+        course = cls(found, copy.deepcopy(found), _committed(job, found.depth, levels))
+        course._look_enough(job)
+        return course
 
     @property
     def going(self) -> bool:
@@ -129,7 +131,12 @@ class Course:
         self.complete = copy.deepcopy(found)
         if limits.max_states is not None and total.states >= limits.max_states and total.fresh:
             self.stopped = limits.no_more_states
-        elif found.enough(job.system, limits) and total.fresh:
+        else:
+            self._look_enough(job)
+
+    def _look_enough(self, job: Job) -> None:
+        """The run is over where nobody wants to know what is left."""
+        if self.found.enough(job.system, job.limits) and self.total.fresh:
             self.stopped = DECIDED
 
     def _require_all(self, total: Counted) -> None:
