@@ -93,6 +93,10 @@ def _concluded(search: Search, journal: Journal | None) -> Answer:
             journal.save(search.store)
     if answer.distinct_states >= (MANY if answer.exhaustive else SOME):
         with contextlib.suppress(KeyboardInterrupt):
+            limits = search.limits
+            if limits.max_states is not None and answer.stopped == limits.no_more_states:
+                # which states of the next level were found is chance where threads look for them
+                search.store.drop(search.found.depth + 1)
             answer = replace(answer, weights=weights(search.system, search.store))
     return answer
 

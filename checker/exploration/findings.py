@@ -59,6 +59,10 @@ class Report:
             self.lone + other.lone,
         )
 
+    def uncounted(self) -> Report:
+        """What was noted, without numbers."""
+        return replace(self, transitions=0, ends=0)
+
     @staticmethod
     def together(reports: Iterable[Report]) -> Report:
         """The report of all workers (at least one)."""

@@ -139,10 +139,12 @@ class Search:
             limit = self.limits.max_depth
             last = limit is not None and self.depth >= limit
             self._open_next(last)
+            swept = False
             try:
                 self.sweep(self.depth, Mode.NEWCOMERS if last else Mode.SEARCH)
+                swept = self.stopped is None
             finally:
-                newcomer = self._close_level()
+                newcomer = self._close_level(swept)
             if last:
                 if newcomer:
                     self.stopped = f"the depth limit of {limit} was reached"
@@ -172,12 +174,16 @@ class Search:
         if limit and self.depth + 1 >= limit:
             self.found.maybe_cyclic = True
 
-    def _close_level(self) -> bool:
+    def _close_level(self, swept: bool) -> bool:
         """Takes over what the workers noted; what is known now need not be evaluated again.
 
-        Gives whether a successor was met that had never been seen, where that was asked.
+        ``swept``: the level was expanded to its end; of another one it is chance which of its
+        states were, so nothing is counted.  Gives whether a successor was met that had never been
+        seen, where that was asked.
         """
         report = self.store.report()
+        if not swept:
+            report = report.uncounted()
         self.found.add(self.system, report, self.depth)
         self.lost = report.lost
         self._look_round()
@@ -246,7 +252,7 @@ class Search:
         """Gives every worker room for new states; sets ``stopped`` where there is none."""
         store, limit = self.store, self.limits.max_states
         if limit is not None and store.states >= limit:
-            self.stopped = f"the limit of {limit:,} states was reached"
+            self.stopped = self.limits.no_more_states
             return
         overflow = store.total(Worker.OVERFLOW) > 0
         if store.scarce or (overflow and store.room < store.slots >> 5):

@@ -155,7 +155,8 @@ def _searched(report: Report) -> str:
     if any(verdict.word is Word.BOUNDED for verdict in report.verdicts):
         runs = f"all runs of up to {count(report.depth, 'step')}"
         return f"{runs}, {report.seconds:.2f} s; {report.engine} engine"
-    rate = f" ({report.transitions / report.seconds:,.0f}/s)" if report.seconds > 0.01 else ""
+    timed = report.exhaustive and report.seconds > 0.01
+    rate = f" ({report.transitions / report.seconds:,.0f}/s)" if timed else ""
     parts = [
         f"{count(report.distinct_states, 'distinct state')} to depth {report.depth}",
         f"{count(report.transitions, 'transition')}{rate}",

@@ -168,7 +168,8 @@ class Answer:
       undecided holds in those of up to so many steps; ``None``: of any other.
     * ``judged``: all states of the levels up to this one were found and looked at (-1: of none).
     * ``restarts``: the explorations with smaller guesses before this one, in order.
-    * ``seconds``: of the search itself; ``transitions``: successors generated;
+    * ``seconds``: of the search itself; ``transitions``: successors generated, of levels that were
+      expanded to their end;
       ``bytes_per_state``: memory of states, seen set and what belongs to them, per state.
     """
 

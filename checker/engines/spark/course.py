@@ -97,7 +97,8 @@ class Course:
 
     def expanded(self, job: Job, report: Report, stop: str | None) -> None:
         """All have expanded level ``found.depth``; ``stop``: why not all of it."""
-        self.found.add(job.system, report, self.found.depth)
+        counted = report if stop is None else report.uncounted()
+        self.found.add(job.system, counted, self.found.depth)
         self.lost, self.stopped = report.lost, stop
         self.looking = self.is_last(job)
         self.ahead = not self.looking and stop is None
