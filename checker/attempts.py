@@ -7,13 +7,22 @@ if it is then cut short, an earlier attempt may have come further.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from checker.exploration.grown import Carry
+from checker.kernels.image import MIN_LEVEL_BITS
+from checker.kernels.layout import WORD, Layout, lay_out
+from checker.scout import larger, largest
 from checker.system.alike import alike
 from checker.system.instantiate.assemble import Instantiated
-from checker.witness.answer import Answer, Restart
+from checker.system.ir import TransitionSystem
+from checker.witness.answer import Answer, Restart, Unsupported
+
+LONG = 100_000
+"""After so many states it is worth guessing more than twice as much, where that costs nothing."""
+TWICE = 3
+"""Up to so many times more."""
 
 
 class Attempts:
@@ -71,3 +80,47 @@ def _reach(answer: Answer) -> tuple[int, int, int]:
     """How much is known: violations, complete levels, states."""
     levels = answer.judged if answer.up_to is None else answer.up_to
     return len(answer.violations), levels, answer.distinct_states
+
+
+def enlarged(
+    make: Callable[[Mapping[str, int]], Instantiated],
+    capacities: Mapping[str, int],
+    too_small: Sequence[str],
+    states: int,
+) -> dict[str, int]:
+    """``capacities``, those that are too small about twice as large; more where that was found out
+    after many ``states``, and no state takes more words for it.
+
+    The number of states decides, not a time, so that what is explored is the same everywhere.
+    """
+    found = _twice(capacities, too_small)
+    if states < LONG:
+        return found
+    system = make(found).system
+    for _ in range(TWICE):
+        more = _twice(found, too_small)
+        if any(more[name] > largest(name) for name in too_small):
+            break
+        if not _is_free(system, make(more).system):
+            break
+        found = more
+    return found
+
+
+def _twice(capacities: Mapping[str, int], names: Sequence[str]) -> dict[str, int]:
+    return {**capacities, **{name: larger(capacities[name]) for name in names}}
+
+
+def _is_free(system: TransitionSystem, other: TransitionSystem) -> bool:
+    """Whether states of the other system take no more words, and there is no more code to it."""
+    try:
+        here, there = lay_out(system), lay_out(other)
+    except Unsupported:
+        return False
+    levels = _free(here) < MIN_LEVEL_BITS or _free(there) >= MIN_LEVEL_BITS
+    return there.words == here.words and levels and alike(system, other)
+
+
+def _free(layout: Layout) -> int:
+    """Bits of a state's key in which a level may stand."""
+    return WORD - 1 - layout.bits if layout.words == 1 else 0

@@ -8,6 +8,7 @@ interpreter before anybody sees it (:mod:`checker.witness`).
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ from checker.reductions.choose import NAMED, Question
 from checker.reductions.plan import Kind
 from checker.reductions.table import shows_all
 from checker.running import answer_of, kept, remaining, require_compact
-from checker.scout import larger, largest, scouted
+from checker.scout import largest, scouted
 from checker.system.evaluate import RunFault
 from checker.system.instantiate.assemble import Instantiated, instantiate
 from checker.system.ir import TransitionSystem
@@ -234,7 +235,7 @@ def _explored(
     check: typed.Check, options: Options, listener: Listener | None, run: Kept | None
 ) -> tuple[Instantiated, Answer]:
     """The answer for the smallest system whose guessed capacities are large enough."""
-    from checker.attempts import Attempts
+    from checker.attempts import Attempts, enlarged
     from checker.properties import ask
 
     started, attempts = time.monotonic(), Attempts()
@@ -243,15 +244,15 @@ def _explored(
     capacities = run.capacities if run is not None else None
     if capacities is None:
         capacities = scouted(check, options.settings, options.fine_steps)
-    while True:
-        made = instantiate(
-            check,
-            options.settings,
-            ask,
-            capacities=capacities,
-            fine=options.fine_steps,
-            coverage=options.coverage,
+
+    def make(capacities: Mapping[str, int]) -> Instantiated:
+        fine, coverage = options.fine_steps, options.coverage
+        return instantiate(
+            check, options.settings, ask, capacities=capacities, fine=fine, coverage=coverage
         )
+
+    while True:
+        made = make(capacities)
         capacities = dict(made.capacities)
         if run is not None:
             run.capacities = capacities
@@ -272,7 +273,8 @@ def _explored(
             why = _no_use(made, answer, too_small, options)
         if answer is not None and why is not None:
             return attempts.together(made, replace(answer, fault=None, stopped=why))
-        capacities |= {name: larger(capacities[name]) for name in too_small}
+        states = 0 if answer is None else answer.distinct_states
+        capacities = enlarged(make, capacities, too_small, states)
         attempts.outgrown(made, answer, capacities)
         if run is not None:
             run.afresh()

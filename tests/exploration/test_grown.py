@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from checker import pipeline, running
+from checker import attempts, pipeline, running
 from checker.exploration import grown, search
 from checker.options import Options
 from checker.system.instantiate.assemble import Instantiated, instantiate
@@ -156,10 +156,10 @@ def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def cut_short(monkeypatch: pytest.MonkeyPatch, number: int, depth: int) -> None:
     """The attempt of this number comes to an end at this depth, as if by a limit."""
-    attempts = count(1)
+    numbers = count(1)
 
     def answer_of(system: TransitionSystem, options: Options, *rest: Any, **named: Any) -> Answer:
-        if next(attempts) >= number:
+        if next(numbers) >= number:
             limits = replace(options.limits, max_depth=depth, until_decided=False)
             options = replace(options, limits=limits)
         return running.answer_of(system, options, *rest, **named)
@@ -221,3 +221,17 @@ def test_what_was_gone_on_with_is_no_less(late: str, monkeypatch: pytest.MonkeyP
     (restart,) = report.restarts
     assert restart.kept and report.stopped == "the depth limit of 1 was reached"
     assert report.depth >= restart.depth - 1 > 3
+
+
+def test_after_a_long_search_the_guess_takes_what_is_free(
+    late: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many bits as the words of a state have anyway."""
+    options = Options(reduce="none", threads=1)
+    often, made = run(late, "steady", options, monkeypatch, {"y": 1})
+    monkeypatch.setattr(attempts, "LONG", 10)
+    seldom, other = run(late, "steady", options, monkeypatch, {"y": 1})
+    assert 0 < len(seldom.restarts) < len(often.restarts)
+    assert all(other.last[name] >= size for name, size in made.last.items())
+    assert told(replace(seldom, verdicts=())) == told(replace(often, verdicts=()))
+    assert [v.word for v in seldom.verdicts] == [v.word for v in often.verdicts]
