@@ -13,6 +13,7 @@ from checker.views.coverage import coverage_view
 from checker.views.paper import pairs, stack
 from checker.views.proved import proved
 from checker.views.spared import spared
+from checker.witness.answer import DECIDED
 from checker.witness.phrases import begun_again, count, gone_on, unless_omitted
 from checker.witness.proof import Proof
 from checker.witness.verdict import Expected, PropertyVerdict, Report, Word, meets
@@ -155,7 +156,7 @@ def _searched(report: Report) -> str:
     if any(verdict.word is Word.BOUNDED for verdict in report.verdicts):
         runs = f"all runs of up to {count(report.depth, 'step')}"
         return f"{runs}, {report.seconds:.2f} s; {report.engine} engine"
-    timed = report.exhaustive and report.seconds > 0.01
+    timed = report.stopped in (None, DECIDED) and report.seconds > 0.01  # all steps are counted
     rate = f" ({report.transitions / report.seconds:,.0f}/s)" if timed else ""
     parts = [
         f"{count(report.distinct_states, 'distinct state')} to depth {report.depth}",
