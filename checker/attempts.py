@@ -57,23 +57,23 @@ class Attempts:
     def together(self, made: Instantiated, answer: Answer) -> tuple[Instantiated, Answer]:
         """The answer of all attempts; ``answer`` is the last one's.
 
-        Where that is exhaustive it is all there is to say.  Otherwise the one is taken that came
-        furthest, with the violations that others have found.
+        Where that is exhaustive, or has met an error, it is all there is to say.  Otherwise the one
+        is taken that came furthest, with the violations that others have found.
         """
         answer = replace(answer, restarts=tuple(self._restarts))
-        if answer.exhaustive or not self._earlier:
+        if answer.exhaustive or answer.fault is not None or not self._earlier:
             return made, answer
         there, best = max((*self._earlier, (made, answer)), key=lambda each: _reach(each[1]))
         if best is answer and not any(a.violations for _, a in self._earlier):
             return made, answer
-        ending = {"fault": answer.fault, "stopped": answer.stopped, "restarts": answer.restarts}
+        best = replace(best, fault=None, stopped=answer.stopped, restarts=answer.restarts)
         if not alike(there.system, made.system):
-            return there, replace(best, **{**ending, "fault": None})
+            return there, best
         found = dict(best.violations)
         for one, other in (*self._earlier, (made, answer)):
             if alike(one.system, made.system):
                 found = other.violations | found
-        return made, replace(best, violations=found, **ending)
+        return made, replace(best, violations=found)
 
 
 def _reach(answer: Answer) -> tuple[int, int, int]:
