@@ -8,6 +8,7 @@ interpreter before anybody sees it (:mod:`checker.witness`).
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,13 +24,13 @@ from checker.reductions.choose import NAMED, Question
 from checker.reductions.plan import Kind
 from checker.reductions.table import shows_all
 from checker.running import answer_of, kept, remaining, require_compact
-from checker.scout import larger, largest, outgrew, scouted
-from checker.system import interpreter
+from checker.scout import largest, outgrew, scouted
 from checker.system.evaluate import RunFault
 from checker.system.instantiate.assemble import Instantiated, instantiate
 from checker.system.ir import TransitionSystem
 from checker.system.memo import a_run
-from checker.witness.answer import DECIDED, Answer, Listener
+from checker.system.outgrown import outgrown
+from checker.witness.answer import DECIDED, Answer, Forecast, Listener
 from checker.witness.trace import Header, Trace
 from checker.witness.verdict import Audit, Expected, PropertyVerdict, Report, ScenarioVerdict
 
@@ -81,7 +82,7 @@ def run_loaded(
         made, answer = _answered(check, options, outlook, run)
         report = _report(path, check, made, answer, options)
         if answer.stopped is not None:
-            report = replace(report, forecast=outlook.forecast())
+            report = replace(report, forecast=_of_these(outlook.forecast(), answer))
         if run is not None and run.mended:
             report = replace(report, notes=(*report.notes, run.mended))
         report = _audited(report, path, check, answer, options, listener)
@@ -188,6 +189,12 @@ def _sees_all(answer: Answer) -> bool:
     return answer.exhaustive and shows_all(answer.reduced.used)
 
 
+def _of_these(forecast: Forecast | None, answer: Answer) -> Forecast | None:
+    """The forecast of the last exploration, unless an earlier one came further."""
+    further = forecast is None or answer.distinct_states > forecast.high
+    return None if further else forecast
+
+
 def _says_little(check: typed.Check, made: Instantiated, answer: Answer) -> bool:
     """Whether some verdict would be that something never happened."""
     from checker.witness.vacuity import vacuous
@@ -232,53 +239,68 @@ def _explored(
     check: typed.Check, options: Options, listener: Listener | None, run: Kept | None
 ) -> tuple[Instantiated, Answer]:
     """The answer for the smallest system whose guessed capacities are large enough."""
+    from checker.attempts import Attempts, enlarged
     from checker.properties import ask
 
-    started = time.monotonic()
+    started, attempts = time.monotonic(), Attempts()
     if _verdicts_alone(check, options):
         options = replace(options, limits=replace(options.limits, until_decided=True))
     capacities = run.capacities if run is not None else None
     if capacities is None:
         capacities = scouted(check, options.settings, options.fine_steps)
-    while True:
-        made = instantiate(
-            check,
-            options.settings,
-            ask,
-            capacities=capacities,
-            fine=options.fine_steps,
-            coverage=options.coverage,
+
+    def make(capacities: Mapping[str, int]) -> Instantiated:
+        fine, coverage = options.fine_steps, options.coverage
+        return instantiate(
+            check, options.settings, ask, capacities=capacities, fine=fine, coverage=coverage
         )
+
+    while True:
+        made = make(capacities)
         capacities = dict(made.capacities)
         if run is not None:
             run.capacities = capacities
+        answer, why = None, None
         try:
-            question = _question(check, options)
-            answer = answer_of(made.system, remaining(options, started), listener, run, question)
+            left, question = remaining(options, started), _question(check, options)
+            answer = answer_of(made.system, left, listener, run, question, attempts.carry)
         except RunFault as fault:
-            too_small = fault.grows
-            if too_small is None or capacities[too_small] >= largest(too_small):
+            too_small: tuple[str, ...] = () if fault.grows is None else (fault.grows,)
+            if not too_small or capacities[too_small[0]] >= largest(too_small[0]):
                 raise _at_start(fault) from None
         else:
+            attempts.answered()
             answer = _with_whole_timeout(answer, options)
             too_small = _too_small(made.system, answer)
-            if too_small is None:
-                return made, answer
-            undecided = {p.name for p in made.system.properties} - set(answer.violations)
-            piled = piles_up(made.system, answer) or endless(
-                made.system, answer, too_small, capacities[too_small]
-            )
-            if piled:
-                return made, replace(answer, fault=None, stopped=piled)
-            if capacities[too_small] >= largest(too_small):
-                why = outgrew(too_small, capacities[too_small])
-                return made, replace(answer, fault=None, stopped=why)
-            counts = any(isinstance(e.value, int) for e in check.expect)
-            if made.system.properties and not undecided and not counts:
-                return made, replace(answer, fault=None, stopped=DECIDED)
-        capacities[too_small] = larger(capacities[too_small])
+            if not too_small:
+                return attempts.together(made, answer)
+            why = _no_use(made, answer, too_small, options)
+        if answer is not None and why is not None:
+            return attempts.together(made, replace(answer, fault=None, stopped=why))
+        states = 0 if answer is None else answer.distinct_states
+        capacities = enlarged(make, capacities, too_small, states)
+        attempts.outgrown(made, answer, capacities)
         if run is not None:
             run.afresh()
+
+
+def _no_use(
+    made: Instantiated, answer: Answer, too_small: tuple[str, ...], options: Options
+) -> str | None:
+    """Why it is not explored again with larger capacities, where that is so."""
+    piled = piles_up(made.system, answer)
+    if piled:
+        return piled
+    for name in too_small:
+        size = made.capacities[name]
+        grows = endless(made.system, answer, name, size)
+        if grows:
+            return grows
+        if size >= largest(name):
+            return outgrew(name, size)
+    undecided = {p.name for p in made.system.properties} - set(answer.violations)
+    decided = options.limits.until_decided and made.system.properties and not undecided
+    return DECIDED if decided else None
 
 
 def _verdicts_alone(check: typed.Check, options: Options) -> bool:
@@ -325,14 +347,9 @@ def _at_start(fault: RunFault) -> SpecError:
     return SpecError((Diagnostic(fault.code, f"in the initial state: {fault.message}", span),))
 
 
-def _too_small(system: TransitionSystem, answer: Answer) -> str | None:
-    """The guessed capacity that a fault is about, if every fault there is about one."""
-    if answer.fault is None:
-        return None
-    last = answer.fault.states[-1]
-    faults = [t.fault for t in interpreter.successors(system, last) if t.fault is not None]
-    grows = [f.grows for f in faults]
-    return grows[0] if grows and None not in grows else None
+def _too_small(system: TransitionSystem, answer: Answer) -> tuple[str, ...]:
+    """The guessed capacities that a fault is about, if every fault there is about one."""
+    return () if answer.fault is None else outgrown(system, answer.fault.states[-1])
 
 
 # ---- what is said -----------------------------------------------------------------------------
@@ -386,6 +403,7 @@ def _report(
         reduced=answer.reduced,
         weights=answer.weights,
         omission=answer.omission,
+        restarts=answer.restarts,
         scenarios=() if _changed(options) else _scenarios(path, check, made, options),
     )
 

@@ -20,9 +20,10 @@ from checker.options import Options, version
 from checker.reductions.choose import VERDICTS, Question, choose
 from checker.reductions.plan import NOTHING, Plan, Unused
 from checker.system.ir import TransitionSystem
-from checker.witness.answer import Answer, Listener, Unsupported
+from checker.witness.answer import DECIDED, Answer, Listener, Unsupported
 
 if TYPE_CHECKING:
+    from checker.exploration.grown import Carry
     from checker.exploration.journal import Journal
     from checker.exploration.kept import Kept
     from checker.kernels.image import KernelImage
@@ -34,10 +35,12 @@ def answer_of(
     listener: Listener | None,
     run: Kept | None,
     question: Question = VERDICTS,
+    carry: Carry | None = None,
 ) -> Answer:
     """What the engine says about ``system``; raises :class:`SpecError` where it can't take it.
 
-    ``question``: what is asked beside the system's properties.
+    ``question``: what is asked beside the system's properties; ``carry``: what an exploration with
+    smaller capacities has left, and what this one leaves.
     """
     started = time.monotonic()
     plan = NOTHING
@@ -45,9 +48,11 @@ def answer_of(
         bounded = options.limits.max_depth is not None
         plan = choose(system, options.reduce, replace(question, bounded=bounded))
     plan = _begun(system, plan, options, run, question)
+    if carry is not None:
+        plan = carry.plan_of(system, plan)
     while True:
         try:
-            return _answer(system, plan, remaining(options, started), listener, run)
+            return _answer(system, plan, remaining(options, started), listener, run, carry)
         except Cyclic:
             assert plan.cautious is not None
             plan = plan.cautious
@@ -88,11 +93,12 @@ def _answer(
     options: Options,
     listener: Listener | None,
     run: Kept | None,
+    carry: Carry | None,
 ) -> Answer:
     try:
         match options.engine:
             case "native" | "auto":
-                answer = _here(system, plan, options, listener, run)
+                answer = _here(system, plan, options, listener, run, carry)
             case "spark":
                 assert run is not None
                 answer = _on_spark(system, plan, options, listener, run)
@@ -109,12 +115,13 @@ def _answer(
     except Unsupported as why:
         if plan.used:  # what the engine can't take may be of the plan, and not of the system
             lost = tuple(Unused(kind, str(why)) for kind in plan.used)
-            return _answer(system, Plan(unused=(*plan.unused, *lost)), options, listener, run)
+            plainly = Plan(unused=(*plan.unused, *lost))
+            return _answer(system, plainly, options, listener, run, carry)
         message = f"the {options.engine} engine can't take this check: {why}"
         hint = "try --engine reference"
         raise SpecError((Diagnostic("E007", message, hint=hint),)) from None
     if run is not None:
-        run.unfinished = answer.stopped is not None or bool(answer.undecided)
+        run.unfinished = answer.stopped not in (None, DECIDED) or bool(answer.undecided)
     reductions = None if options.reduce in ("auto", "none") else options.reduce
     asked = {
         Feature.MEMORY: options.limits.memory,
@@ -131,6 +138,7 @@ def _here(
     options: Options,
     listener: Listener | None,
     run: Kept | None,
+    carry: Carry | None,
 ) -> Answer:
     """On this machine, and then elsewhere where that is wanted."""
     from checker.engines import native
@@ -145,11 +153,18 @@ def _here(
             threads=options.threads,
             listener=listener,
             compact=options.compact,
+            carry=carry,
         )
     journal = partial(_journal, run, options, system)
     try:
         return native.explore(
-            system, limits, plan=plan, threads=options.threads, listener=listener, journal=journal
+            system,
+            limits,
+            plan=plan,
+            threads=options.threads,
+            listener=listener,
+            journal=journal,
+            carry=carry,
         )
     except HandedOver as over:
         here = over.seconds  # and no more: all states hang on the traceback

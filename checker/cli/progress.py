@@ -50,7 +50,7 @@ class _Line:
     def _tell(self, line: str) -> None:
         """A line that stays."""
         if self._status is None:
-            click.echo(line, err=True)
+            say.note(line)
         else:
             self._status.console.print(line, markup=False, highlight=False)
 

@@ -14,6 +14,7 @@ from functools import partial
 from checker.exploration.compact import without_rounds
 from checker.exploration.conclude import conclude
 from checker.exploration.explored import Explored
+from checker.exploration.grown import Carry
 from checker.exploration.journal import CannotKeep, Journal
 from checker.exploration.search import Search
 from checker.exploration.traces import path_to
@@ -41,13 +42,15 @@ def explore(
     listener: Listener | None = None,
     journal: Callable[[KernelImage], Journal] | None = None,
     compact: bool = False,
+    carry: Carry | None = None,
 ) -> Answer:
     """Explores ``system`` and answers.
 
     ``plan``: what need not be explored; ``threads``: how many may be used, all processors where it
     is ``None``; ``journal``: opens that of the run, which goes on where it ends; ``compact``: where
     states take more than a word, fingerprints are kept in their place, and the answer says how
-    probable it is that a state was omitted; there is no journal then.  Raises
+    probable it is that a state was omitted; there is no journal then; ``carry``: has what an
+    exploration with smaller capacities has left, and takes what this one leaves.  Raises
     :class:`Unsupported` where the engine can't take the system, ``RunFault`` where no initial
     state, or a property, can be computed, :class:`HandedOver` where the journal wants the run to go
     on elsewhere, and :class:`Cyclic` where the plan is not proven for the system after all.
@@ -65,11 +68,14 @@ def explore(
     upgrade = Upgrade(image) if improvable else None
     search = Search(system, kernel, upgrade, limits, workers, listener, kept)
     try:
-        search.run(initial)
+        search.run(initial, None if carry is None else carry.into)
         search.found.reach(event.mark for _, events in starts for event in events)
         if kept is not None:
             kept.over(search)
-        return _concluded(search, kept)
+        answer = _concluded(search, kept)
+        if carry is not None and answer.fault is not None:
+            carry.leave(search)
+        return answer
     finally:
         search.close()
 
@@ -87,6 +93,10 @@ def _concluded(search: Search, journal: Journal | None) -> Answer:
             journal.save(search.store)
     if answer.distinct_states >= (MANY if answer.exhaustive else SOME):
         with contextlib.suppress(KeyboardInterrupt):
+            limits = search.limits
+            if limits.max_states is not None and answer.stopped == limits.no_more_states:
+                # which states of the next level were found is chance where threads look for them
+                search.store.drop(search.found.depth + 1)
             answer = replace(answer, weights=weights(search.system, search.store))
     return answer
 

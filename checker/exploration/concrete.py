@@ -41,10 +41,14 @@ class Normal:
         self.kernel, self.layout = kernel, kernel.image.layout
         self._worker = Store(kernel, 1, None).crew[0]
 
+    def in_place(self, address: int) -> None:
+        """Puts the row at ``address`` into normal form."""
+        self.kernel.normal(self._worker.address, address)
+
     def words(self, words: Sequence[int]) -> list[int]:
         """The words of the state that stands for the one with these words."""
         row = (ctypes.c_uint64 * self.layout.words)(*words)
-        self.kernel.normal(self._worker.address, ctypes.addressof(row))
+        self.in_place(ctypes.addressof(row))
         return list(row)
 
     def state(self, state: State) -> State:

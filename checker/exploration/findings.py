@@ -4,7 +4,7 @@ level beside the states themselves, whoever expands them."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 
 from checker.system.ir import TransitionSystem
@@ -59,6 +59,10 @@ class Report:
             self.lone + other.lone,
         )
 
+    def uncounted(self) -> Report:
+        """What was noted, without numbers."""
+        return replace(self, transitions=0, ends=0)
+
     @staticmethod
     def together(reports: Iterable[Report]) -> Report:
         """The report of all workers (at least one)."""
@@ -110,6 +114,10 @@ class Findings:
         """These marks were reached, too."""
         for mark in marks:
             self.marks |= 1 << mark
+
+    def copy(self) -> Findings:
+        """What is known now; it does not change with what is found later."""
+        return replace(self, violating=dict(self.violating), premises=set(self.premises))
 
     def enough(self, system: TransitionSystem, limits: Limits) -> bool:
         """Whether all that is asked is decided, and nobody wants the rest."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.exploration.findings import Findings
@@ -85,15 +84,23 @@ class Journal:
                 for part in parts.get(depth, ()):
                     for block in self.folder.read(part):
                         store.take(block)
-        self._level = _copy(found)
+        self._level = found.copy()
         search.go_on(found)
+
+    def take_over(self, search: Search) -> None:
+        """The search goes on from what another one has found, which the folder has not yet.
+
+        Raises :class:`CannotKeep`.
+        """
+        self._level = search.found.copy()
+        self.save(search.store)
 
     def closed(self, search: Search) -> None:
         """Level ``search.found.depth - 1`` has just been closed.
 
         Raises :class:`HandedOver` and :class:`CannotKeep`.
         """
-        self._level = _copy(search.found)
+        self._level = search.found.copy()
         if self.graduate_at is not None and self._outgrown(search):
             self._hand_over(search)
         if time.monotonic() >= self._next:
@@ -158,7 +165,3 @@ def _rows(store: Store, depth: int) -> Iterator[memoryview]:
     for crew in store.crew:
         begin, end = store.range_of(crew, depth)
         yield crew.rows.bytes()[begin * width : end * width]
-
-
-def _copy(found: Findings) -> Findings:
-    return replace(found, violating=dict(found.violating), premises=set(found.premises))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from threading import Lock
 
@@ -37,8 +38,9 @@ Segment = tuple[Crew, int, int]
 class Search:
     """One exploration.  After :meth:`run` the public fields say what was found.
 
-    ``found``: what is known once level ``found.depth - 1`` is closed; ``stopped``: why it is not
-    exhaustive; ``seconds``: its time.
+    ``found``: what is known once level ``found.depth - 1`` is closed; ``complete``: what was known
+    when all that was known had no error of the run; ``stopped``: why it is not exhaustive;
+    ``seconds``: its time, and ``earlier`` that of the search that it has gone on with.
     """
 
     def __init__(
@@ -54,16 +56,12 @@ class Search:
         self.system, self.limits, self.listener = system, limits, listener
         self.upgrade, self.journal = upgrade, journal
         self.started = time.monotonic()
-        self.seconds = 0.0
-        self.store = Store(kernel, threads, limits.memory)
-        self.depth = 0
-        self.found = Findings()
+        self.seconds = self.earlier = 0.0
+        self._threads = threads
+        self._tracked = any(p.kind is PropertyKind.LIVENESS for p in system.properties)
+        self.begin(kernel)
         self.lost: Best | None = None
         self.stopped: str | None = None
-        tracked = any(p.kind is PropertyKind.LIVENESS for p in system.properties)
-        untracked = kernel.image.shape.words == 1 and not kernel.image.level_limit
-        self.found.maybe_cyclic = tracked and untracked
-        self._tracked = tracked
         self.halt = False
         self._pool: ThreadPoolExecutor | None = None
         self._spare, self._share, self._lock = 0, 0, Lock()
@@ -76,13 +74,26 @@ class Search:
         """The native code in use."""
         return self.store.kernel
 
-    def run(self, initial: list[list[int]]) -> None:
+    def begin(self, kernel: Kernel) -> None:
+        """Nothing is known, and no state is found."""
+        self.store = Store(kernel, self._threads, self.limits.memory)
+        self.depth = 0
+        self.found = Findings()
+        untracked = kernel.image.shape.words == 1 and not kernel.image.level_limit
+        self.found.maybe_cyclic = self._tracked and untracked
+        self.complete = self.found.copy()
+
+    def run(self, initial: list[list[int]], before: Callable[[Search], bool] | None = None) -> None:
         """Explores from the packed ``initial`` states, or from what the journal has kept.
 
-        Raises :class:`checker.exploration.journal.HandedOver`.
+        ``before``: gives the search what another one has found, or says that it does not.  Raises
+        :class:`checker.exploration.journal.HandedOver`.
         """
         try:
-            if self.journal is None:
+            if before is not None and before(self):
+                if self.journal is not None:
+                    self.journal.take_over(self)
+            elif self.journal is None:
                 for words in initial:
                     self.store.add(words)
             else:
@@ -97,7 +108,7 @@ class Search:
             if self.journal is not None:
                 self.journal.no_memory(self)
         finally:
-            self.seconds = time.monotonic() - self.started
+            self.seconds = self.earlier + time.monotonic() - self.started
             self.close()
             self.depth = self.store.deepest()
 
@@ -106,6 +117,7 @@ class Search:
         limit = self.kernel.image.level_limit
         found.maybe_cyclic |= self.found.maybe_cyclic or 0 < limit <= found.depth
         self.found, self.depth = found, found.depth
+        self.complete = found.copy()
         self._know()
 
     def close(self) -> None:
@@ -120,16 +132,19 @@ class Search:
         self.halt = False
 
     def _levels(self) -> None:
+        self._look_enough()
         while self.stopped is None and self.found.faulty is None and self.lost is None:
             if not self.store.level_size(self.depth):
                 return
             limit = self.limits.max_depth
             last = limit is not None and self.depth >= limit
             self._open_next(last)
+            swept = False
             try:
                 self.sweep(self.depth, Mode.NEWCOMERS if last else Mode.SEARCH)
+                swept = self.stopped is None
             finally:
-                newcomer = self._close_level()
+                newcomer = self._close_level(swept)
             if last:
                 if newcomer:
                     self.stopped = f"the depth limit of {limit} was reached"
@@ -139,10 +154,16 @@ class Search:
             self.depth += 1
             if self.stopped is None and self.lost is None:
                 self.found.depth = self.depth
+                if self.found.faulty is None:
+                    self.complete = self.found.copy()
                 if self.journal is not None:
                     self.journal.closed(self)
-                if self.found.enough(self.system, self.limits):
-                    self.stopped = DECIDED if self.store.level_size(self.depth) else None
+                self._look_enough()
+
+    def _look_enough(self) -> None:
+        """Ends the search where nobody wants to know what is left."""
+        if self.found.enough(self.system, self.limits) and self.store.level_size(self.depth):
+            self.stopped = DECIDED
 
     def _open_next(self, last: bool) -> None:
         if last:
@@ -153,12 +174,16 @@ class Search:
         if limit and self.depth + 1 >= limit:
             self.found.maybe_cyclic = True
 
-    def _close_level(self) -> bool:
+    def _close_level(self, swept: bool) -> bool:
         """Takes over what the workers noted; what is known now need not be evaluated again.
 
-        Gives whether a successor was met that had never been seen, where that was asked.
+        ``swept``: the level was expanded to its end; of another one it is chance which of its
+        states were, so nothing is counted.  Gives whether a successor was met that had never been
+        seen, where that was asked.
         """
         report = self.store.report()
+        if not swept:
+            report = report.uncounted()
         self.found.add(self.system, report, self.depth)
         self.lost = report.lost
         self._look_round()
@@ -227,7 +252,7 @@ class Search:
         """Gives every worker room for new states; sets ``stopped`` where there is none."""
         store, limit = self.store, self.limits.max_states
         if limit is not None and store.states >= limit:
-            self.stopped = f"the limit of {limit:,} states was reached"
+            self.stopped = self.limits.no_more_states
             return
         overflow = store.total(Worker.OVERFLOW) > 0
         if store.scarce or (overflow and store.room < store.slots >> 5):

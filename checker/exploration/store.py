@@ -284,6 +284,10 @@ class Store:
             for task in [pool.submit(work) for _ in self.crew]:
                 task.result()
 
+    def give_up_table(self) -> None:
+        """From now on the rows are only read."""
+        self.table, self.slots = Buffer(0), 0
+
     def level_tag(self, depth: int) -> int:
         """What a key of a state of level ``depth`` holds beside the state."""
         image = self.kernel.image
@@ -308,12 +312,16 @@ class Store:
         self.context[Context.NEXT_START] = starts[-1]
 
     def drop(self, levels: int) -> None:
-        """Forgets all but so many levels (at least one); only for one worker."""
-        (crew,) = self.crew
-        if levels < len(crew.starts):
-            self.hold(crew.starts[:levels], crew.starts[levels])
-            self.table.clear()
-            self._reinsert()
+        """Forgets all but so many levels (at least one)."""
+        if levels >= len(self.crew[0].starts):
+            return
+        for i, crew in enumerate(self.crew):
+            crew.put(Worker.COUNT, crew.starts[levels])
+            crew.starts = crew.starts[:levels]
+            self.context[Context.NEXT_START + i] = crew.starts[-1]
+        self.context[Context.LEVEL] = self.level_tag(levels - 1)
+        self.table.clear()
+        self._reinsert()
 
     def range_of(self, crew: Crew, depth: int) -> tuple[int, int]:
         """The rows of level ``depth`` among those of ``crew``."""

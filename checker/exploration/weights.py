@@ -4,14 +4,17 @@ A variable's *weight* is the number of explored states divided by the number of 
 when the variable is not looked at.  Neither need be counted: let a state's *row* be the explored
 states that differ from it in this variable only; then the states without the variable are as many
 as there are rows, and the weight is one over the mean, over all states, of one over the length of
-a state's row.  The mean is taken over a sample.  A row is walked by asking the seen set: from a
-state one entry of the variable is changed to another value that occurs in the sample, and so on.
-Where a row is too long to be walked to its end the weight is too small.
+a state's row.  The mean is taken over a sample: the states with the smallest checksums in a few
+levels, whoever has found them.  A row is walked by asking the seen set: from a state one entry of
+the variable is changed to another value that occurs in the sample, and so on.  Where a row is too
+long to be walked to its end the weight is too small.
 """
 
 from __future__ import annotations
 
 import ctypes
+import heapq
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -30,17 +33,17 @@ QUESTIONS = 200
 """So many times the seen set is asked for one row."""
 NOTHING = (1 << 64) - 1
 """What the seen set answers about a state that it has not."""
+MANY = 1 << 21
+"""The sample is taken from levels with so many states at most, the largest of them."""
 WORTH_SAYING = 1.5
 """A smaller weight is nobody's trouble."""
 
 
 def weights(system: TransitionSystem, store: Store) -> tuple[Weight, ...]:
     """What multiplies the states in ``store``, the heaviest first."""
-    count = store.states
-    if not count:
+    rows = _sample(store)
+    if not rows:
         return ()
-    numbers = range(0, count, max(1, count // SAMPLE))
-    rows = list(_rows(store, numbers))
     layout = store.kernel.image.layout
     sample = [layout.unpack(words) for words in rows]
     seen = _Seen(store)
@@ -54,17 +57,32 @@ def weights(system: TransitionSystem, store: Store) -> tuple[Weight, ...]:
     return tuple(each for each in found if each.factor >= WORTH_SAYING)
 
 
-def _rows(store: Store, numbers: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """The words of states, counted through all workers."""
-    width, first = store.shape.words, 0
+def _sample(store: Store) -> list[tuple[int, ...]]:
+    """The words of some states, in an order that depends on nothing but the states."""
+    rows = (row for level in _levels(store) for row in _rows(store, level))
+    least = heapq.nsmallest(SAMPLE, ((zlib.crc32(row), row) for row in rows))
+    return [tuple(memoryview(row).cast("Q")) for _, row in least]
+
+
+def _levels(store: Store) -> list[int]:
+    """The largest levels that have few enough states together."""
+    sizes = [(store.level_size(depth), depth) for depth in range(len(store.crew[0].starts))]
+    chosen, left = [], MANY
+    for size, depth in sorted(sizes, reverse=True):
+        if size <= left:
+            chosen.append(depth)
+            left -= size
+    return chosen
+
+
+def _rows(store: Store, depth: int) -> Iterator[bytes]:
+    """The states of a level."""
+    width = store.width
     for crew in store.crew:
-        words = crew.rows.words()
-        for number in numbers:
-            row = number - first
-            if 0 <= row < crew.count:
-                yield tuple(words[row * width : (row + 1) * width])
-        words.release()
-        first += crew.count
+        begin, end = store.range_of(crew, depth)
+        rows = crew.rows.bytes()
+        for at in range(begin * width, end * width, width):
+            yield bytes(rows[at : at + width])
 
 
 def _whole(words: Sequence[int]) -> int:

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from checker import resources
-from checker.kernels import graphs, picking, spread
+from checker.kernels import graphs, moving, picking, spread
 from checker.kernels.image import KernelImage, digest_of, module_text
+from checker.kernels.layout import Layout
 
 CACHE, KEPT = "kernels", 500
 """Folder of the cache for machine code, and how many files it keeps."""
@@ -130,6 +131,19 @@ def graph_kernel() -> GraphKernel:
         pick=function("pick", 6),
         engine=engine,
     )
+
+
+def mover(before: Layout, now: Layout) -> Callable[[int, int, int], None]:
+    """Takes the address of some rows, their number, and an address, to which it writes them as rows
+    of another layout (:mod:`checker.kernels.moving`)."""
+    text = module_text([moving.moving(before, now)], public=True)
+    engine = _compiled(text, digest_of(text), Effort.FULL, False)
+    move = _function(engine, "move", None, 3)
+
+    def moved(rows: int, count: int, others: int, engine: object = engine) -> None:
+        move(rows, count, others)
+
+    return moved
 
 
 def _compiled(text: str, digest: str, effort: Effort, cache: bool) -> Any:

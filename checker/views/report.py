@@ -13,7 +13,8 @@ from checker.views.coverage import coverage_view
 from checker.views.paper import pairs, stack
 from checker.views.proved import proved
 from checker.views.spared import spared
-from checker.witness.phrases import count, unless_omitted
+from checker.witness.answer import DECIDED
+from checker.witness.phrases import begun_again, count, gone_on, unless_omitted
 from checker.witness.proof import Proof
 from checker.witness.verdict import Expected, PropertyVerdict, Report, Word, meets
 
@@ -109,6 +110,9 @@ def _search(report: Report) -> Iterator[tuple[str, str]]:
     yield "searched", _searched(report)
     yield from (("liveness", said) for said in _liveness(report))
     yield from spared(report)
+    if not report.exhaustive:
+        restarted = (begun_again(report.restarts), gone_on(report.restarts))
+        yield from (("restart", said) for said in restarted if said)
     yield "scope", _scope(report)
 
 
@@ -152,7 +156,8 @@ def _searched(report: Report) -> str:
     if any(verdict.word is Word.BOUNDED for verdict in report.verdicts):
         runs = f"all runs of up to {count(report.depth, 'step')}"
         return f"{runs}, {report.seconds:.2f} s; {report.engine} engine"
-    rate = f" ({report.transitions / report.seconds:,.0f}/s)" if report.seconds > 0.01 else ""
+    timed = report.stopped in (None, DECIDED) and report.seconds > 0.01  # all steps are counted
+    rate = f" ({report.transitions / report.seconds:,.0f}/s)" if timed else ""
     parts = [
         f"{count(report.distinct_states, 'distinct state')} to depth {report.depth}",
         f"{count(report.transitions, 'transition')}{rate}",

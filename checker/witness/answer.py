@@ -126,6 +126,20 @@ class Reduced:
 
 
 @dataclass(frozen=True, slots=True)
+class Restart:
+    """An exploration that found guessed capacities too small, and was followed by another.
+
+    ``grown``: their names, with what they were and what they became; ``states``, ``depth``: how far
+    it had come; ``kept``: the next one went on from there, and did not begin again.
+    """
+
+    grown: tuple[tuple[str, int, int], ...]
+    states: int
+    depth: int
+    kept: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What was found.  All of it is the same for every engine and any number of threads.
 
@@ -134,7 +148,8 @@ class Answer:
     * ``violations``: for each violated property a shortest path to the violating state.  Which
       ``LIVENESS`` properties are among them depends on the engine where not ``exhaustive``.
     * ``fault``: a shortest path to a state from which an action has an error, if there is one.
-      Exploration stops at the end of the level in which one is found.
+      Exploration stops at the end of the level in which one is found.  Where all errors there are
+      about guessed capacities (nobody will ask for the run) the path may be the last state alone.
     * ``fair``: whether some run is fair at all; ``None`` where that was not asked: it is when
       there is a ``LIVENESS`` property and the exploration is exhaustive.
     * ``undecided``: the ``LIVENESS`` properties that could not be decided, each with the reason in
@@ -153,7 +168,10 @@ class Answer:
     * ``remarks``: what there is to say about how it was explored.
     * ``up_to``: of an engine that looks at all runs of a length: what is neither violated nor
       undecided holds in those of up to so many steps; ``None``: of any other.
-    * ``seconds``: of the search itself; ``transitions``: successors generated;
+    * ``judged``: all states of the levels up to this one were found and looked at (-1: of none).
+    * ``restarts``: the explorations with smaller guesses before this one, in order.
+    * ``seconds``: of the search itself; ``transitions``: successors generated, of levels that were
+      expanded to their end;
       ``bytes_per_state``: memory of states, seen set and what belongs to them, per state.
     """
 
@@ -181,6 +199,8 @@ class Answer:
     weights: tuple[Weight, ...] = ()
     omission: float | None = None
     up_to: int | None = None
+    judged: int = -1
+    restarts: tuple[Restart, ...] = ()
 
 
 class Unsupported(Exception):

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.witness import trace as t
-from checker.witness.answer import Reduced
+from checker.witness.answer import Reduced, Restart
 from checker.witness.fitting import require_fit
 from checker.witness.proof import Proof
 from checker.witness.records import read, written
@@ -67,6 +67,7 @@ def report_to_json(report: Report) -> dict[str, Any]:
         "forecast": None if report.forecast is None else _flat(report.forecast),
         "weights": [{"name": w.name, "factor": round(w.factor, 2)} for w in report.weights],
         "omission": report.omission,
+        "restarts": [_restart(restart) for restart in report.restarts],
         "proof": None if report.proof is None else _proof(report.proof),
         "exit_code": report.exit_code,
     }
@@ -80,6 +81,11 @@ def _reduced(reduced: Reduced) -> dict[str, Any]:
         "without": reduced.without,
         "exact": reduced.exact,
     }
+
+
+def _restart(restart: Restart) -> dict[str, Any]:
+    grown = [{"capacity": name, "was": was, "now": now} for name, was, now in restart.grown]
+    return {**_flat(restart), "grown": grown}
 
 
 def _proof(proof: Proof) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import assert_never
 from checker.system.ir import Property, PropertyKind, TransitionSystem
 from checker.witness.answer import Answer
 from checker.witness.assumptions import assumptions_of
-from checker.witness.phrases import count, unless_omitted
+from checker.witness.phrases import begun_again, count, unless_omitted
 from checker.witness.replay import replay
 from checker.witness.trace import ERRORS, Header, Trace
 from checker.witness.vacuity import vacuous
@@ -88,9 +88,9 @@ def _without_trace(answer: Answer, prop: Property, vacuous: str) -> tuple[Word, 
     if answer.up_to is not None and not answer.exhaustive:
         return _bounded(answer, prop, answer.up_to)
     if not answer.exhaustive:
-        far = f"{count(answer.distinct_states, 'state')} to depth {answer.depth}"
         why = answer.stopped or "the search is not exhaustive"
-        return Word.UNKNOWN, f"no violation in {far}; {why}"
+        again = begun_again(answer.restarts)
+        return Word.UNKNOWN, "; ".join((_so_far(answer), why, *([again] if again else ())))
     if prop.name in answer.undecided:
         return Word.UNKNOWN, answer.undecided[prop.name]
     if vacuous:
@@ -102,6 +102,15 @@ def _without_trace(answer: Answer, prop: Property, vacuous: str) -> tuple[Word, 
             return Word.HOLDS, "in every run in which the world keeps its promises"
         case _:
             assert_never(prop.kind)
+
+
+def _so_far(answer: Answer) -> str:
+    """What is known of a property that is not seen to fail; states that were found last are not
+    looked at."""
+    far = f"{count(answer.distinct_states, 'state')} to depth {answer.depth}"
+    if answer.judged < 0:
+        return f"no violation in {far}"
+    return f"no violation up to depth {answer.judged}, of {far} that were found"
 
 
 def _bounded(answer: Answer, prop: Property, steps: int) -> tuple[Word, str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+from checker.witness.answer import Restart
 
 OPINIONS = {"suspect": "suspects", "restore": "no longer suspects", "trust": "trusts"}
 """What the indications of failure detectors say of a process."""
@@ -36,6 +38,29 @@ def unless_omitted(probability: float | None) -> str:
     if probability is None:
         return ""
     return f", unless a state was omitted (probability at most {at_most(probability)})"
+
+
+def begun_again(restarts: Sequence[Restart]) -> str:
+    """That some explorations had to begin again, how often, and why; empty where none had."""
+    return _restarted([one for one in restarts if not one.kept], "begun again")
+
+
+def gone_on(restarts: Sequence[Restart]) -> str:
+    """That some explorations went on in a larger system; empty where none did."""
+    return _restarted([one for one in restarts if one.kept], "gone on in a larger system")
+
+
+def _restarted(restarts: Sequence[Restart], how: str) -> str:
+    if not restarts:
+        return ""
+    sizes: dict[str, list[str]] = {}
+    for restart in restarts:
+        for name, was, _ in restart.grown:
+            sizes.setdefault(name, []).append(f"{was:,}")
+    small = listing(f"`{name}` ({', then '.join(found)})" for name, found in sizes.items())
+    times = "once" if len(restarts) == 1 else f"{len(restarts)} times"
+    were = "was" if len(sizes) == 1 else "were"
+    return f"{how} {times}: {small} {were} guessed too small"
 
 
 def opinion(call: str) -> str:

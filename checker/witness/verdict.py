@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import assert_never
 
-from checker.witness.answer import INTERRUPTED, Forecast, Reduced, Weight
+from checker.witness.answer import INTERRUPTED, Forecast, Reduced, Restart, Weight
 from checker.witness.proof import Proof
 from checker.witness.trace import ERRORS, At, Trace
 
@@ -202,6 +202,7 @@ class Report:
     expected of a search that did not come to its end.  ``weights``: what multiplies its states,
     where there are many.  ``omission``: at most this probable is it that some state was omitted
     (``None``: none was).  ``proof``: of a report on proofs, what they are about and what they took.
+    ``restarts``: explorations that found a guessed capacity too small, before the one that did not.
     """
 
     file: str
@@ -235,6 +236,7 @@ class Report:
     weights: tuple[Weight, ...] = ()
     omission: float | None = None
     proof: Proof | None = None
+    restarts: tuple[Restart, ...] = ()
 
     @property
     def interrupted(self) -> bool:

@@ -6,10 +6,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from checker.engines import native
+from checker.exploration.identity import Identity
+from checker.exploration.journal import Journal
+from checker.exploration.kept import Kept
+from checker.loading import load_check
 from checker.options import Options
 from checker.pipeline import run_check
-from checker.witness.answer import DECIDED
+from checker.properties import ask
+from checker.system.instantiate.assemble import instantiate
+from checker.views.report import report_view
+from checker.witness.answer import DECIDED, Limits
+from checker.witness.verdict import Report
 
 COUNTERS = """
 protocol P {
@@ -21,10 +31,28 @@ protocol P {
   upon condition z < 3 { z += 1 }
   property small : always forall p in Proc: p.x == 0
   property true_ : always forall p in Proc: p.x <= 3
+  property comes : eventually forall p in Proc: p.x == 3
+  property never : eventually forall p in Proc: p.x == 3 and p.y == 0
 }
 check one of P { n = 2  expect small violated }
 check two of P { n = 2  expect small violated  prove true_ }
 check counts of P { n = 2  expect small violated  expect states 4096 }
+check live of P { n = 2  expect small violated  prove comes }
+check bad of P { n = 2  expect small violated  expect never violated }
+
+protocol Q {
+  state over : bool = false
+  state x : 0..9 = 0
+  state y : 0..9 = 0
+  upon condition not over and x < 9 { x += 1 }
+  upon condition not over and y < 9 { y += 1 }
+  upon condition not over and y == 0 { over := true }
+  upon condition x > y + 20 { over := true }
+  property small : always forall p in Proc: p.x == 0
+  property comes : always eventually forall p in Proc: p.x == 9
+}
+check soon of Q { n = 1  expect small violated  expect comes violated }
+check idle of Q { n = 1  expect small violated }
 """
 
 PLAIN = Options(reduce="none", explain=None)
@@ -69,3 +97,78 @@ def test_any_number_of_threads_gives_the_same_run(counters: Path) -> None:
     found = [run_check(str(counters), "one", replace(PLAIN, threads=t)) for t in (1, 2, 5)]
     assert len({repr(report.verdicts) for report in found}) == 1
     assert len({report.distinct_states for report in found}) == 1
+
+
+def test_a_kept_run_is_over_where_all_is_decided(counters: Path, tmp_path: Path) -> None:
+    """Its folder is as after any other that came to its end."""
+    folder = tmp_path / "run"
+    whole = run_check(str(counters), "one", PLAIN)
+    report = run_check(str(counters), "one", replace(PLAIN, checkpoint=str(folder)))
+    assert (report.stopped, report.kept) == (DECIDED, None) and not folder.exists()
+    assert _same(report, whole)
+
+
+def test_a_run_that_was_cut_short_ends_where_all_is_decided(counters: Path, tmp_path: Path) -> None:
+    for name in ("one", "two", "bad", "live"):
+        whole = run_check(str(counters), name, PLAIN)
+        folder = str(tmp_path / name)
+        limits = Limits(max_depth=0)
+        cut = run_check(str(counters), name, replace(PLAIN, checkpoint=folder, limits=limits))
+        assert cut.stopped == limits.no_deeper and cut.kept == folder
+        resumed = run_check(str(counters), name, replace(PLAIN, resume=folder))
+        assert _same(resumed, whole) and resumed.kept is None
+
+
+def test_a_run_that_had_decided_all_does_not_go_on(counters: Path, tmp_path: Path) -> None:
+    """It was killed after its last commit, before it could say so."""
+    made = instantiate(load_check(str(counters), "one", {}), {}, ask).system
+    limits = Limits(until_decided=True)
+    run = Kept.begun(str(tmp_path / "run"), Identity("0", "counters.bcast", "one"))
+    found = [
+        native.explore(made, limits, journal=lambda image: Journal(run.open(made, image)))
+        for _ in range(2)
+    ]
+    run.leave()
+    assert [answer.stopped for answer in found] == [DECIDED, DECIDED]
+    assert found[0].distinct_states == found[1].distinct_states == 28
+    assert found[0].violations == found[1].violations
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize(
+    ("name", "words", "stopped"),
+    [
+        ("bad", {"small": "violated", "never": "violated"}, None),
+        ("live", {"small": "violated", "comes": "holds"}, None),
+        ("soon", {"small": "violated", "comes": "violated"}, DECIDED),
+    ],
+)
+def test_liveness_is_decided_where_a_run_ends_badly_or_all_is_seen(
+    counters: Path, engine: str, name: str, words: dict[str, str], stopped: str | None
+) -> None:
+    """A bad end at the last level; none; one after a step, which only the search itself sees: the
+    reference engine, which decides liveness on the whole graph, goes to the end."""
+    for threads in (1, 3):
+        report = run_check(str(counters), name, replace(PLAIN, engine=engine, threads=threads))
+        assert {v.property: v.word.value for v in report.verdicts} == words
+        assert report.stopped == (stopped if engine == "native" else None)
+        assert report.exhaustive == (report.stopped is None)
+
+
+def test_what_is_shown_is_said_to_be_part(counters: Path) -> None:
+    """Nothing is said that only a whole exploration shows."""
+    report = run_check(str(counters), "idle", PLAIN)
+    assert report.stopped == DECIDED and not report.exhaustive
+    assert report.never == () and report.coverage is None
+    console = Console(width=200)
+    with console.capture() as said:
+        console.print(report_view(report))
+    assert "NOT exhaustive" in said.get() and DECIDED in said.get()
+    assert "never" not in said.get()
+
+
+def _same(one: Report, other: Report) -> bool:
+    """All but what depends on the machine, and on where the run was kept."""
+    rest = {"seconds": 0.0, "liveness_seconds": 0.0, "bytes_per_state": 0.0, "forecast": None}
+    found = [replace(r, **rest, bytes_per_edge=0.0) for r in (one, other)]  # type: ignore[arg-type]
+    return found[0] == found[1]

@@ -11,7 +11,7 @@ from checker.engines import native
 from checker.kernels import image
 from checker.system.evaluate import RunFault
 from checker.system.ir import TransitionSystem
-from checker.witness.answer import Answer, Limits, Unsupported
+from checker.witness.answer import DECIDED, Answer, Limits, Unsupported
 from tests.agreement.test_random_systems import system_of, whole
 from tests.kernels.test_models import COUNTS
 from tests.spark.gang import answer
@@ -82,3 +82,15 @@ def test_a_run_goes_on_with_other_shards(seed: int, tmp_path: Path) -> None:
             folder = tmp_path / f"{depth}-{shards[0]}"
             answer(system, folder, shards[0], Limits(max_depth=depth), commit_every=0.0)
             compare(answer(system, folder, shards[1], Limits(max_depth=4)), expected)
+
+
+@pytest.mark.parametrize("seed", [6, 10, 19, 26, 28])
+def test_it_ends_where_all_is_decided(seed: int, tmp_path: Path) -> None:
+    """As the native engine does, also where the run is gone on with."""
+    system, limits = system_of(seed), Limits(until_decided=True)
+    expected = expected_of(system, limits)
+    assert expected is not None and expected.stopped == DECIDED
+    for shards in (1, 2):
+        folder = tmp_path / f"{shards}"
+        compare(answer(system, folder, shards, limits), expected)
+        compare(answer(system, folder, shards, limits), expected)

@@ -22,7 +22,7 @@ from checker.kernels.image import build
 from checker.kernels.jit import compile_image
 from checker.reductions.choose import VERDICTS, choose
 from checker.system.ir import TransitionSystem
-from checker.witness.answer import INTERRUPTED, Limits
+from checker.witness.answer import DECIDED, INTERRUPTED, Limits
 from tests.agreement.test_random_systems import system_of, whole
 from tests.kernels.models import two_phase
 from tests.kernels.test_models import COUNTS
@@ -296,3 +296,15 @@ def test_tasks_that_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(stages.Split):
         outcome(job_of(system, image, run, 2, Limits()))
     assert run.committed == 0
+
+
+@pytest.mark.parametrize("seed", [6, 10, 19, 26, 28])
+def test_it_ends_where_all_is_decided(seed: int, tmp_path: Path) -> None:
+    """As the native engine does, also where the run is gone on with."""
+    system, limits = system_of(seed), Limits(until_decided=True)
+    expected = expected_of(system, limits)
+    assert expected is not None and expected.stopped == DECIDED
+    for shards in (1, 2):
+        folder = tmp_path / f"{shards}"
+        compare(answer(system, folder, shards, limits), expected)
+        compare(answer(system, folder, shards, limits), expected)

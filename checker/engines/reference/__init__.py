@@ -26,7 +26,9 @@ class _Search:
     level: list[State] = field(default_factory=list)
     depth: int = 0
     transitions: int = 0
+    counted: int = 0
     judged: int = 0
+    looked: int = -1
     ends: int = 0
     marks: set[int] = field(default_factory=set)
     premises: set[str] = field(default_factory=set)
@@ -82,6 +84,8 @@ class _Search:
                     following.append(successor)
         if following:
             self.depth += 1
+        if self.stopped is None:
+            self.counted = self.transitions
         self.level = following
         self.tell()
 
@@ -97,6 +101,7 @@ class _Search:
                 self.ends += 1
             self.inspect(state)
         self.judged += len(self.level)
+        self.looked = self.depth
 
     def run(self) -> None:
         with_ends = any(p.kind is PropertyKind.LIVENESS for p in self.system.properties)
@@ -109,6 +114,7 @@ class _Search:
             self.judge_level(with_ends)
             if self.limits.max_depth is not None and self.depth >= self.limits.max_depth:
                 beyond = [s for state in self.level for s in self.expand(state)]
+                self.counted = self.transitions
                 if any(successor not in self.parent for successor in beyond):
                     self.stopped = self.limits.no_deeper
                 return
@@ -200,12 +206,13 @@ def explore(
         depth=search.depth,
         exhaustive=exhaustive,
         seconds=seconds,
-        transitions=search.transitions,
+        transitions=search.counted,
         violations=search.violations,
         fault=search.fault,
         reached_marks=frozenset(search.marks),
         premises=frozenset(search.premises),
         ends=search.ends,
         stopped=search.stopped,
+        judged=search.looked,
     )
     return _with_liveness(search, answer)

@@ -80,7 +80,9 @@ class Course:
         untold = _is_live(job) and image.shape.words == 1 and not image.level_limit
         beyond = 0 < image.level_limit <= found.depth
         found.maybe_cyclic = found.maybe_cyclic or untold or beyond
-        return cls(found, copy.deepcopy(found), _committed(job, found.depth, levels))
+        course = cls(found, copy.deepcopy(found), _committed(job, found.depth, levels))
+        course._look_enough(job)
+        return course
 
     @property
     def going(self) -> bool:
@@ -95,7 +97,8 @@ class Course:
 
     def expanded(self, job: Job, report: Report, stop: str | None) -> None:
         """All have expanded level ``found.depth``; ``stop``: why not all of it."""
-        self.found.add(job.system, report, self.found.depth)
+        counted = report if stop is None else report.uncounted()
+        self.found.add(job.system, counted, self.found.depth)
         self.lost, self.stopped = report.lost, stop
         self.looking = self.is_last(job)
         self.ahead = not self.looking and stop is None
@@ -130,7 +133,12 @@ class Course:
         if limits.max_states is not None and total.states >= limits.max_states and total.fresh:
             many = f"{total.states:,} at the end of level {found.depth}"
             self.stopped = f"{limits.no_more_states}: there are {many}"
-        elif found.enough(job.system, limits) and total.fresh:
+        else:
+            self._look_enough(job)
+
+    def _look_enough(self, job: Job) -> None:
+        """The run is over where nobody wants to know what is left."""
+        if self.found.enough(job.system, job.limits) and self.total.fresh:
             self.stopped = DECIDED
 
     def _require_all(self, total: Counted) -> None:
