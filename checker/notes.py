@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 
 from checker.lang import typed
 from checker.lang.check_stack import layers_of, stands_for
@@ -11,9 +12,9 @@ from checker.system.instantiate.assemble import Instantiated
 from checker.system.instantiate.sizes import closed
 from checker.system.instantiate.walk import nodes
 from checker.system.instantiate.world import IMMUNE
-from checker.system.ir import TransitionSystem, VariableKind
-from checker.system.types import BagT, MapT, SeqT, Type, Value
-from checker.witness.answer import Answer
+from checker.system.ir import TransitionSystem, Variable, VariableKind
+from checker.system.types import BagT, IntT, MapT, OptionT, SeqT, TupleT, Type, Value
+from checker.witness.answer import Answer, State
 
 PILE = 16
 """So many copies of one message under way at once are no accident."""
@@ -54,7 +55,12 @@ def not_promised(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
             "nothing is promised for a process that crashes, or for messages from or to it"
         )
     if check.omission is not None:
-        found.append("nothing is promised for a process of which messages are lost")
+        lock_step = check.timing is not None and check.timing.kind in ("synchronous", "partial")
+        found.append(
+            "of a process that omits messages only its own steps are promised"
+            if lock_step
+            else "nothing is promised for a process of which messages are lost"
+        )
     if check.byzantine is not None:
         found.append("nothing is promised for a Byzantine process, or for messages from or to it")
     if check.splits:
@@ -67,15 +73,22 @@ def piles_up(system: TransitionSystem, answer: Answer) -> str:
     the error of the run; otherwise empty."""
     if answer.fault is None:
         return ""
-    for variable, value in zip(system.variables, answer.fault.states[-1], strict=True):
-        copies = _copies(variable.type, value) if variable.kind is VariableKind.LINK else 0
-        if copies >= PILE:
-            return (
-                f"{copies} copies of one message are under way, and nothing bounds that: it is"
-                " sent again and again (`stubborn` links hold each message once; links that lose"
-                " may be `bounded 1`)"
-            )
-    return ""
+    copies = _pile(system, answer.fault.states[-1])
+    return _piled(copies) if copies >= PILE else ""
+
+
+def _pile(system: TransitionSystem, state: State) -> int:
+    """How many copies of one message are under way in ``state``, at most."""
+    pairs = zip(system.variables, state, strict=True)
+    links = ((v, value) for v, value in pairs if v.kind is VariableKind.LINK)
+    return max((_copies(v.type, value) for v, value in links), default=0)
+
+
+def _piled(copies: int) -> str:
+    return (
+        f"{copies} copies of one message are under way, and nothing bounds that: it is sent again"
+        " and again (`stubborn` links hold each message once; links that lose may be `bounded 1`)"
+    )
 
 
 def _copies(type_: Type, value: Value) -> int:
@@ -89,6 +102,91 @@ def _copies(type_: Type, value: Value) -> int:
             return max((_copies(inner, part) for part in value), default=0)
         case _:
             return 0
+
+
+def endless(system: TransitionSystem, answer: Answer, capacity: str, size: int) -> str:
+    """Why no size of ``capacity`` would be large enough, where the run that outgrows ``size`` comes
+    back to where it was with more of it; otherwise empty.
+
+    The same steps can be taken again: no step asks how many messages are in flight or how much has
+    been noted.  A handler may ask how large a variable has become, so of such ones more is tried.
+    """
+    if answer.fault is None:
+        return ""
+    states = answer.fault.states
+    own = [v for v in system.variables if _room(v.type, capacity)]
+    if not own or size < min(_patience(v) for v in own):
+        return ""
+    for later in range(1, len(states)):
+        for earlier in range(later):
+            if _dominates(system, states[earlier], states[later], capacity):
+                copies = _pile(system, states[-1])
+                if copies >= PILE // 4 and own[0].kind is VariableKind.LINK:
+                    return _piled(copies)
+                return (
+                    f"`{capacity}` grows without end: after {later} steps a run is where it was"
+                    f" after {earlier}, but for more of it"
+                )
+    return ""
+
+
+def _patience(variable: Variable) -> int:
+    """The size of a capacity in ``variable`` from which on growing is held to be without end."""
+    if variable.kind is VariableKind.LINK:
+        return PILE
+    return 4 * PILE if variable.kind is VariableKind.HISTORY else 16 * PILE - 1
+
+
+def _dominates(system: TransitionSystem, one: State, other: State, capacity: str) -> bool:
+    """Whether ``other`` is ``one`` with more of ``capacity``, and of what no step looks at."""
+    more = False
+    for variable, before, after in zip(system.variables, one, other, strict=True):
+        if before == after:
+            continue
+        unread = variable.kind in (VariableKind.LINK, VariableKind.HISTORY)
+        if not _contained(variable.type, before, after, None if unread else capacity):
+            return False
+        more = more or _room(variable.type, capacity)
+    return more
+
+
+def _room(type_: Type, capacity: str) -> bool:
+    """Whether ``capacity`` is the room of some part of a value of ``type_``."""
+    match type_:
+        case IntT(grows=grows):
+            return grows == capacity
+        case SeqT(item, grows=grows) | BagT(item, grows=grows):
+            return grows == capacity or _room(item, capacity)
+        case MapT(_, inner) | OptionT(inner):
+            return _room(inner, capacity)
+        case TupleT(items):
+            return any(_room(item, capacity) for item in items)
+        case _:
+            return False
+
+
+def _contained(type_: Type, one: Value, other: Value, capacity: str | None) -> bool:
+    """Whether ``one`` is ``other``, or less of ``capacity`` (``None``: of any that can grow)."""
+    grows = getattr(type_, "grows", None)
+    may_grow = grows is not None and capacity in (None, grows)
+    match type_:
+        case IntT() if may_grow:
+            assert isinstance(one, int) and isinstance(other, int)
+            return one <= other
+        case SeqT() if may_grow:
+            assert isinstance(one, tuple) and isinstance(other, tuple)
+            return one == other[: len(one)]
+        case BagT() if may_grow:
+            assert isinstance(one, tuple) and isinstance(other, tuple)
+            return Counter(one) <= Counter(other)
+        case MapT(_, inner):
+            assert isinstance(one, tuple) and isinstance(other, tuple)
+            return all(map(partial(_contained, inner, capacity=capacity), one, other))
+        case TupleT(items):
+            assert isinstance(one, tuple) and isinstance(other, tuple)
+            return all(map(partial(_contained, capacity=capacity), items, one, other))
+        case _:
+            return one == other
 
 
 def idle(check: typed.Check) -> str:
@@ -141,13 +239,26 @@ def _of_crashes(check: typed.Check, made: Instantiated, fine: bool) -> Iterator[
     if check.crash is None:
         return
     if fine:
-        yield "every effect and every copy of a multicast is a step of its own"
+        steps = "every effect and every copy of a multicast is a step of its own"
+        yield f"{steps}{_whole(check, made)}"
     elif check.crash_points == "between_handlers":
         yield "crashes inside handlers are switched off: verdicts may be too good"
     if check.recover:
         bound = closed(check.crash, made.sizes.values)
         often = f"{bound} crash{'es' * (bound != 1)} in all"
         yield f"a crashed process may come back, with its `stable` state only; at most {often}"
+
+
+def _whole(check: typed.Check, made: Instantiated) -> str:
+    """Which handlers stay one step where effects are steps."""
+    bounds = (check.capacity, *(rule.capacity for rule in check.link_rules))
+    kinds = {
+        "assign shared state": made.uses_shared,
+        "ask an oracle": any(layer.protocol is None for layer in check.given),
+        "send over bounded links": any(bound is not None for bound in bounds),
+    }
+    found = [what for what, there in kinds.items() if there]
+    return f", but for handlers that {' or '.join(found)}" if found else ""
 
 
 def _of_world(check: typed.Check, made: Instantiated) -> Iterator[str]:

@@ -17,14 +17,14 @@ from checker.exploration.forecast import Outlook
 from checker.exports import exported, require_exportable
 from checker.lang import typed
 from checker.loading import about_all, checks_in, general, load_check, no_such_check
-from checker.notes import counted_apart, idle, not_promised, notes, piles_up
+from checker.notes import counted_apart, endless, idle, not_promised, notes, piles_up
 from checker.options import Options, version
 from checker.provenance import header_of, settings_of
 from checker.reductions.choose import NAMED, Question
 from checker.reductions.plan import Kind
 from checker.reductions.table import shows_all
 from checker.running import answer_of, kept, remaining, require_compact
-from checker.scout import largest, scouted
+from checker.scout import largest, outgrew, scouted
 from checker.system.evaluate import RunFault
 from checker.system.instantiate.assemble import Instantiated, instantiate
 from checker.system.ir import TransitionSystem
@@ -288,8 +288,10 @@ def _no_use(
     if piled:
         return piled
     for name in too_small:
-        if made.capacities[name] >= largest(name):
-            return f"`{name}` outgrew {made.capacities[name]:,}: give it a bound"
+        size = made.capacities[name]
+        without_end = endless(made.system, answer, name, size)
+        if without_end or size >= largest(name):
+            return without_end or outgrew(name, size)
     undecided = {p.name for p in made.system.properties} - set(answer.violations)
     decided = options.limits.until_decided and made.system.properties and not undecided
     return DECIDED if decided else None

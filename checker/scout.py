@@ -13,6 +13,7 @@ from checker.properties import ask
 from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.instantiate.assemble import instantiate
+from checker.system.instantiate.oracles import MOST_WORDS, WORDS
 from checker.system.instantiate.stack import FAMILY, LARGEST_FAMILY
 from checker.system.interpreter import State
 from checker.system.ir import TransitionSystem
@@ -24,8 +25,8 @@ does not depend on how busy the machine is."""
 ATTEMPTS = 12
 """Runs at most."""
 
-HIGHEST = 64
-"""No guess is larger: a greedy run may fill what no question needs."""
+HIGHEST = 16
+"""No guess is larger: a greedy run may fill what no question needs, or what has no end."""
 
 
 LARGEST_CAPACITY = 1 << 12
@@ -38,8 +39,20 @@ def larger(capacity: int) -> int:
 
 
 def largest(capacity: str) -> int:
-    """Beyond this ``capacity`` is not enlarged; instances of layers cost code, not bits."""
+    """Beyond this ``capacity`` is not enlarged; instances of layers cost code, words of oracles
+    ways to go on, not bits."""
+    if capacity == WORDS:
+        return MOST_WORDS
     return LARGEST_FAMILY if capacity.startswith(FAMILY) else LARGEST_CAPACITY
+
+
+def outgrew(capacity: str, size: int) -> str:
+    """Why nothing more can be told where ``size`` of ``capacity`` is too little, and no more is
+    tried."""
+    outgrown = f"`{capacity}` outgrew {size:,}"
+    if capacity == WORDS:
+        return f"{outgrown}: a property of the oracle's interface can say how often it indicates"
+    return f"{outgrown}: give it a bound"
 
 
 def scouted(check: typed.Check, settings: Mapping[str, str], fine: bool) -> dict[str, int]:
@@ -53,7 +66,7 @@ def scouted(check: typed.Check, settings: Mapping[str, str], fine: bool) -> dict
         if not capacities or left <= 0:
             break
         too_small, left = _walk(made.system, left)
-        if too_small is None or capacities[too_small] >= HIGHEST:
+        if too_small is None or capacities[too_small] >= min(HIGHEST, largest(too_small)):
             break
         capacities[too_small] = larger(capacities[too_small])
     return capacities

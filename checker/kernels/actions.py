@@ -25,10 +25,11 @@ from checker.kernels.fields import Mode, Worker
 from checker.kernels.frame import Frame
 from checker.kernels.layout import Layout
 from checker.kernels.records import address, get, put
-from checker.kernels.statements import Ways, statements
+from checker.kernels.statements import Ways
 from checker.reductions.plan import Plan as Reductions
 from checker.system import ir
 from checker.system.ir import Action, Block, Expr, TransitionSystem, fairness_of
+from checker.system.tree import statements
 
 
 class ActionCode:

@@ -7,7 +7,7 @@ time with the next combination of choices, as an odometer counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import assert_never
@@ -22,6 +22,7 @@ from checker.kernels.packing import has_set, width
 from checker.system import ir
 from checker.system import types as t
 from checker.system.ir import Block, Stmt
+from checker.system.tree import handed_on, statements
 from checker.witness.answer import Unsupported
 
 TAPE = 1024
@@ -278,21 +279,57 @@ class Ways:
 
     def _while(self, stmt: ir.While) -> None:
         fn, rounds = self.fn, self.fn.var(const(0))
-        memory = self._memory() if any(chooses(s) for s in stmt.body) else None
+        every: tuple[Memory, ...] = ()
+        memory: Memory | None = None
+        if stmt.grows is not None:
+            handed = handed_on(stmt)
+            every = tuple(self._memory(handed) for _ in range(stmt.limit))
+        elif any(chooses(s) for s in stmt.body):
+            memory = self._memory(self.frame.names)
         with fn.forever() as done:
             fn.leave_if(fn.not_(lower(self.frame, stmt.condition)), done)
             now = rounds.get()
+            self._leave_at_repetition(every, now)
             self.frame.fault_if(fn.le(const(stmt.limit), now))
             if memory is not None:
                 self._refuse_repetition(memory, now)
             rounds.set(fn.add(now, const(1)))
             self._block(stmt.body)
 
-    def _memory(self) -> Memory:
-        """Room for what an earlier round of a loop began with: the state and the declared names."""
+    def _memory(self, names: Container[str]) -> Memory:
+        """Room for what an earlier round of a loop began with: the state and what was declared, of
+        these ``names``."""
         state = self.fn.alloca(64, self.frame.layout.words) if self.dirty else None
-        slots = [slot for slot in self.frame.names.values() if isinstance(slot, Slot)]
+        mine = [slot for name, slot in self.frame.names.items() if name in names]
+        slots = [slot for slot in mine if isinstance(slot, Slot)]
         return Memory(state, tuple((slot, self.fn.var(slot.var.get())) for slot in slots))
+
+    def _leave_at_repetition(self, memories: tuple[Memory, ...], now: Val) -> None:
+        """A round that begins as one of the ``memories`` gains nothing: this way is none."""
+        fn = self.fn
+        assert self.following is not None
+        for number, memory in enumerate(memories):
+            earlier = fn.lt(const(number), now)
+            fn.leave_if(fn.and_(earlier, self._as_in(memory)), self.following)
+            with fn.if_(fn.eq(const(number), now)):
+                self._keep(memory)
+
+    def _as_in(self, memory: Memory) -> Val:
+        """Whether everything is now as it was kept in ``memory``."""
+        fn, same = self.fn, const(1, 1)
+        if memory.state is not None:
+            for i in range(self.frame.layout.words):
+                ours = fn.load(fn.at(self.work, i), 64)
+                same = fn.and_(same, fn.eq(ours, fn.load(fn.at(memory.state, i), 64)))
+        for slot, kept in memory.slots:
+            same = fn.and_(same, fn.eq(slot.var.get(), kept.get()))
+        return same
+
+    def _keep(self, memory: Memory) -> None:
+        if memory.state is not None:
+            self._copy(self.work, memory.state)
+        for slot, kept in memory.slots:
+            kept.set(slot.var.get())
 
     def _refuse_repetition(self, memory: Memory, now: Val) -> None:
         """A round that begins as an earlier one could go on for ever: an error.
@@ -301,19 +338,9 @@ class Ways:
         """
         fn = self.fn
         with fn.if_(fn.ne(now, const(0))):
-            same = const(1, 1)
-            if memory.state is not None:
-                for i in range(self.frame.layout.words):
-                    ours = fn.load(fn.at(self.work, i), 64)
-                    same = fn.and_(same, fn.eq(ours, fn.load(fn.at(memory.state, i), 64)))
-            for slot, kept in memory.slots:
-                same = fn.and_(same, fn.eq(slot.var.get(), kept.get()))
-            self.frame.fault_if(same)
+            self.frame.fault_if(self._as_in(memory))
         with fn.if_(fn.eq(fn.and_(now, fn.sub(now, const(1))), const(0))):
-            if memory.state is not None:
-                self._copy(self.work, memory.state)
-            for slot, kept in memory.slots:
-                kept.set(slot.var.get())
+            self._keep(memory)
 
     def _assign(self, target: ir.Target, expr: ir.Expr) -> None:
         fn, frame = self.fn, self.frame
@@ -395,17 +422,3 @@ def chooses(stmt: Stmt) -> bool:
 def writes(stmt: Stmt) -> bool:
     """Whether ``stmt`` assigns to the state."""
     return any(isinstance(s, ir.Assign) and s.target.is_state for s in statements((stmt,)))
-
-
-def statements(block: Block) -> Iterator[Stmt]:
-    """All statements of ``block``, nested ones included."""
-    for stmt in block:
-        yield stmt
-        match stmt:
-            case ir.If(_, then, otherwise):
-                yield from statements(then)
-                yield from statements(otherwise)
-            case ir.For(body=body) | ir.While(body=body):
-                yield from statements(body)
-            case _:
-                pass

@@ -24,7 +24,7 @@ from checker.properties.acts import Acts
 from checker.system import build, ir
 from checker.system.build import entry, fresh, member
 from checker.system.instantiate.walk import logs, nodes
-from checker.system.instantiate.world import World
+from checker.system.instantiate.world import REQUEST, World
 from checker.system.ir import Block, EffectDef, EffectKind, Expr, VariableKind
 from checker.system.types import MapT, SeqT, SetT, TupleT, Type, default
 
@@ -144,7 +144,7 @@ class Histories:
             body += self._note_causes(kind, self_, args, item)
         if kind == "indication" and len(args) == 1:
             body += self._note_opinion(op, self_, item)
-        name = f"{'request' if kind == 'request' else 'indicate'}.{op}"
+        name = f"{REQUEST if kind == 'request' else 'indicate.'}{op}"
         params = (("_self", self.world.proc), *((a.name, a.type) for a in args))
         self.world.effects[name] = EffectDef(name, EffectKind.VISIBLE, params, body)
 

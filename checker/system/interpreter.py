@@ -7,13 +7,14 @@ copy.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from checker.system import ir
 from checker.system.evaluate import RunFault, Scope, evaluate, key_rank, members, stored
 from checker.system.ir import Action, Block, Stmt, Target, TransitionSystem
+from checker.system.tree import handed_on
 from checker.system.types import Value
 
 State = tuple[Value, ...]
@@ -79,6 +80,18 @@ class _Again:
 
     loop: ir.While
     begun: frozenset[object] = frozenset()
+    handed_on: frozenset[str] = frozenset()
+
+    def now(self, scope: Scope) -> object:
+        """What a round that begins in ``scope`` begins with."""
+        names: Iterable[tuple[str, Value]] = scope.names.items()
+        if self.loop.grows is not None:
+            names = ((n, v) for n, v in names if n in self.handed_on)
+        return (tuple(scope.state.items()), tuple(names))
+
+    def idles(self, scope: Scope) -> bool:
+        """Whether a round would begin as an earlier one did, and that is no error."""
+        return self.loop.grows is not None and self.now(scope) in self.begun
 
 
 _Todo = tuple["Stmt | _Rounds | _Again", "_Todo | None"]
@@ -109,6 +122,8 @@ def _ways(block: Block, start: Scope) -> Iterator[tuple[Scope, tuple[Event, ...]
                 elif isinstance(stmt, ir.Mark):
                     args = tuple(evaluate(a, scope) for a in stmt.args)
                     events = (*events, Event(stmt.mark, args))
+                elif isinstance(stmt, _Again) and stmt.idles(scope):
+                    break
                 else:
                     todo = _step(stmt, scope, todo)
             else:
@@ -144,18 +159,18 @@ def _step(stmt: Stmt | _Rounds | _Again, scope: Scope, todo: _Todo | None) -> _T
             scope.names[loop.name] = left[0]
             return _queue(loop.body, (_Rounds(loop, left[1:]), todo))
         case ir.While():
-            return (_Again(stmt), todo)
+            return (_Again(stmt, handed_on=handed_on(stmt)), todo)
         case _Again(loop, begun):
             if not evaluate(loop.condition, scope):
                 return todo
-            now = (tuple(scope.state.items()), tuple(scope.names.items()))
+            now = stmt.now(scope)
             if now in begun:
                 message = "this loop can go on for ever: nothing has changed since an earlier round"
                 raise RunFault("R005", message, loop.place)
             if len(begun) >= loop.limit:
                 message = f"this loop has not ended after {loop.limit} rounds"
-                raise RunFault("R005", message, loop.place)
-            return _queue(loop.body, (_Again(loop, begun | {now}), todo))
+                raise RunFault("R005", message, loop.place, loop.grows)
+            return _queue(loop.body, (replace(stmt, begun=begun | {now}), todo))
         case ir.Fault(code, message, place, grows):
             raise RunFault(code, message, place, grows)
         case ir.Emit() | ir.Choose() | ir.Assume() | ir.Mark():

@@ -337,13 +337,17 @@ class While:
     """Runs ``body`` while ``condition`` holds.
 
     A round that begins as an earlier one did (it could go on for ever), and more than ``limit``
-    rounds, are a fault.
+    rounds, are a fault.  ``grows``: the capacity found by the tool that ``limit`` comes from.  Such
+    a loop goes on as long as somebody chooses.  Who comes back to where an earlier round began (the
+    state, and the locals that rounds hand on: :func:`checker.system.tree.handed_on`) has gained
+    nothing by it, so that way is removed.
     """
 
     condition: Expr
     body: Block
     limit: int
     place: Place | None = None
+    grows: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

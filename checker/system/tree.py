@@ -61,6 +61,27 @@ def rewritten(node: Any, change: Callable[[Any], Any]) -> Any:
     return replace(node, **found) if found else node
 
 
+def statements(block: ir.Block) -> Iterator[ir.Stmt]:
+    """All statements of ``block``, nested ones included."""
+    for stmt in block:
+        yield stmt
+        match stmt:
+            case ir.If(_, then, otherwise):
+                yield from statements(then)
+                yield from statements(otherwise)
+            case ir.For(body=body) | ir.While(body=body):
+                yield from statements(body)
+            case _:
+                pass
+
+
+def handed_on(loop: ir.While) -> frozenset[str]:
+    """The locals that a round of ``loop`` takes over from the one before."""
+    inside = tuple(statements(loop.body))
+    assigned = {s.target.name for s in inside if isinstance(s, ir.Assign) and not s.target.is_state}
+    return frozenset(assigned - {s.name for s in inside if isinstance(s, ir.Declare)})
+
+
 def placeless(node: Any) -> Any:
     """``node`` without the places of what is in it, so that it can be compared."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -268,8 +267,3 @@ def tested(
 def started(scene: Scene, guard: Condition) -> Path:
     """A path that begins where ``scene`` is."""
     return Path(guard, dict(scene.values), dict(scene.names))
-
-
-def sendings(effects: tuple[Effect, ...]) -> Iterator[Sending]:
-    """What is sent, in order."""
-    return (effect for effect in effects if isinstance(effect, Sending))

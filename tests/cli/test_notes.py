@@ -150,3 +150,11 @@ def test_nobody_asks(tmp_path: Path) -> None:
         path.write_text(SPEC.format(world=world, body="answer(m)", layers="", handlers=""))
         (check,) = load(str(path)).checks
         assert (idle(check) == "") is asks
+
+
+def test_of_fine_steps_it_is_said_what_stays_one_step(tmp_path: Path) -> None:
+    whole = "every copy of a multicast is a step of its own"
+    noted, _ = said(tmp_path, "faults crash <= 1", fine=True)
+    assert whole in noted and "but for" not in noted
+    noted, _ = said(tmp_path, "faults crash <= 1  links lossy, bounded 1", fine=True)
+    assert f"{whole}, but for handlers that send over bounded links" in noted

@@ -81,7 +81,8 @@ def test_the_diagram_is_the_one_that_is_printed(
     (shown,) = re.findall(r"^```\n(    p1 .*?)```$", README, re.MULTILINE | re.DOTALL)
     run = str(tmp_path / "run.json")
     spec = str(specs() / "total_order/sequencer_takeover.bcast")
-    assert main(["check", f"{spec}::crash_one", "--trace-out", run, "-q"]) in (0, 1)
+    asked = ["check", f"{spec}::crash_one", "--explain", "300", "--trace-out", run, "-q"]
+    assert main(asked) in (0, 1)
     capsys.readouterr()
     assert main(["view", run]) == 0
     assert shown in capsys.readouterr().out

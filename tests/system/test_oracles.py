@@ -10,7 +10,7 @@ from checker.diagnostics import SpecError
 from checker.lang.load import load
 from checker.resources import specs
 from checker.system.instantiate.liars import held_to
-from tests.system.tables import WAYS, Case, compare, run
+from tests.system.tables import WAYS, Case, compare, run, words
 
 ONE = """
 protocol Decide implements Out {
@@ -208,6 +208,144 @@ def test_a_layer_as_another_protocol(tmp_path: Path) -> None:
         compare(tmp_path, case, "native", False)
 
 
+WITHIN = """
+interface Ask {
+  request ask(k: 0..0)
+  indication reply(t: 1..3)
+  property asked_for : always forall p in Proc, t in replied(p): exists k in asked(p): true
+  ONCE
+}
+protocol Once implements Ask { upon request ask(_) { reply(1) } }
+protocol Twice implements Ask { upon request ask(_) { reply(1)  reply(2) } }
+protocol Thrice implements Ask { upon request ask(_) { reply(1)  reply(2)  reply(3) } }
+protocol P implements Out {
+  uses low : Ask
+  state asked = false
+  state done = false
+  state heard : set<1..3> = {}
+  state early : set<1..3> = {}
+  upon condition not asked { asked := true  low.ask(0)  done := true }
+  upon low.reply(t) { heard += t  if not done { early := heard } }
+  property one : always forall p in Proc: p.early == {}
+  property two : always forall p in Proc: not ({1, 2} subset p.early)
+  property three : always forall p in Proc: not ({1, 2, 3} subset p.early)
+}
+check c of P { n = 1  given low as GIVEN  prove one, two, three  allow unused }
+"""
+ONCE = "property once : always forall p in Proc, t in replied(p): not repeated(p, t)"
+SAID = {
+    "Once": "one violated, two holds, three holds",
+    "Twice": "one violated, two violated, three holds",
+    "Thrice": "one violated, two violated, three violated",
+}
+
+
+@pytest.mark.parametrize(("engine", "fine"), WAYS)
+def test_an_oracle_says_as_much_within_a_request_as_any_layer(
+    engine: str, fine: bool, tmp_path: Path
+) -> None:
+    """Also where its interface does not say how often, and what it repeats leads nowhere."""
+    for layer, expected in SAID.items():
+        text = WITHIN.replace("ONCE", ONCE).replace("GIVEN", layer)
+        compare(tmp_path, Case(layer, text, expected), engine, fine)
+    for once in (ONCE, ""):
+        text = WITHIN.replace("ONCE", once).replace("GIVEN", "oracle")
+        compare(tmp_path, Case("oracle", text, SAID["Thrice"]), engine, fine)
+
+
+def test_what_is_said_within_a_request_is_seen_by_formulas(tmp_path: Path) -> None:
+    text = WITHIN.replace("ONCE", ONCE).replace("GIVEN", "oracle")
+    assert set(words(run(tmp_path, text, "symbolic")).values()) == {"violated"}
+
+
+ON_AND_ON = """
+interface Ask {
+  request ask(k: 0..0)
+  indication reply(k: 0..1)
+}
+protocol P implements Out {
+  uses low : Ask
+  state asked = false
+  state done = false
+  STATE
+  upon condition not asked { asked := true  low.ask(0)  done := true }
+  upon low.reply(k) WHEN
+  property never : always forall p in Proc: not p.done or p.asked
+}
+check c of P { n = 1  given low as oracle  prove never  allow unused }
+"""
+
+
+@pytest.mark.parametrize(("engine", "fine"), WAYS)
+@pytest.mark.parametrize(
+    ("state", "does", "verdict"),
+    [
+        ("state on = false", "{ on := not on }", "holds"),
+        ("state on : set<0..1> = {}", "{ if k in on { on -= k } else { on += k } }", "holds"),
+        ("state on : 0..30 = 0", "when on < 30 { on += 1 }", "unknown"),
+    ],
+)
+def test_words_without_end(
+    state: str, does: str, verdict: str, engine: str, fine: bool, tmp_path: Path
+) -> None:
+    """Words that lead back say nothing new; where too many lead on, the report says so."""
+    text = ON_AND_ON.replace("STATE", state).replace("WHEN", does)
+    report = run(tmp_path, text, engine, fine)
+    assert words(report) == {"never": verdict}
+    assert report.stopped is None or "`words within a request` outgrew 7" in report.stopped
+
+
+PAUSED = """
+interface Ask {
+  request ask(k: 0..0)
+  indication reply(t: 1..2)
+  property asked_for : always forall p in Proc, t in replied(p):
+    (exists k in asked(p): true) and not repeated(p, t)
+}
+interface Hand { request hand(k: 0..0)  indication back(t: 1..2) }
+protocol Twice implements Ask { upon request ask(_) { reply(1)  reply(2) } }
+protocol On implements Hand {
+  uses low : Ask
+  upon request hand(k) { low.ask(k) }
+  upon low.reply(t) { back(t) }
+}
+protocol P implements Out {
+  uses ASKED
+  state asked = false
+  state went_on = false
+  state done = false
+  state early = false
+  upon condition not asked { asked := true  REQUEST  done := true }
+  upon TOLD {
+    if t == 2 and went_on and not done { early := true }
+    yield
+    if t == 1 { went_on := true }
+  }
+  property later : always forall p in Proc: not p.early
+  property whole : always forall p in Proc: p.done => p.asked
+}
+check c of P { n = 1  given low as GIVEN  prove later, whole  allow unused }
+"""
+
+
+@pytest.mark.parametrize(("engine", "fine"), WAYS)
+@pytest.mark.parametrize(
+    ("asked", "request_", "told"),
+    [
+        ("low : Ask", "low.ask(0)", "low.reply(t)"),
+        ("mid : Hand", "mid.hand(0)", "mid.back(t)"),
+    ],
+)
+def test_an_oracle_goes_on_when_what_yielded_has(
+    asked: str, request_: str, told: str, engine: str, fine: bool, tmp_path: Path
+) -> None:
+    """A layer speaks again when who heard its first word has gone on, before its caller does."""
+    text = PAUSED.replace("ASKED", asked).replace("TOLD", told)
+    for given in ("Twice", "oracle"):
+        spec = text.replace("REQUEST", request_).replace("GIVEN", given)
+        compare(tmp_path, Case(given, spec, "later violated, whole holds"), engine, fine)
+
+
 REFUSED = [
     ("a number without a bound", "k: Nat", "true", "C202"),
     ("too many values", "k: 0..99999", "true", "C202"),
@@ -400,3 +538,95 @@ def test_no_detector_tells_liars(kind: str, tmp_path: Path) -> None:
         run(tmp_path, text.replace("LIARS", "1"))
     (found,) = refused.value.diagnostics
     assert found.code == "C022" and "`given fd as …`" in found.hint
+
+
+KINDS = [
+    ("Consensus", "propose(0)", "decide(_)", "`StrongConsensus`"),
+    ("MessageConsensus", "propose(A)", "decide(_)", "`StrongConsensus`"),
+    ("ReliableBroadcast", "broadcast(A)", "deliver(_, _)", "`ByzantineReliableBroadcast`"),
+    ("Queue", "submit(A)", "deliver(_)", "none of this kind comes with the tool"),
+    ("AtomicCommit", "propose(0)", "decide(_)", "none of this kind comes with the tool"),
+]
+
+
+@pytest.mark.parametrize(("interface", "request_", "told", "hint"), KINDS)
+def test_what_there_is_for_liars(
+    interface: str, request_: str, told: str, hint: str, tmp_path: Path
+) -> None:
+    text = f"""
+    protocol P(first: Proc) {{
+      uses low : {interface}
+      message A
+      state asked = false
+      upon condition not asked at first {{ asked := true  low.{request_} }}
+      upon low.{told} {{ skip }}
+      property fine : always forall p in Proc: p.asked or not p.asked
+    }}
+    check c of P {{ n = 2  faults byzantine <= 1  given low as oracle  prove fine }}
+    """
+    with pytest.raises(SpecError) as refused:
+        run(tmp_path, text)
+    (found,) = refused.value.diagnostics
+    assert found.code == "C022"
+    assert hint in found.hint
+
+
+PARAMETERS = """
+import "{file}"
+protocol Between implements TotalOrderBroadcast {{
+  uses low : TotalOrderBroadcast
+  message B(m: Msg)
+  upon request broadcast(m) {{ low.broadcast(B(m)) }}
+  upon low.deliver(p, B(m)) {{ deliver(p, m) }}
+}}
+protocol Top{parameters} implements TotalOrderBroadcast {{
+  uses tob : TotalOrderBroadcast
+  message T(m: Msg)
+  upon request broadcast(m) {{ tob.broadcast(T(m)) }}
+  upon tob.deliver(p, T(m)) {{ deliver(p, m) }}
+}}
+check c of Top {{ n = 2  {given}  clients {{ p1 broadcasts a  p2 broadcasts b }}
+  prove validity, total_order }}
+"""
+
+
+@pytest.mark.parametrize("parameters", ["", "(sequencer: Proc)"])
+@pytest.mark.parametrize(
+    "given", ["given tob as FixedSequencer", "given tob as Between  given low as FixedSequencer"]
+)
+def test_a_process_that_a_layer_names_is_the_first(
+    given: str, parameters: str, tmp_path: Path
+) -> None:
+    file = specs() / "total_order" / "fixed_sequencer.bcast"
+    text = PARAMETERS.format(file=file, given=given, parameters=parameters)
+    compare(tmp_path, Case("", text, "validity holds, total_order holds"), "native", False)
+
+
+BOUNDS = """
+interface Low { request put(k: 0..9)  indication got(k: 0..9) }
+protocol Cut(most: Nat = 1) implements Low {
+  upon request put(k) when k <= most { got(k) }
+}
+protocol P(PARAMETER) {
+  uses low : Low
+  state kept : set<0..9> = {}
+  state asked = false
+  upon condition not asked { asked := true  low.put(1)  low.put(2) }
+  upon low.got(k) { kept += k }
+  property one : always forall p in Proc: p.asked => p.kept == {1}
+}
+check c of P { n = 1  SET  given low as Cut  prove one }
+"""
+
+
+def test_a_number_that_a_layer_names_has_its_default(tmp_path: Path) -> None:
+    """Where the protocol on top has one of that name, both have the same."""
+    text = BOUNDS
+    alone = text.replace("(PARAMETER)", "").replace("SET", "")
+    shared = text.replace("PARAMETER", "most: Nat").replace("SET", "most = 2")
+    mixed = text.replace("PARAMETER", "most: Proc").replace("SET", "")
+    compare(tmp_path, Case("alone", alone, "one holds"), "native", False)
+    compare(tmp_path, Case("shared", shared, "one violated"), "native", False)
+    with pytest.raises(SpecError) as refused:
+        run(tmp_path, mixed)
+    assert [d.code for d in refused.value.diagnostics] == ["C200"]

@@ -281,3 +281,58 @@ def test_time_goes_on_in_every_world(world: str, all_hear: str, fine: bool, tmp_
     text = f"{COUNT} {check}  prove goes_on, all_hear, in_step }}"
     expected = f"goes_on holds, all_hear {all_hear}, in_step holds"
     compare(tmp_path, Case(world, text, expected), "native", fine)
+
+
+WORK = """
+interface Echo {{ request ask(x: Nat max 1)  indication answer(x: Nat max 1) }}
+protocol AtOnce implements Echo {{ upon request ask(x) {{ answer(x) }} }}
+protocol P {{
+  uses echo : Echo
+  state s : set<Proc> = {{}}
+  state late = false
+  state rounds : 0..2 = 0
+  upon condition {guard} {{ {body} }}
+  upon echo.answer(x) when x == 1 {{ s += self }}
+  upon timeout when rounds < 2 {{ rounds += 1  late := late or self not in s }}
+  property in_time : always forall p in Proc: not p.late
+  property time_goes_on : forall p in Proc: eventually p.rounds == 2
+}}
+check c of P {{
+  n = 2
+  timing synchronous
+  prove in_time, time_goes_on
+  allow unused
+}}
+"""
+
+TO_DO = {
+    "for p in Proc { s := s union {p} }": "changes",
+    "while some p in Proc when p not in s { s += p }": "changes",
+    "for x in (0..1) { echo.ask(x) }": "changes",
+    "echo.ask(0)  echo.ask(1)": "changes",
+    "for p in Proc { choose x in (0..1)  if x == 1 { s += self } }": "may change",
+    "either { skip } or { s += self }": "may change",
+    "echo.ask(0)": "idle",
+    "while some p in Proc when p in s { s -= p }": "idle",
+    "for p in Proc { choose x in (0..1)  if x == 1 { s -= p } }": "idle",
+}
+"""Bodies of a handler, and whether running one at first changes the state."""
+
+
+@pytest.mark.parametrize("body", TO_DO)
+@pytest.mark.parametrize("guard", ["self not in s", "true"])
+@pytest.mark.parametrize("fine", [False, True], ids=["coarse", "fine"])
+def test_a_round_waits_for_what_changes_something(
+    body: str, guard: str, fine: bool, tmp_path: Path
+) -> None:
+    """Whoever may leave everything as it is for ever, but need not, stops the clock, too."""
+    in_time = "violated" if TO_DO[body] == "idle" else "holds"
+    goes_on = "violated" if TO_DO[body] == "may change" else "holds"
+    expected = f"in_time {in_time}, time_goes_on {goes_on}"
+    compare(tmp_path, Case(body, WORK.format(guard=guard, body=body), expected), "native", fine)
+
+
+def test_who_never_comes_to_rest_stops_the_clock(tmp_path: Path) -> None:
+    text = WORK.format(guard="true", body="s := if self in s then {} else {self}")
+    expected = "in_time holds, time_goes_on violated"
+    compare(tmp_path, Case("toggle", text, expected), "native", False)

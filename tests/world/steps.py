@@ -77,12 +77,12 @@ def steps(model: Model, state: State) -> Iterator[Step]:
         if p in state["down"] or p in state["byzantine"]:
             continue
         if state["rest", p]:
-            yield Step(f"{p} goes on", _goes_on(p), owed(state, ("rest", p), p))
+            yield Step(f"{p} goes on", _goes_on(p), own(model, state, ("rest", p), p))
             continue
         yield from _client(model, state, p)
         for path, layer in model.layers.items():
             yield from _conditions(model, state, p, layer)
-            yield from _timeouts(state, p, path, layer)
+            yield from _timeouts(model, state, p, path, layer)
     yield from _receptions(model, state)
     yield from _losses(model, state)
     yield from _forgeries(model, state)
@@ -98,6 +98,12 @@ def owed(state: State, promise: tuple[Any, ...], *processes: str) -> tuple[Any, 
     """``promise``, unless one of ``processes`` is faulty by now: nothing is promised to it."""
     faulty = state["down"] | state["byzantine"] | state["omitted"]
     return None if faulty & set(processes) else promise
+
+
+def own(model: Model, state: State, promise: tuple[Any, ...], p: str) -> tuple[Any, ...] | None:
+    """``promise`` of what ``p`` does alone: in lock step whoever omits messages does it, too."""
+    lock_step = model.world.timing == "synchronous"
+    return promise if lock_step and p in state["omitted"] else owed(state, promise, p)
 
 
 def _goes_on(p: str) -> Callable[[Way], None]:
@@ -128,7 +134,7 @@ def _client(model: Model, state: State, p: str) -> Iterator[Step]:
         if unmade:  # the client will make it when the process is back
             way.state["asked", p], way.state["broadcast", p] = position, before
 
-    yield Step(f"{p} broadcasts {value}", asks, owed(state, ("client", p), p))
+    yield Step(f"{p} broadcasts {value}", asks, own(model, state, ("client", p), p))
 
 
 def _conditions(model: Model, state: State, p: str, layer: Layer) -> Iterator[Step]:
@@ -136,7 +142,7 @@ def _conditions(model: Model, state: State, p: str, layer: Layer) -> Iterator[St
         domains = [model.domain(sort, layer.path) for _, sort in handler.binds]
         for values in product(*domains):
             names = dict(zip((n for n, _ in handler.binds), values, strict=True))
-            promise = None if handler.may else owed(state, ("conditions", p), p)
+            promise = None if handler.may else own(model, state, ("conditions", p), p)
             yield Step(f"{p}: {handler.text}", _condition(p, layer.path, handler, names), promise)
 
 
@@ -153,9 +159,9 @@ def _condition(
     return does
 
 
-def _timeouts(state: State, p: str, path: Path, layer: Layer) -> Iterator[Step]:
+def _timeouts(model: Model, state: State, p: str, path: Path, layer: Layer) -> Iterator[Step]:
     for name in sorted({h.name for h in layer.protocol.handlers if h.event == TIMEOUT}):
-        promise = owed(state, ("timer", path, name, p), p)
+        promise = own(model, state, ("timer", path, name, p), p)
         yield Step(f"{p}'s timer {name} is over", _timeout(p, path, name), promise)
 
 
@@ -174,11 +180,12 @@ def _timeout(p: str, path: Path, name: str) -> Callable[[Way], None]:
 
 def _next_round(way: Way) -> None:
     """In lock step: what is sent in a round arrives in it, so the next one begins when nothing that
-    is owed in this one is left to do; what nobody owes is lost then."""
+    is owed in this one is left to do, or only what leaves everything as it is; what nobody owes is
+    lost then."""
     model, state = way.model, way.state
     for step in steps(model, state):
         if step.promise is not None and step.promise != ("round",):
-            if any(True for _ in ways(model, state, step.does)):
+            if any(made.state != state for made in ways(model, state, step.does)):
                 raise NoWay
     for key in [k for k in state if k[0] == "net"]:
         del state[key]

@@ -21,7 +21,8 @@ from tests.world.judge import Graph, TooMany, explore
 SECONDS = float(os.environ.get("BIVALENCE_LONG", "0"))
 STATES = 120
 SETS = covering_sets(0, 8)
-MODES = ("reference",) * 3 + ("native",) + ("reference",) * 3 + ("native plain", "native fine")
+MODES = ("reference",) * 3 + ("native", "reference fine") + ("reference",) * 2
+MODES += ("native plain", "native fine")
 """In which way a world is asked, one after another; one with many states by machine code."""
 
 

@@ -5,7 +5,7 @@ A choice is a fresh input; what an ``If`` or a loop may or may not do is merged 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
 
@@ -23,6 +23,7 @@ from checker.engines.symbolic.terms import (
 )
 from checker.engines.symbolic.values import Members, Row, equal, merged
 from checker.system import ir
+from checker.system.tree import handed_on, statements
 from checker.system.types import BagT, SetT
 from checker.witness.answer import Unsupported
 
@@ -31,6 +32,10 @@ ROUNDS = 200
 
 FREE_SUBSETS = 6
 """Subsets of so many members are enumerated; of more, each member is an input of its own."""
+
+
+Begun = tuple[dict[str, Any], dict[str, Any]]
+"""What a round of a loop begins with: the state, and locals."""
 
 
 @dataclass(slots=True)
@@ -148,16 +153,17 @@ class Body(Evaluation):
     def _rounds(self, loop: ir.While, guard: Truth) -> None:
         """Unrolls until another round is not possible.
 
-        A round that begins as an earlier one did is an error.  Where the body has no choice it
-        would be followed by further ones, so there is none when the rounds end.
+        A round that begins as an earlier one did is an error, or no way.  Where the body has no
+        choice it would be followed by further ones, so there is none when the rounds end.
         """
         emptied = _emptied(loop)
         if emptied is not None:
             bag, item = emptied
             self.state[bag] = without(self.state[bag], self.value(item, self.names, guard))
             return
-        begun: list[tuple[dict[str, Any], dict[str, Any]]] = []
-        chooses = any(isinstance(s, ir.Choose) for s in _inside(loop.body))
+        begun: list[Begun] = []
+        chooses = any(isinstance(s, ir.Choose) for s in statements(loop.body))
+        handed = None if loop.grows is None else handed_on(loop)
         for number in range(ROUNDS):
             condition = self.value(loop.condition, self.names, guard)
             guard = both(guard, condition)
@@ -167,10 +173,14 @@ class Body(Evaluation):
             ):
                 break
             if chooses:
-                again = disjunction(self._as_before(then) for then in begun)
-                self.fail(again, guard)
+                names = self.names.items()
+                held = {n: v for n, v in names if handed is None or n in handed}
+                now = dict(self.state), held
+                again = disjunction(_alike(now, then) for then in begun)
+                if loop.grows is None:
+                    self.fail(again, guard)
                 self.assume(negation(again), guard)
-                begun.append((dict(self.state), dict(self.names)))
+                begun.append(now)
             if number >= loop.limit:
                 self.fail(True, guard)
                 self.assume(False, guard)
@@ -189,14 +199,6 @@ class Body(Evaluation):
         for table, other in zip(after, before, strict=True):
             for name, value in table.items():
                 other[name] = merged(condition, value, other[name]) if name in other else value
-
-    def _as_before(self, then: tuple[dict[str, Any], dict[str, Any]]) -> Truth:
-        state, names = then
-        if names.keys() != self.names.keys():
-            return False
-        same_state = conjunction(equal(value, state[name]) for name, value in self.state.items())
-        same_names = conjunction(equal(value, names[name]) for name, value in self.names.items())
-        return both(same_state, same_names)
 
     # -- assignment -----------------------------------------------------------------------------
 
@@ -263,6 +265,17 @@ class Body(Evaluation):
         return found
 
 
+def _alike(now: Begun, then: Begun) -> Truth:
+    """Whether one round begins as the other."""
+    if now[1].keys() != then[1].keys():
+        return False
+    return conjunction(
+        equal(value, there[name])
+        for here, there in zip(now, then, strict=True)
+        for name, value in here.items()
+    )
+
+
 def _emptied(loop: ir.While) -> tuple[str, ir.Expr] | None:
     """The bag, and the item, where this loop takes out every copy of it and does nothing else."""
     match loop:
@@ -276,16 +289,3 @@ def _emptied(loop: ir.While) -> tuple[str, ir.Expr] | None:
             if plain and name == variable and cap <= limit:
                 return variable, item
     return None
-
-
-def _inside(block: ir.Block) -> Iterator[ir.Stmt]:
-    for stmt in block:
-        yield stmt
-        match stmt:
-            case ir.If(_, then, otherwise):
-                yield from _inside(then)
-                yield from _inside(otherwise)
-            case ir.For(body=body) | ir.While(body=body):
-                yield from _inside(body)
-            case _:
-                pass

@@ -15,6 +15,7 @@ from checker.system.instantiate.sizes import refuse
 from checker.system.instantiate.statements import Root, run_call
 from checker.system.instantiate.world import (
     CLIENT,
+    REQUEST,
     Draft,
     Instance,
     World,
@@ -189,7 +190,7 @@ def _made(
     world: World, top: Instance, op: str, args: tuple[Expr, ...], taking: list[typed.Handler]
 ) -> Block:
     """The effect that notes the request, of the same step as its handler's where that is one."""
-    emit = ir.Emit(f"request.{op}", args)
+    emit = ir.Emit(f"{REQUEST}{op}", args)
     if world.fine and any(calls.is_one_step(world, top, handler) for handler in taking):
         emit = replace(emit, atomic=True)
     return (emit,)

@@ -29,7 +29,7 @@ from checker.system.instantiate.sizes import Sizes, compute
 from checker.system.instantiate.walk import expressions_of
 from checker.system.instantiate.world import World
 from checker.system.ir import Property, TransitionSystem
-from checker.system.passes import crash_points, effects_coarse, effects_fine
+from checker.system.passes import between_handlers, crash_points, effects_coarse, effects_fine
 from checker.system.passes.any_order import in_any_order
 from checker.system.passes.settled import settled
 from checker.system.verify import verify
@@ -80,7 +80,7 @@ def instantiate(
         variables=tuple(made.variables.values()),
         init=system.init,
         actions=timing.urgent(made, system.actions),
-        monitor=tuple(made.monitor),
+        monitor=(),
         properties=properties,
         marks=tuple(made.marks),
         justice=oracles.justice(made),
@@ -109,7 +109,7 @@ def _declare(made: World, ask: Ask) -> tuple[Property, ...]:
     crashes.declare(made)
     if made.fine:
         effects_fine.declare(made)
-        properties = effects_fine.between_handlers(made, properties)
+        properties = between_handlers.asked(made, properties)
     return properties
 
 

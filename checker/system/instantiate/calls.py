@@ -134,14 +134,35 @@ def _run_by(world: World, target: CallKey) -> list[typed.Handler]:
     return [*first, *(h for found in further for _, h in found)]
 
 
+def ends_by_asking(
+    world: World, at: Instance, call: typed.Call, path: str, seen: frozenset[CallKey] = frozenset()
+) -> bool:
+    """Whether the last thing that ``call`` of ``at`` does may be to ask the oracle at ``path``."""
+    for target in callees(world, at, call):
+        if to_oracle(world, target):
+            if target[0] == path:
+                return True
+        elif target not in seen:
+            inner, handlers = handlers_of(world, target)
+            for last in (handler.body[-1] for _, handler in handlers if handler.body):
+                if isinstance(last, typed.Call) and ends_by_asking(
+                    world, inner, last, path, seen | {target}
+                ):
+                    return True
+    return False
+
+
 def is_one_step(world: World, at: Instance, handler: typed.Handler) -> bool:
     """Whether ``handler`` stays one step where effects are steps: it, or one that it calls, assigns
     shared state, which others would see half done, or asks an oracle, which may answer on the
-    spot."""
+    spot, or sends where links are bounded: between two copies others could make room.
+    """
+    bounded = any(link.capacity is not None for link in world.links)
     called = (handlers_of(world, target) for target in reachable(world, at, [handler]))
     everything = [(at, handler), *((i, h) for i, handlers in called for _, h in handlers)]
     return any(
         (isinstance(node, typed.Assign) and _is_shared(node.target))
+        or (isinstance(node, typed.Send) and bounded)
         or (isinstance(node, typed.Call) and _asks_oracle(world, instance, node))
         for instance, one in everything
         for node in nodes(one.body)

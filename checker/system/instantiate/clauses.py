@@ -116,11 +116,22 @@ def _about_liars(world: World, instance: Instance, definition: typed.PropertyDef
         f"`{layer}` can't be an oracle where processes are Byzantine: "
         f"{_called(instance, definition)} holds them to what they have requested"
     )
-    hint = (
-        "a layer with an interface for Byzantine faults (`ByzantineConsistentBroadcast`, "
-        f"`ByzantineReliableBroadcast`), or `given {layer} as …` with a protocol"
-    )
+    interface = instance.protocol.implements
+    assert interface is not None
+    hint = f"{_for_liars(interface)}, or `given {layer} as …` with a protocol"
     raise refuse("C022", message, _given_at(world, instance), hint)
+
+
+def _for_liars(interface: typed.Interface) -> str:
+    """What could stand for a layer of this kind where processes are Byzantine."""
+    kind = {o.name for o in (*interface.requests, *interface.indications)}
+    own = "an interface of your own, whose properties demand `correct`"
+    if kind == {"broadcast", "deliver"}:
+        shipped = "`ByzantineConsistentBroadcast`, `ByzantineReliableBroadcast`"
+        return f"a layer with an interface for Byzantine faults ({shipped})"
+    if interface.name.endswith("Consensus"):
+        return f"{own} (`StrongConsensus`, for Byzantine faults, can only be given a protocol)"
+    return f"{own} as `ByzantineReliableBroadcast` does (none of this kind comes with the tool)"
 
 
 def _steady(

@@ -23,6 +23,7 @@ from checker.system.instantiate.world import (
     CRASHED,
     CRASHES,
     PENDING,
+    REQUEST,
     WAITING,
     Draft,
     Instance,
@@ -124,7 +125,7 @@ def _unmade(world: World, victim: Expr) -> Block:
     queue, made = build.entry(world.read(PENDING), victim), world.read(CLIENT)
     assert isinstance(queue.type, SeqT) and isinstance(made.type, MapT)
     head = ir.Apply(queue.type.item, ir.Op.HEAD, (queue,))
-    requests = (i for i, name in enumerate(world.effects) if name.startswith("request."))
+    requests = (i for i, name in enumerate(world.effects) if name.startswith(REQUEST))
     unmade = conj(
         build.negation(world.idle(victim)), build.disj(*(ir.IsCase(head, i) for i in requests))
     )

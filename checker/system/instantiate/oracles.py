@@ -3,8 +3,8 @@
 An oracle remembers what it was asked and what it has indicated, as far as its properties speak of
 it.  At any time it may make any indication after which all its ``always`` properties hold.  What
 it owes by its ``~>`` properties it does in the end: that is a :class:`ir.Justice` of the system.
-Like a layer that hands a message to itself it may also speak within a request, once for each; so it
-does within what is done about that word, where another request is made.
+Like a layer that hands messages to itself it may also speak within a request, as often as that
+leads anywhere; so it does within what is done about a word, where another request is made.
 
 What a property promises whatever is requested (``correct(p) ~> …``: everybody decides) is owed from
 the first request on: before it there is nothing that could be indicated.  Of the
@@ -15,8 +15,8 @@ being down later, could make false is refused.
 from __future__ import annotations
 
 from checker.system import ir
-from checker.system.build import fresh, negation
-from checker.system.instantiate import calls, doomed
+from checker.system.build import conj, disj, equal, fresh, negation
+from checker.system.instantiate import calls, doomed, yields
 from checker.system.instantiate.contracts import Contract, contract_of
 from checker.system.instantiate.extent import bounded, enumerable
 from checker.system.instantiate.sizes import refuse
@@ -40,7 +40,7 @@ from checker.system.ir import (
     MarkKind,
     Param,
 )
-from checker.system.types import cardinality
+from checker.system.types import BOOL, cardinality
 
 LARGEST = 65_536
 """Values at most that an oracle may choose among."""
@@ -48,6 +48,12 @@ LARGEST = 65_536
 
 SPEAKS = "_speaks"
 """Begins the names of the choices whether, and what, an oracle says on the spot; 0 is nothing."""
+
+WORDS = "words within a request"
+"""The capacity that says how often an oracle may speak on the spot."""
+
+MOST_WORDS = 7
+"""That capacity is not enlarged beyond this: there are too many orders of so many words."""
 
 
 def _contracts(world: World) -> list[Contract]:
@@ -88,7 +94,7 @@ def request(
     world: World, target: CallKey, args: tuple[Expr, ...], root: Root, place: ir.Place
 ) -> Block:
     """The effect of a request to an oracle: it is remembered, if it ever matters; and the oracle
-    may speak on the spot, once, before the statement behind the request is run."""
+    may speak on the spot, again and again, before the statement behind the request is run."""
     asked: Block = ()
     if _effect(target) in world.effects:
         asked = (ir.Emit(_effect(target), (root.self, *args), place),)
@@ -97,13 +103,29 @@ def request(
         return asked
     interface = instance.protocol.implements
     assert interface is not None
-    ways: list[tuple[Expr, Block]] = [(TRUE, ())]
+    going_on = ir.Local(BOOL, fresh("_going_on"))
+    silence = ir.Assign(ir.Target(BOOL, going_on.name, False), FALSE)
+    begin, at_yield = _until_yield(world, root.self, silence)
+    ways: list[tuple[Expr, Block]] = [(TRUE, (silence,))]
     contract = contract_of(world, instance)
     for operator in interface.indications:
         chosen, body = _word(world, contract, operator.name, root)
         choices = tuple(ir.Choose(p.name, p.domain, p.where) for p in chosen)
-        ways.append((TRUE, (*choices, *body)))
-    return (*asked, *pick(tuple(ways), SPEAKS))
+        ways.append((TRUE, (*choices, *body, *at_yield)))
+    rounds = world.capacity(WORDS, 1) + 1  # the last word is that there is none
+    again = ir.While(going_on, pick(tuple(ways), SPEAKS), rounds, place, WORDS)
+    return (*asked, *begin, ir.Declare(going_on.name, BOOL, TRUE), again)
+
+
+def _until_yield(world: World, self: Expr, silence: ir.Stmt) -> tuple[Block, Block]:
+    """What stands before the first word, and behind each: one after which more handlers are to go
+    on than before is the last for now, and the oracle goes on when they have."""
+    depth = yields.depth(world, self)
+    if depth is None:
+        return (), ()
+    before = ir.Local(depth.type, fresh("_begun"))
+    noted = ir.Declare(before.name, before.type, depth)
+    return (noted,), (ir.If(negation(equal(depth, before)), (silence,)),)
 
 
 def draft(world: World) -> None:
@@ -119,7 +141,9 @@ def draft(world: World) -> None:
 def _indication(world: World, contract: Contract, op: str) -> None:
     self = ir.Local(world.proc, fresh("self"))
     chosen, body = _word(world, contract, op, Root(world, self))
-    params = (Param(self.name, ir.Universe(world.proc), world.may_step(self)), *chosen)
+    ready = disj(world.settled(self), yields.behind_asking(world, self, contract.instance.path))
+    free = conj(world.alive(self), world.honest(self), world.idle(self), ready)
+    params = (Param(self.name, ir.Universe(world.proc), free), *chosen)
     name = f"{contract.instance.path}{op}"
     action = Action(name, ActionKind.DETECT, params, TRUE, body, FALSE)
     world.drafts.append(Draft(action, self))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 
 from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import conj, disj, entry, equal, fresh, member, negation
 from checker.system.instantiate import overflow
+from checker.system.instantiate.changes import changes, some
 from checker.system.instantiate.losses import WHILE_DOWN
 from checker.system.instantiate.sizes import refuse
 from checker.system.instantiate.world import World, mark
-from checker.system.ir import FALSE, TRUE, Action, ActionKind, Apply, Block, Expr, MarkKind, Op
-from checker.system.types import BOOL, BagT, IntT, MapT, SeqT, default
+from checker.system.ir import FALSE, TRUE, Action, ActionKind, Block, Expr, MarkKind
+from checker.system.types import BagT, MapT, default
 
 ROUND = "round"
 _URGENT = {ActionKind.STEP, ActionKind.REQUEST, ActionKind.EFFECT}
@@ -122,8 +123,6 @@ def ordered(
             left.append(_to_do(world, action))
     result = []
     for action in actions:
-        if action.kind in _URGENT | {ActionKind.TIMEOUT}:
-            action = _kept_up(world, action)
         if action.name == ROUND:
             action = replace(action, guard=conj(action.guard, *(negation(x) for x in left)))
         elif action.kind in _RECEPTION and not action.name.startswith(WHILE_DOWN):
@@ -133,9 +132,10 @@ def ordered(
     return tuple(result)
 
 
-def _kept_up(world: World, action: Action) -> Action:
+def kept_up(world: World, action: Action) -> Action:
     """``action`` promised also to processes that omit messages: all are in the same round."""
-    if action.promised == FALSE or action.fairness is None or not action.fairness.key:
+    own = action.kind in _URGENT | {ActionKind.TIMEOUT} and action.promised != FALSE
+    if not own or action.fairness is None or not action.fairness.key:
         return action
     if not world.bound(world.check.omission):
         return action
@@ -157,22 +157,18 @@ def _under_way(world: World) -> list[Expr]:
             source, to = ir.Local(world.proc, fresh("_from")), ir.Local(world.proc, fresh("_to"))
             queue = entry(entry(network, source), to)
             filled = negation(equal(build.size(queue), build.integer(0)))
-            inner = _some(to, ir.Universe(world.proc), conj(filled, _due(world, source, to)))
-            found.append(_some(source, ir.Universe(world.proc), inner))
+            inner = some(to, ir.Universe(world.proc), conj(filled, _due(world, source, to)))
+            found.append(some(source, ir.Universe(world.proc), inner))
         else:
             envelope = ir.Local(build.element(network.type), fresh("_e"))
             due = _due(world, build.item(envelope, 0), build.item(envelope, 1))
-            found.append(_some(envelope, ir.Members(network, envelope.type), due))
+            found.append(some(envelope, ir.Members(network, envelope.type), due))
     return found
 
 
 def _due(world: World, source: Expr, to: Expr) -> Expr:
     together = negation(world.apart(source, to))
     return conj(world.correct(source), world.correct(to), together)
-
-
-def _some(local: ir.Local, domain: ir.Domain, body: Expr) -> Expr:
-    return ir.Quant(ir.Quantifier.EXISTS, local.name, domain, body, BOOL)
 
 
 def _to_do(world: World, action: Action) -> Expr:
@@ -183,154 +179,5 @@ def _to_do(world: World, action: Action) -> Expr:
     result = conj(action.guard, changed)
     for param in reversed(action.params):
         local = ir.Local(ir.domain_item(param.domain), param.name)
-        result = _some(local, param.domain, conj(param.where, result))
+        result = some(local, param.domain, conj(param.where, result))
     return result
-
-
-# ---- whether a block changes the state --------------------------------------------------------
-
-
-def changes(world: World, block: Block) -> Expr:
-    """Whether some way to run ``block`` assigns something else than is there already.
-
-    Every assignment is judged in the state before: as long as nothing has changed that is the
-    state in which it runs.  What depends on loops that count, or on lists of calls, is taken not
-    to change anything, so that a round ends too early rather than never.
-    """
-    return _changes(world, block, FALSE, frozenset(_assigned_locals(block)))
-
-
-def _changes(world: World, block: Block, so_far: Expr, unknown: frozenset[str]) -> Expr:
-    if not block:
-        return so_far
-    stmt, rest = block[0], block[1:]
-    match stmt:
-        case ir.Assign(target, value):
-            if target.is_state and not _mentions((target, value), unknown):
-                so_far = disj(so_far, _differs(_current(world, target), value))
-            return _changes(world, rest, so_far, unknown)
-        case ir.Declare(name, type_, value):
-            if name in unknown or _mentions(value, unknown):
-                return _changes(world, rest, so_far, unknown | {name})
-            after = _changes(world, rest, so_far, unknown)
-            if not _mentions(after, frozenset({name})):
-                return after
-            return ir.Let(BOOL, name, build.coerce(value, type_), after)
-        case ir.If(condition, then, otherwise):
-            if _mentions(condition, unknown):
-                return _changes(world, rest, so_far, unknown)
-            if _restricts(then) or _restricts(otherwise):
-                one = _changes(world, (*then, *rest), so_far, unknown)
-                other = _changes(world, (*otherwise, *rest), so_far, unknown)
-                return disj(conj(condition, one), conj(negation(condition), other))
-            one, other = (
-                _changes(world, then, FALSE, unknown),
-                _changes(world, otherwise, FALSE, unknown),
-            )
-            here = disj(conj(condition, one), conj(negation(condition), other))
-            return _changes(world, rest, disj(so_far, here), unknown)
-        case ir.For(name, domain, body):
-            if not _restricts(body) and not _mentions(domain, unknown):
-                inner = _changes(world, body, FALSE, unknown)
-                local = ir.Local(ir.domain_item(domain), name)
-                if inner != FALSE:
-                    so_far = disj(so_far, _some(local, domain, inner))
-            return _changes(world, rest, so_far, unknown)
-        case ir.Choose(name, domain, where):
-            if _mentions((domain, where), unknown):
-                return _changes(world, rest, so_far, unknown | {name})
-            local = ir.Local(ir.domain_item(domain), name)
-            return _some(local, domain, conj(where, _changes(world, rest, so_far, unknown)))
-        case ir.Assume(condition):
-            if _mentions(condition, unknown):
-                return _changes(world, rest, so_far, unknown)
-            return conj(condition, _changes(world, rest, so_far, unknown))
-        case ir.Fault():
-            return TRUE
-        case ir.While() | ir.Mark() | ir.Emit():
-            return _changes(world, rest, so_far, unknown)
-
-
-def _current(world: World, target: ir.Target) -> Expr:
-    """What is where ``target`` would be assigned."""
-    result = world.read(target.name)
-    for step in target.path:
-        base = result.type
-        if isinstance(step, ir.Pos):
-            result = build.item(result, step.position)
-        elif isinstance(base, MapT):
-            result = ir.Index(base.value, result, step.key)
-        else:
-            assert isinstance(base, SeqT)
-            result = ir.Index(base.item, result, step.key)
-    return result
-
-
-def _differs(current: Expr, value: Expr) -> Expr:
-    """Whether ``value`` is not what is there already."""
-    if value == current:
-        return FALSE
-    if isinstance(value, Apply):
-        match value.op, value.args:
-            case ((Op.BAG_ADD | Op.APPEND), (base, *_)) if base == current:
-                return TRUE
-            case Op.INSERT, (base, item) if base == current:
-                return negation(member(item, current))
-            case ((Op.REMOVE | Op.BAG_REMOVE), (base, item)) if base == current:
-                return member(item, current)
-            case Op.ITE, (condition, then, otherwise):
-                return disj(
-                    conj(condition, _differs(current, then)),
-                    conj(negation(condition), _differs(current, otherwise)),
-                )
-            case _:
-                pass
-    numbers = isinstance(current.type, IntT) and isinstance(value.type, IntT)
-    if current.type != value.type and not numbers:
-        return FALSE
-    return negation(equal(current, value))
-
-
-def _restricts(block: Block) -> bool:
-    """Whether some way to run ``block`` may not exist, or depends on a choice."""
-    for stmt in block:
-        match stmt:
-            case ir.Choose() | ir.Assume():
-                return True
-            case ir.If(_, then, otherwise):
-                if _restricts(then) or _restricts(otherwise):
-                    return True
-            case ir.For(body=body) | ir.While(body=body):
-                if _restricts(body):
-                    return True
-            case _:
-                pass
-    return False
-
-
-def _assigned_locals(block: Block) -> list[str]:
-    """Locals that are assigned after they were declared."""
-    found: list[str] = []
-    for stmt in block:
-        match stmt:
-            case ir.Assign(target):
-                if not target.is_state:
-                    found.append(target.name)
-            case ir.If(_, then, otherwise):
-                found += _assigned_locals(then) + _assigned_locals(otherwise)
-            case ir.For(body=body) | ir.While(body=body):
-                found += _assigned_locals(body)
-            case _:
-                pass
-    return found
-
-
-def _mentions(node: object, names: frozenset[str]) -> bool:
-    """Whether one of the locals ``names`` occurs in ``node``."""
-    if isinstance(node, ir.Local):
-        return node.name in names
-    if isinstance(node, tuple):
-        return any(_mentions(part, names) for part in node)
-    if is_dataclass(node) and not isinstance(node, type):
-        return any(_mentions(getattr(node, f.name), names) for f in fields(node))
-    return False

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.lang import typed
+from checker.lang.check_stack import layers_of, stands_for
 from checker.lang.world_settings import WORDS
 
 LARGEST = 64
@@ -115,6 +116,7 @@ def shown(check: typed.Check, sizes: Sizes) -> dict[str, str | int]:
     result: dict[str, str | int] = {}
     sized = {"n"} if all(role.size is not None for role in check.protocol.roles) else set()
     unused = sized - {s.name for s in check.settings}
+    unused |= sizes.values.keys() - parameters(check)
     for name, value in sizes.values.items():
         if name not in unused:
             result[name] = sizes.processes[value] if name in processes else value
@@ -140,6 +142,7 @@ def compute(check: typed.Check, overrides: Mapping[str, str]) -> Sizes:
     values = _numbers(check, written)
     roles, processes = _processes(protocol, values, check)
     _processes_given(protocol, written, values, processes, check)
+    _of_layers(check, values, processes)
     _sane(check, values, len(processes))
     return Sizes(values, roles, processes)
 
@@ -206,6 +209,33 @@ def _faulty(check: typed.Check, values: Mapping[str, int]) -> int:
     bounds = [e for e in (check.crash, check.omission, check.byzantine) if e is not None]
     total = sum(closed(expr, values) for expr in bounds)
     return min(total, values["n"]) if check.recover or len(bounds) > 1 else total
+
+
+def _of_layers(check: typed.Check, values: dict[str, int], processes: tuple[str, ...]) -> None:
+    """Adds the parameters of layers that the protocol on top does not have: each has its default, a
+    process without one is the first.  Raises :class:`SpecError` (C200) where one name is of two
+    kinds."""
+    kinds = {p.name: p.type for p in check.protocol.parameters}
+    for layer in layers_of(check.protocol, check.given):
+        below = stands_for(layer, check.given)
+        for parameter in below.parameters if below is not None else ():
+            kind = kinds.setdefault(parameter.name, parameter.type)
+            a_process = isinstance(parameter.type, typed.Proc)
+            if isinstance(kind, typed.Proc) is not a_process:
+                message = f"`{parameter.name}` is a process in one protocol, a number in another"
+                raise refuse("C200", message, parameter.span, "another name for one of the two")
+            if parameter.name in values:
+                continue
+            if not a_process and parameter.default is not None:
+                values[parameter.name] = closed(parameter.default, values)
+            elif a_process:
+                default = parameter.default
+                name = default.name if isinstance(default, typed.Named) else processes[0]
+                if name not in processes:
+                    hint = "processes: " + ", ".join(processes)
+                    message = f"`{parameter.name}` needs a process"
+                    raise refuse("E003", message, check.span, hint)
+                values[parameter.name] = processes.index(name)
 
 
 def role_letter(name: str, roles: tuple[str, ...]) -> str:

@@ -407,7 +407,10 @@ def _ticks(world: World, found: list[TimerOf]) -> None:
 def urgent(world: World, actions: tuple[Action, ...]) -> tuple[Action, ...]:
     """``actions``, lowered, with a round that ends only when nothing is left of it, and with
     messages that are received only when the timers of the round have been handled."""
-    if kind(world) not in ("synchronous", "partial") or not timers(world):
+    if kind(world) not in ("synchronous", "partial"):
+        return actions
+    actions = tuple(rounds.kept_up(world, action) for action in actions)
+    if not timers(world):
         return actions
     stable = world.read(STABLE) if kind(world) == "partial" else TRUE
     return rounds.ordered(world, actions, nothing_over(world), stable)

@@ -28,11 +28,14 @@ from checker.system.types import (
 )
 
 # Variables of the tool's own: no name of a spec starts with @.
-CRASHED, CLIENT, NETWORK, PENDING = "@crashed", "@client", "@network", "@pending"
+CRASHED, CLIENT, NETWORK = "@crashed", "@client", "@network"
+PENDING, INTERRUPTED = "@pending", "@interrupted"
 CRASHES, BYZANTINE, OMITTING = "@crashes", "@byzantine", "@omitting"
 SPLIT, SPLITS, WAITING = "@split", "@splits", "@waiting"
 ATOMIC = "atomic"
 """The effect that stands before those which happen together or not at all."""
+REQUEST = "request."
+"""Begins the names of the effects that note requests of clients."""
 IMMUNE = "@immune"
 
 
@@ -121,7 +124,6 @@ class World:
     drafts: list[Draft] = field(default_factory=list)
     init: list[ir.Stmt] = field(default_factory=list)
     starts: list[tuple[Expr, Block]] = field(default_factory=list)
-    monitor: list[ir.Stmt] = field(default_factory=list)
     received: dict[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)
     read_by_properties: set[str] = field(default_factory=set)
     grown: dict[str, int] = field(default_factory=dict)

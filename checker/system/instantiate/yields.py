@@ -47,6 +47,8 @@ def declare(world: World) -> None:
 
 def _pauses(world: World) -> list[tuple[Instance, typed.Yield | typed.Call]]:
     """Where a handler may pause: at a ``yield``, and behind a call of what yields."""
+    if not any(isinstance(n, typed.Yield) for i in world.instances for n in nodes(i.protocol)):
+        return []
     return [
         (instance, stmt)
         for instance in world.instances
@@ -58,7 +60,33 @@ def _pauses(world: World) -> list[tuple[Instance, typed.Yield | typed.Call]]:
     ]
 
 
+def behind_asking(world: World, self: Expr, path: str) -> Expr:
+    """Whether ``self`` waits to go on behind a call by which the oracle at ``path`` was asked: a
+    layer that it stands for would go on before that."""
+    if WAITING not in world.variables:
+        return ir.FALSE
+    stack = build.entry(world.read(WAITING), self)
+    assert isinstance(stack.type, SeqT)
+    top = ir.Apply(stack.type.item, Op.LAST, (stack,))
+    behind = (
+        equal(top, ir.Const(stack.type.item, _number(world, _label(instance, stmt))))
+        for instance, stmt in _pauses(world)
+        if isinstance(stmt, typed.Call) and calls.ends_by_asking(world, instance, stmt, path)
+    )
+    some = negation(equal(build.size(stack), build.integer(0)))
+    return conj(some, build.disj(*behind))
+
+
+def depth(world: World, self: Expr) -> Expr | None:
+    """How many handlers of ``self`` have begun and are to go on; ``None`` where nobody yields."""
+    if WAITING not in world.variables:
+        return None
+    return build.size(build.entry(world.read(WAITING), self))
+
+
 def _may_pause(world: World, at: Instance, stmt: object) -> bool:
+    if WAITING not in world.variables:  # nobody yields at all
+        return False
     return isinstance(stmt, typed.Call) and calls.may_yield(world, at, stmt)
 
 

@@ -1,4 +1,4 @@
-"""Properties that do not look while a process is in the midst of a handler."""
+"""Properties that look at some states only, and that ask nothing of some runs."""
 
 from __future__ import annotations
 
@@ -6,36 +6,42 @@ from dataclasses import replace
 from typing import assert_never
 
 from checker.system import ir
-from checker.system.build import conj
+from checker.system.build import conj, negation
 from checker.system.ir import Automaton, AutomatonEdge, Expr, Formula, Property, PropertyKind
 
 
-def blind(prop: Property, looking: Expr) -> Property:
-    """``prop`` as it is when only the states count in which ``looking`` holds.
+def blind(prop: Property, looking: Expr, spoilt: Expr | None) -> Property:
+    """``prop`` as it is when only the states count in which ``looking`` holds, and only the runs in
+    which ``spoilt``, which once true stays true, never does.
 
-    Of a ``LIVENESS`` property the automaton waits in other states: for each of its states there is
-    a second one, never accepting, in which it has not looked since.  Such a wait is over in the
-    end, since what a handler has begun is promised.
+    Of a ``LIVENESS`` property, which needs ``spoilt``, the automaton waits in other states: for
+    each of its states there is a second one, never accepting, in which it has not looked since.
+    Such a wait is over in the end, since what a handler has begun is promised.
     """
     if prop.reading is not None:
         reading = replace(prop.reading, looking=(*prop.reading.looking, looking))
         prop = replace(prop, reading=reading)
+    counts = looking if spoilt is None else conj(looking, negation(spoilt))
+    premise = conj(counts, prop.premise)
     if prop.kind is not PropertyKind.LIVENESS:
-        return replace(prop, bad=conj(looking, prop.bad))
-    index = len(prop.propositions)
-    formula = None if prop.formula is None else _relative(prop.formula, index)
-    automaton = None if prop.automaton is None else _patient(prop.automaton, index)
-    given = prop.given
-    if given is not None:
-        given = replace(given, automaton=_patient(given.automaton, index))
+        return replace(prop, bad=conj(counts, prop.bad), premise=premise)
+    assert spoilt is not None
+    seen = len(prop.propositions)
+    over = seen + 1
+    formula, automaton, given = prop.formula, prop.automaton, prop.given
     return replace(
         prop,
-        given=given,
-        premise=conj(looking, prop.premise),
-        propositions=(*prop.propositions, looking),
-        formula=formula,
-        automaton=automaton,
+        premise=premise,
+        propositions=(*prop.propositions, looking, spoilt),
+        formula=None if formula is None else _unless(over, _relative(formula, seen)),
+        automaton=None if automaton is None else _patient(automaton, seen, over),
+        given=given and replace(given, automaton=_patient(given.automaton, seen, over)),
     )
+
+
+def _unless(spoilt: int, formula: Formula) -> Formula:
+    """``formula``, or proposition ``spoilt`` becomes true."""
+    return ir.Connective("or", (ir.Modal("eventually", ir.Holds(spoilt)), formula))
 
 
 def _relative(formula: Formula, looking: int) -> Formula:
@@ -55,14 +61,15 @@ def _relative(formula: Formula, looking: int) -> Formula:
             assert_never(formula)
 
 
-def _patient(automaton: Automaton, looking: int) -> Automaton:
-    """States ``n + q`` wait where ``q`` would be."""
-    n = automaton.states
+def _patient(automaton: Automaton, looking: int, spoilt: int) -> Automaton:
+    """States ``n + q`` wait where ``q`` would be; nothing goes on where a run is ``spoilt``."""
+    n, never = automaton.states, frozenset({spoilt})
     edges: list[AutomatonEdge] = []
     for edge in automaton.edges:
         for source in (edge.source, n + edge.source):
-            edges.append(replace(edge, source=source, yes=edge.yes | {looking}))
+            yes, no = edge.yes | {looking}, edge.no | never
+            edges.append(replace(edge, source=source, yes=yes, no=no))
     for state in range(n):
         for source in (state, n + state):
-            edges.append(AutomatonEdge(source, n + state, frozenset(), frozenset({looking})))
+            edges.append(AutomatonEdge(source, n + state, frozenset(), never | {looking}))
     return Automaton(2 * n, tuple(edges), automaton.accepting)

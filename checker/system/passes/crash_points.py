@@ -36,14 +36,11 @@ from checker.system.build import fresh
 from checker.system.instantiate import landmarks, storage
 from checker.system.instantiate.crashes import crash_statements, room
 from checker.system.instantiate.oracles import SPEAKS
-from checker.system.instantiate.world import ATOMIC, Draft, World
+from checker.system.instantiate.world import ATOMIC, REQUEST, Draft, World
 from checker.system.ir import CRASHING, FALSE, TRUE, Block, EffectKind
 from checker.system.passes.rewrite import emits, replace_emits
 from checker.system.tree import rewritten
 from checker.system.types import BOOL, IntT, default
-
-REQUEST = "request."
-"""Begins the names of the effects that note requests of clients."""
 
 
 def add(world: World) -> None:

@@ -1,9 +1,10 @@
 """Every effect, and every copy of a multicast, is a step of its own.
 
 A handler leaves its effects in a queue of its process (``pending``); the process does nothing else
-until the queue is empty.  A crash empties it.  Handlers that assign shared state or ask an oracle
-stay one step.  What follows an ``atomic`` mark and is glued to it happens in one step, and so do
-assignments with no effect between them.
+until the queue is empty.  A crash empties it.  Handlers that assign shared state, ask an oracle or
+send over bounded links stay one step.  What follows an ``atomic`` mark and is glued to it happens
+in one step, and so do assignments with no effect between them.  What properties see of all that is
+in :mod:`.between_handlers`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import replace
 from checker.system import build, ir
 from checker.system.build import conj, equal, fresh
 from checker.system.instantiate import fairness
-from checker.system.instantiate.world import ATOMIC, PENDING, Draft, World, mark
+from checker.system.instantiate.world import ATOMIC, PENDING, REQUEST, Draft, World, mark
 from checker.system.ir import (
     TRUE,
     Action,
@@ -25,10 +26,9 @@ from checker.system.ir import (
     MarkKind,
     Op,
     Param,
-    Property,
     VariableKind,
 )
-from checker.system.passes.blind import blind
+from checker.system.passes.between_handlers import noting
 from checker.system.passes.effects_coarse import carried_out
 from checker.system.passes.rewrite import Lowered, emits, replace_emits
 from checker.system.passes.substitute import substitute
@@ -54,38 +54,30 @@ def lowered(world: World) -> Lowered:
     def by(emit: ir.Emit) -> Block:
         return carried_out(world, emit) if emit.atomic else _queued(world, emit)
 
+    drafts = world.drafts
     if PENDING in world.variables:
-        for effect in list(world.effects.values()):
-            if effect.kind is not EffectKind.ASSIGN:
-                world.drafts.append(_play(world, effect))
+        plays = [_play(world, e) for e in world.effects.values() if e.kind is not EffectKind.ASSIGN]
         if _assignments(world):
-            world.drafts.append(_settle(world))
-        world.drafts.extend(unhindered(world, world.drafts, _rest(world)))
+            plays.append(_settle(world))
+        twins = unhindered(world, drafts, _rest(world))
+        drafts = [*noting(world, drafts), *plays, *noting(world, twins)]
+
     def lower(body: Block) -> Block:
         kinds = {world.effects[emit.effect].kind for emit in emits(body)}
         if kinds <= {EffectKind.ASSIGN}:  # no crash falls inside: what is assigned is left at once
             return replace_emits(body, lambda emit: carried_out(world, emit))
         return replace_emits(body, by)
 
-    actions = tuple(replace(d.action, body=lower(d.action.body)) for d in world.drafts)
-    return Lowered(lower(tuple(world.init)), actions)
+    actions = tuple(replace(d.action, body=lower(d.action.body)) for d in drafts)
+    return Lowered((*lower(tuple(world.init)), *_begun(world)), actions)
 
 
-def between_handlers(world: World, properties: tuple[Property, ...]) -> tuple[Property, ...]:
-    """``properties``, and the monitor, made blind to states in the midst of a handler.
-
-    What a handler does becomes visible together: a property sees a process before it or after it,
-    or crashed in it, and so does the same whether or not effects are steps of their own.
-    """
+def _begun(world: World) -> Block:
+    """Nothing comes before `upon init`: no crash takes back what it assigns before its first
+    effect."""
     if PENDING not in world.variables:
-        return properties
-    process = ir.Local(world.proc, fresh("_p"))
-    idle = ir.Quant(
-        ir.Quantifier.FORALL, process.name, ir.Universe(world.proc), world.idle(process), BOOL
-    )
-    if world.monitor:
-        world.monitor[:] = [ir.If(idle, tuple(world.monitor))]
-    return tuple(blind(p, idle) for p in properties)
+        return ()
+    return tuple(stmt for process, _ in world.starts for stmt in _settled(world, process))
 
 
 def _queue(world: World, process: Expr) -> tuple[Expr, ir.Target]:
@@ -120,7 +112,7 @@ def _play(world: World, effect: ir.EffectDef) -> Draft:
     mine, _ = _queue(world, process)
     ready = _is(world, mine, effect)
     body = _steps(world, effect, process)
-    if effect.name.startswith("request."):
+    if effect.name.startswith(REQUEST):
         # No crash falls behind the request itself; see `crash_points`.
         body = (*body, *_settled(world, process))
         if world.recovers:
@@ -133,7 +125,7 @@ def _first(world: World, process: Expr) -> Block:
     mine, _ = _queue(world, process)
     first: Block = ()
     for other in world.effects.values():
-        if not other.name.startswith("request.") and other.kind is not EffectKind.ASSIGN:
+        if not other.name.startswith(REQUEST) and other.kind is not EffectKind.ASSIGN:
             first = (ir.If(_is(world, mine, other), _steps(world, other, process), first),)
     return first
 
