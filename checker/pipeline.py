@@ -28,7 +28,6 @@ from checker.scout import largest, outgrew, scouted
 from checker.system.evaluate import RunFault
 from checker.system.instantiate.assemble import Instantiated, instantiate
 from checker.system.ir import TransitionSystem
-from checker.system.memo import a_run
 from checker.system.outgrown import outgrown
 from checker.witness.answer import DECIDED, Answer, Forecast, Listener
 from checker.witness.trace import Header, Trace
@@ -70,7 +69,6 @@ def run_check(
     return run_loaded(path, load_check(path, name, options.settings), options, listener)
 
 
-@a_run()
 def run_loaded(
     path: str, check: typed.Check, options: Options, listener: Listener | None = None
 ) -> Report:
@@ -83,8 +81,6 @@ def run_loaded(
         report = _report(path, check, made, answer, options)
         if answer.stopped is not None:
             report = replace(report, forecast=_of_these(outlook.forecast(), answer))
-        if run is not None and run.mended:
-            report = replace(report, notes=(*report.notes, run.mended))
         report = _audited(report, path, check, answer, options, listener)
         if run is not None and run.temporary and not report.interrupted:
             run.unfinished = False
@@ -293,11 +289,9 @@ def _no_use(
         return piled
     for name in too_small:
         size = made.capacities[name]
-        grows = endless(made.system, answer, name, size)
-        if grows:
-            return grows
-        if size >= largest(name):
-            return outgrew(name, size)
+        without_end = endless(made.system, answer, name, size)
+        if without_end or size >= largest(name):
+            return without_end or outgrew(name, size)
     undecided = {p.name for p in made.system.properties} - set(answer.violations)
     decided = options.limits.until_decided and made.system.properties and not undecided
     return DECIDED if decided else None

@@ -13,7 +13,6 @@ from checker.exploration.spared import reduced
 from checker.exploration.states import Lost
 from checker.properties.steady import steady
 from checker.system import interpreter
-from checker.system.outgrown import outgrown
 from checker.witness.answer import Answer, Path
 
 
@@ -29,9 +28,7 @@ def conclude(engine: str, search: Explored) -> Answer:
     except Lost as lost:
         _raise_lost(search, lost.words)
     found = search.found
-    fault, last = None, _outgrown(search)
-    if found.faulty and last is None:
-        fault = search.path_to(*found.faulty)
+    fault = search.path_to(*found.faulty) if found.faulty else None
     violations = {
         name: live.violations.get(name) or search.path_to(depth, best)
         for name, (depth, best) in found.violating.items()
@@ -50,7 +47,7 @@ def conclude(engine: str, search: Explored) -> Answer:
         seconds=search.seconds,
         transitions=found.transitions,
         violations=violations,
-        fault=replace(fault, then_fault=True) if fault else last,
+        fault=replace(fault, then_fault=True) if fault else None,
         reached_marks=frozenset(found.reached_marks()),
         premises=frozenset(found.premises),
         ends=found.ends,
@@ -75,15 +72,6 @@ def _judged(search: Explored) -> int:
         return search.depth
     looked = search.stopped is not None and search.stopped == search.limits.no_deeper
     return search.found.depth if looked else search.found.depth - 1
-
-
-def _outgrown(search: Explored) -> Path | None:
-    """The state in which there are errors, where they are only about guessed capacities: to find a
-    run there takes as long as the search did, and nobody will ask for it."""
-    if search.found.faulty is None:
-        return None
-    state = search.kernel.image.layout.unpack(search.found.faulty[1][1])
-    return Path((state,), then_fault=True) if outgrown(search.system, state) else None
 
 
 def _made(concrete: Concrete, name: str, path: Path) -> Path:

@@ -148,8 +148,7 @@ class Answer:
     * ``violations``: for each violated property a shortest path to the violating state.  Which
       ``LIVENESS`` properties are among them depends on the engine where not ``exhaustive``.
     * ``fault``: a shortest path to a state from which an action has an error, if there is one.
-      Exploration stops at the end of the level in which one is found.  Where all errors there are
-      about guessed capacities (nobody will ask for the run) the path may be the last state alone.
+      Exploration stops at the end of the level in which one is found.
     * ``fair``: whether some run is fair at all; ``None`` where that was not asked: it is when
       there is a ``LIVENESS`` property and the exploration is exhaustive.
     * ``undecided``: the ``LIVENESS`` properties that could not be decided, each with the reason in
