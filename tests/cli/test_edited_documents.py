@@ -34,7 +34,7 @@ VALUES: tuple[Any, ...] = (
     MISSING, None, True, -1, 10**30, 1.5, "", "zz", "\x1b[31m\u202e", "9" * 5000, [], {}, [1],
     [[]], [None], ["p1"], {"a": 1}, {"#map": 3}, {"#set": [{"#set": []}]}, {"#bigint": "x"},
 )  # fmt: skip
-TRIED = 600
+TRIED = 150
 Out = pytest.CaptureFixture[str]
 
 
@@ -116,7 +116,7 @@ def test_what_is_wrong_is_said(
         assert says in err
 
 
-@pytest.mark.parametrize("depth", [190, 500, 2_000, 100_000])
+@pytest.mark.parametrize("depth", [190, 500, 100_000])
 @pytest.mark.parametrize("key", ["values", "state", "definition", "all"])
 def test_a_document_that_nests_deeply(
     depth: int, key: str, document: dict[str, Any], tmp_path: Path, capsys: Out
