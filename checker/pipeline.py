@@ -28,6 +28,7 @@ from checker.scout import largest, outgrew, scouted
 from checker.system.evaluate import RunFault
 from checker.system.instantiate.assemble import Instantiated, instantiate
 from checker.system.ir import TransitionSystem
+from checker.system.memo import a_run
 from checker.system.outgrown import outgrown
 from checker.witness.answer import DECIDED, Answer, Forecast, Listener
 from checker.witness.trace import Header, Trace
@@ -69,6 +70,7 @@ def run_check(
     return run_loaded(path, load_check(path, name, options.settings), options, listener)
 
 
+@a_run()
 def run_loaded(
     path: str, check: typed.Check, options: Options, listener: Listener | None = None
 ) -> Report:
@@ -81,6 +83,8 @@ def run_loaded(
         report = _report(path, check, made, answer, options)
         if answer.stopped is not None:
             report = replace(report, forecast=_of_these(outlook.forecast(), answer))
+        if run is not None and run.mended:
+            report = replace(report, notes=(*report.notes, run.mended))
         report = _audited(report, path, check, answer, options, listener)
         if run is not None and run.temporary and not report.interrupted:
             run.unfinished = False
