@@ -11,7 +11,9 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from checker import budgets, running
 from checker.diagnostics import Diagnostic, SpecError
+from checker.explaining.reports import as_asked
 from checker.exploration.forecast import Outlook
 from checker.exports import exported, require_exportable
 from checker.lang import typed
@@ -22,13 +24,13 @@ from checker.provenance import header_of, settings_of
 from checker.reductions.choose import NAMED, Question
 from checker.reductions.plan import Kind
 from checker.reductions.table import shows_all
-from checker.running import answer_of, kept, remaining, require_compact
+from checker.running import answer_of, kept, remaining, require_compact, unanswered
 from checker.scout import larger, largest, outgrew, scouted
 from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.instantiate.assemble import Instantiated, instantiate
 from checker.system.ir import TransitionSystem
-from checker.witness.answer import DECIDED, Answer, Listener
+from checker.witness.answer import DECIDED, Answer, Listener, because
 from checker.witness.trace import Header, Trace
 from checker.witness.verdict import Audit, Expected, PropertyVerdict, Report, ScenarioVerdict
 
@@ -53,9 +55,6 @@ __all__ = [
     "version",
 ]
 
-FOR_KINDS = 60.0
-"""Seconds for each check in which runs of other kinds are looked for."""
-
 
 def run_check(
     path: str, name: str | None, options: Options, listener: Listener | None = None
@@ -74,17 +73,27 @@ def run_loaded(
     """As :func:`run_check`, of a check that :func:`load_check` has given for these settings."""
     require_compact(options)
     require_exportable(options)
+    started = time.monotonic()
     with kept(path, check, options) as run:
-        outlook = Outlook(listener)
-        made, answer = _answered(check, options, outlook, run)
-        report = _report(path, check, made, answer, options)
-        if answer.stopped is not None:
-            report = replace(report, forecast=outlook.forecast())
-        report = _audited(report, path, check, answer, options, listener)
-        if run is not None and run.temporary and not report.interrupted:
-            run.unfinished = False
-        report = _explained(report, made.system, options, listener)
-        report = exported(report, made.system, options, run, listener)
+        try:
+            with budgets.within(options.limits.timeout, options.limits.memory):
+                outlook = Outlook(listener)
+                made, answer = _answered(check, options, outlook, run)
+                with running.telling(answer):
+                    report = _report(path, check, made, answer, options)
+        except KeyboardInterrupt as error:
+            report = unanswered(path, check, options, time.monotonic() - started, error)
+            if run is not None:
+                run.unfinished = True
+        else:
+            if answer.stopped is not None:
+                report = replace(report, forecast=outlook.forecast())
+            report = _audited(report, path, check, answer, options, listener)
+            if run is not None and run.temporary and not report.interrupted:
+                run.unfinished = False
+            if not report.interrupted:
+                report = as_asked(report, made.system, options, listener)
+            report = exported(report, made.system, options, run, listener)
     return report if run is None or not run.staying else replace(report, kept=run.location)
 
 
@@ -172,11 +181,14 @@ def _answered(
     if run is not None:
         run.afresh()
     plainly = replace(remaining(options, started), reduce="none")
-    made, again = _explored(check, plainly, listener, run)
+    try:
+        made, again = _explored(check, plainly, listener, run)
+    except KeyboardInterrupt as error:
+        return made, replace(answer, exhaustive=False, stopped=because(error))
     why = "something never happened with it, which is said of all states only"
     unused = tuple((kind, why) for kind in answer.reduced.used)
     reduced = replace(again.reduced, unused=(*answer.reduced.unused, *unused))
-    return made, _with_whole_timeout(replace(again, reduced=reduced), options)
+    return made, running.with_whole_timeout(replace(again, reduced=reduced), options)
 
 
 def _sees_all(answer: Answer) -> bool:
@@ -215,11 +227,17 @@ def _audited(
         said = "nothing to compare: no reduction was used"
         return replace(report, audit=Audit(report.exhaustive, said))
     plainly = replace(options, reduce="none", checkpoint=None, resume=None, states_out=None)
-    with kept(path, check, plainly) as run:
-        made, whole = _explored(check, plainly, listener, run)
-        verdicts = _report(path, check, made, whole, plainly).verdicts
-        if run is not None:
-            run.unfinished = False
+    limits = options.limits
+    with kept(path, check, plainly) as run, budgets.within(limits.timeout, limits.memory):
+        try:
+            made, whole = _explored(check, plainly, listener, run)
+            verdicts = _report(path, check, made, whole, plainly).verdicts
+        except KeyboardInterrupt as error:
+            said = "nothing was compared"
+            return replace(report, audit=Audit(False, said, because(error)))
+        finally:
+            if run is not None:
+                run.unfinished = False
     found = audit(Found(answer, report.verdicts), Found(whole, verdicts))
     return replace(report, audit=found)
 
@@ -227,24 +245,45 @@ def _audited(
 def _explored(
     check: typed.Check, options: Options, listener: Listener | None, run: Kept | None
 ) -> tuple[Instantiated, Answer]:
-    """The answer for the smallest system whose guessed capacities are large enough."""
+    """The answer for the smallest system whose guessed capacities are large enough; where it is
+    ended before there is one, what is known from a smaller system."""
+    smaller: list[tuple[Instantiated, Answer]] = []
+    try:
+        return _attempted(check, options, listener, run, smaller)
+    except KeyboardInterrupt as error:
+        if not smaller:
+            raise
+        made, answer = smaller[-1]
+        return made, replace(answer, fault=None, stopped=because(error))
+
+
+def _attempted(
+    check: typed.Check,
+    options: Options,
+    listener: Listener | None,
+    run: Kept | None,
+    smaller: list[tuple[Instantiated, Answer]],
+) -> tuple[Instantiated, Answer]:
+    """As :func:`_explored`; ``smaller``: takes up answers for systems that were too small."""
     from checker.properties import ask
 
     started = time.monotonic()
-    if _verdicts_alone(check, options):
+    if running.verdicts_alone(check, options):
         options = replace(options, limits=replace(options.limits, until_decided=True))
     capacities = run.capacities if run is not None else None
     if capacities is None:
-        capacities = scouted(check, options.settings, options.fine_steps)
+        with budgets.pressed():
+            capacities = scouted(check, options.settings, options.fine_steps)
     while True:
-        made = instantiate(
-            check,
-            options.settings,
-            ask,
-            capacities=capacities,
-            fine=options.fine_steps,
-            coverage=options.coverage,
-        )
+        with budgets.pressed():
+            made = instantiate(
+                check,
+                options.settings,
+                ask,
+                capacities=capacities,
+                fine=options.fine_steps,
+                coverage=options.coverage,
+            )
         capacities = dict(made.capacities)
         if run is not None:
             run.capacities = capacities
@@ -256,8 +295,10 @@ def _explored(
             if too_small is None or capacities[too_small] >= largest(too_small):
                 raise _at_start(fault) from None
         else:
-            answer = _with_whole_timeout(answer, options)
-            too_small = _too_small(made.system, answer)
+            answer = running.with_whole_timeout(answer, options)
+            smaller.append((made, answer))
+            with running.telling(answer):
+                too_small = _too_small(made.system, answer)
             if too_small is None:
                 return made, answer
             undecided = {p.name for p in made.system.properties} - set(answer.violations)
@@ -277,14 +318,6 @@ def _explored(
             run.afresh()
 
 
-def _verdicts_alone(check: typed.Check, options: Options) -> bool:
-    """Whether nothing is wanted but verdicts: no numbers, tables, coverage, or runs of other
-    kinds."""
-    counts = any(isinstance(e.value, int) for e in check.expect)
-    tables = options.coverage or options.states_out is not None or options.keep
-    return not (counts or tables or options.audit or options.kinds > 1)
-
-
 def _question(check: typed.Check, options: Options) -> Question:
     """What is asked beside properties: numbers of states, and lengths of runs.
 
@@ -295,19 +328,6 @@ def _question(check: typed.Check, options: Options) -> Question:
     tables = options.coverage or options.states_out is not None
     lengths = bool(numbers & {"trace", "depth"})
     return Question(states="states" in numbers or tables, lengths=lengths)
-
-
-def _with_whole_timeout(answer: Answer, options: Options) -> Answer:
-    """Says the time limit that was asked for, not what was left of it for the last attempt."""
-
-    def whole(reason: str) -> str:
-        if not reason.startswith("the time limit"):
-            return reason
-        return f"the time limit of {options.limits.timeout:g} s was reached"
-
-    stopped = None if answer.stopped is None else whole(answer.stopped)
-    undecided = {name: whole(reason) for name, reason in answer.undecided.items()}
-    return replace(answer, stopped=stopped, undecided=undecided)
 
 
 def _at_start(fault: RunFault) -> SpecError:
@@ -325,10 +345,13 @@ def _too_small(system: TransitionSystem, answer: Answer) -> str | None:
     """The guessed capacity that a fault is about, if every fault there is about one."""
     if answer.fault is None:
         return None
-    last = answer.fault.states[-1]
-    faults = [t.fault for t in interpreter.successors(system, last) if t.fault is not None]
-    grows = [f.grows for f in faults]
-    return grows[0] if grows and None not in grows else None
+    found: str | None = None
+    for transition in interpreter.successors(system, answer.fault.states[-1]):
+        if transition.fault is not None:
+            if transition.fault.grows is None:
+                return None
+            found = found or transition.fault.grows
+    return found
 
 
 # ---- what is said -----------------------------------------------------------------------------
@@ -397,26 +420,6 @@ def _scenarios(
 
     opened = Opened(check, {}, lambda now: header_of(path, check, now, options), made=made)
     return tuple(judged(opened, scenario) for scenario in check.scenarios)
-
-
-def _explained(
-    report: Report, system: TransitionSystem, options: Options, listener: Listener | None
-) -> Report:
-    """``report`` with its violations explained, and with some of other kinds, where that is wanted
-    and there are any."""
-    if report.interrupted or (options.explain is None and options.kinds < 2):
-        return report
-    from checker.explaining.asking import Clock
-    from checker.explaining.reports import explained, with_others
-    from checker.explaining.resting import with_supports
-
-    clock = Clock(options.explain or 0.0, options.threads, options.limits.memory, listener)
-    if options.explain is not None:
-        report = with_supports(explained(report, system, clock), system, clock)
-    if options.kinds > 1 and not clock.stopped:
-        clock = replace(clock, seconds=FOR_KINDS)
-        report = with_others(report, system, options.kinds, clock)
-    return report
 
 
 def _expectations(

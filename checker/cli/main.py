@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 import click
 
+from checker.budgets import left_behind
 from checker.cli.check import check
 from checker.cli.diagnostic import diagnostic
 from checker.cli.doctor import doctor
@@ -99,10 +100,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = _run(arguments)
         sys.stdout.flush()
-        return code
     except BrokenPipeError:
         _close_stdout()
-        return UNREAD
+        code = UNREAD
+    if left_behind():  # a compiler, say: nothing that anybody would wait for
+        sys.stderr.flush()
+        os._exit(code)
+    return code
 
 
 def _run(arguments: Sequence[str] | None) -> int:
