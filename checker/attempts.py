@@ -7,17 +7,136 @@ if it is then cut short, an earlier attempt may have come further.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from checker import budgets, running
+from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.exploration.grown import Carry
 from checker.kernels.image import MIN_LEVEL_BITS
 from checker.kernels.layout import WORD, Layout, lay_out
-from checker.scout import larger, largest
+from checker.lang import typed
+from checker.notes import endless, piles_up
+from checker.options import Options
+from checker.properties import ask
+from checker.reductions.choose import Question
+from checker.scout import larger, largest, outgrew, scouted
 from checker.system.alike import alike
-from checker.system.instantiate.assemble import Instantiated
+from checker.system.evaluate import RunFault
+from checker.system.instantiate.assemble import Instantiated, instantiate
 from checker.system.ir import TransitionSystem
-from checker.witness.answer import Answer, Restart, Unsupported
+from checker.system.outgrown import outgrown
+from checker.witness.answer import DECIDED, Answer, Listener, Restart, Unsupported, because
+
+if TYPE_CHECKING:
+    from checker.exploration.kept import Kept
+
+
+def explored(
+    check: typed.Check,
+    options: Options,
+    question: Question,
+    listener: Listener | None,
+    run: Kept | None,
+) -> tuple[Instantiated, Answer]:
+    """The answer for the smallest system of ``check`` whose guessed capacities are large enough;
+    where it is ended before there is one, what is known from smaller systems.
+
+    ``question``: what is asked beside properties.  Raises :class:`SpecError` where there is no
+    initial state to begin with, and ``KeyboardInterrupt`` where nothing is known.
+    """
+    attempts = Attempts()
+    try:
+        return _attempted(check, options, question, listener, run, attempts)
+    except KeyboardInterrupt as error:
+        return attempts.interrupted(error)
+
+
+def _attempted(
+    check: typed.Check,
+    options: Options,
+    question: Question,
+    listener: Listener | None,
+    run: Kept | None,
+    attempts: Attempts,
+) -> tuple[Instantiated, Answer]:
+    started = time.monotonic()
+    if running.verdicts_alone(check, options):
+        options = replace(options, limits=replace(options.limits, until_decided=True))
+    capacities = run.capacities if run is not None else None
+    if capacities is None:
+        with budgets.pressed():
+            capacities = scouted(check, options.settings, options.fine_steps)
+
+    def make(capacities: Mapping[str, int]) -> Instantiated:
+        fine, coverage = options.fine_steps, options.coverage
+        with budgets.pressed():
+            return instantiate(
+                check, options.settings, ask, capacities=capacities, fine=fine, coverage=coverage
+            )
+
+    while True:
+        made = make(capacities)
+        capacities = dict(made.capacities)
+        if run is not None:
+            run.capacities = capacities
+        answer, why = None, None
+        try:
+            left = running.remaining(options, started)
+            answer = running.answer_of(made.system, left, listener, run, question, attempts.carry)
+        except RunFault as fault:
+            too_small: tuple[str, ...] = () if fault.grows is None else (fault.grows,)
+            if not too_small or capacities[too_small[0]] >= largest(too_small[0]):
+                raise _at_start(fault) from None
+        else:
+            answer = running.with_whole_timeout(answer, options)
+            attempts.answered(made, answer)
+            with running.telling(answer):
+                too_small = _too_small(made.system, answer)
+                if not too_small:
+                    return attempts.together(made, answer)
+                why = _no_use(made, answer, too_small, options)
+        if answer is not None and why is not None:
+            return attempts.together(made, replace(answer, fault=None, stopped=why))
+        states = 0 if answer is None else answer.distinct_states
+        capacities = enlarged(make, capacities, too_small, states)
+        attempts.outgrown(made, answer, capacities)
+        if run is not None:
+            run.afresh()
+
+
+def _too_small(system: TransitionSystem, answer: Answer) -> tuple[str, ...]:
+    """The guessed capacities that a fault is about, if every fault there is about one."""
+    return () if answer.fault is None else outgrown(system, answer.fault.states[-1])
+
+
+def _no_use(
+    made: Instantiated, answer: Answer, too_small: tuple[str, ...], options: Options
+) -> str | None:
+    """Why it is not explored again with larger capacities, where that is so."""
+    piled = piles_up(made.system, answer)
+    if piled:
+        return piled
+    for name in too_small:
+        size = made.capacities[name]
+        without_end = endless(made.system, answer, name, size)
+        if without_end or size >= largest(name):
+            return without_end or outgrew(name, size)
+    undecided = {p.name for p in made.system.properties} - set(answer.violations)
+    decided = options.limits.until_decided and made.system.properties and not undecided
+    return DECIDED if decided else None
+
+
+def _at_start(fault: RunFault) -> SpecError:
+    """An error before there is any run: in the initial values."""
+    span = None
+    if fault.place is not None:
+        at = fault.place
+        span = Span(at.file, at.line, at.column, at.line, at.column + 1)
+    return SpecError((Diagnostic(fault.code, f"in the initial state: {fault.message}", span),))
+
 
 LONG = 100_000
 """After so many states it is worth guessing more than twice as much, where that costs nothing."""
@@ -31,10 +150,12 @@ class Attempts:
     def __init__(self) -> None:
         self.carry = Carry()
         self._earlier: list[tuple[Instantiated, Answer]] = []
+        self._last: tuple[Instantiated, Answer] | None = None
         self._restarts: list[Restart] = []
 
-    def answered(self) -> None:
+    def answered(self, made: Instantiated, answer: Answer) -> None:
         """The last attempt has come to its end."""
+        self._last = made, answer
         if self._restarts:
             self._restarts[-1] = replace(self._restarts[-1], kept=self.carry.went_on)
 
@@ -45,6 +166,7 @@ class Attempts:
         an initial state."""
         if answer is not None:
             self._earlier.append((made, answer))
+            self._last = None
         names = tuple(name for name, size in larger.items() if size != made.capacities[name])
         self._restarts.append(
             Restart(
@@ -53,6 +175,15 @@ class Attempts:
                 0 if answer is None else answer.depth,
             )
         )
+
+    def interrupted(self, error: KeyboardInterrupt) -> tuple[Instantiated, Answer]:
+        """What is known where ``error`` ends the next attempt, or what follows on the last one;
+        raises it where nothing is."""
+        known = [*self._earlier, *([] if self._last is None else [self._last])]
+        if not known:
+            raise error
+        made, answer = known[-1]
+        return self.together(made, replace(answer, fault=None, stopped=because(error)))
 
     def together(self, made: Instantiated, answer: Answer) -> tuple[Instantiated, Answer]:
         """The answer of all attempts; ``answer`` is the last one's.

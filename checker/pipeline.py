@@ -8,29 +8,26 @@ interpreter before anybody sees it (:mod:`checker.witness`).
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from checker.diagnostics import Diagnostic, SpecError
+from checker import budgets, running
+from checker.explaining.reports import as_asked
 from checker.exploration.forecast import Outlook
 from checker.exports import exported, require_exportable
 from checker.lang import typed
 from checker.loading import about_all, checks_in, general, load_check, no_such_check
-from checker.notes import counted_apart, endless, idle, not_promised, notes, piles_up
+from checker.notes import counted_apart, idle, not_promised, notes
 from checker.options import Options, version
 from checker.provenance import header_of, settings_of
 from checker.reductions.choose import NAMED, Question
 from checker.reductions.plan import Kind
 from checker.reductions.table import shows_all
-from checker.running import answer_of, kept, remaining, require_compact
-from checker.scout import largest, outgrew, scouted
-from checker.system.evaluate import RunFault
+from checker.running import kept, require_compact, unanswered
 from checker.system.instantiate.assemble import Instantiated, instantiate
 from checker.system.ir import TransitionSystem
 from checker.system.memo import a_run
-from checker.system.outgrown import outgrown
-from checker.witness.answer import DECIDED, Answer, Forecast, Listener
+from checker.witness.answer import Answer, Forecast, Listener, because
 from checker.witness.trace import Header, Trace
 from checker.witness.verdict import Audit, Expected, PropertyVerdict, Report, ScenarioVerdict
 
@@ -55,9 +52,6 @@ __all__ = [
     "version",
 ]
 
-FOR_KINDS = 60.0
-"""Seconds for each check in which runs of other kinds are looked for."""
-
 
 def run_check(
     path: str, name: str | None, options: Options, listener: Listener | None = None
@@ -77,19 +71,29 @@ def run_loaded(
     """As :func:`run_check`, of a check that :func:`load_check` has given for these settings."""
     require_compact(options)
     require_exportable(options)
+    started = time.monotonic()
     with kept(path, check, options) as run:
-        outlook = Outlook(listener)
-        made, answer = _answered(check, options, outlook, run)
-        report = _report(path, check, made, answer, options)
-        if answer.stopped is not None:
-            report = replace(report, forecast=_of_these(outlook.forecast(), answer))
-        if run is not None and run.mended:
-            report = replace(report, notes=(*report.notes, run.mended))
-        report = _audited(report, path, check, answer, options, listener)
-        if run is not None and run.temporary and not report.interrupted:
-            run.unfinished = False
-        report = _explained(report, made.system, options, listener)
-        report = exported(report, made.system, options, run, listener)
+        try:
+            with budgets.within(options.limits.timeout, options.limits.memory):
+                outlook = Outlook(listener)
+                made, answer = _answered(check, options, outlook, run)
+                with running.telling(answer):
+                    report = _report(path, check, made, answer, options)
+        except KeyboardInterrupt as error:
+            report = unanswered(path, check, options, time.monotonic() - started, error)
+            if run is not None:
+                run.unfinished = True
+        else:
+            if answer.stopped is not None:
+                report = replace(report, forecast=_of_these(outlook.forecast(), answer))
+            if run is not None and run.mended:
+                report = replace(report, notes=(*report.notes, run.mended))
+            report = _audited(report, path, check, answer, options, listener)
+            if run is not None and run.temporary and not report.interrupted:
+                run.unfinished = False
+            if not report.interrupted:
+                report = as_asked(report, made.system, options, listener)
+            report = exported(report, made.system, options, run, listener)
     return report if run is None or not run.staying else replace(report, kept=run.location)
 
 
@@ -176,12 +180,15 @@ def _answered(
         return made, answer
     if run is not None:
         run.afresh()
-    plainly = replace(remaining(options, started), reduce="none")
-    made, again = _explored(check, plainly, listener, run)
+    plainly = replace(running.remaining(options, started), reduce="none")
+    try:
+        made, again = _explored(check, plainly, listener, run)
+    except KeyboardInterrupt as error:
+        return made, replace(answer, exhaustive=False, stopped=because(error))
     why = "something never happened with it, which is said of all states only"
     unused = tuple((kind, why) for kind in answer.reduced.used)
     reduced = replace(again.reduced, unused=(*answer.reduced.unused, *unused))
-    return made, _with_whole_timeout(replace(again, reduced=reduced), options)
+    return made, running.with_whole_timeout(replace(again, reduced=reduced), options)
 
 
 def _sees_all(answer: Answer) -> bool:
@@ -226,11 +233,17 @@ def _audited(
         said = "nothing to compare: no reduction was used"
         return replace(report, audit=Audit(report.exhaustive, said))
     plainly = replace(options, reduce="none", checkpoint=None, resume=None, states_out=None)
-    with kept(path, check, plainly) as run:
-        made, whole = _explored(check, plainly, listener, run)
-        verdicts = _report(path, check, made, whole, plainly).verdicts
-        if run is not None:
-            run.unfinished = False
+    limits = options.limits
+    with kept(path, check, plainly) as run, budgets.within(limits.timeout, limits.memory):
+        try:
+            made, whole = _explored(check, plainly, listener, run)
+            verdicts = _report(path, check, made, whole, plainly).verdicts
+        except KeyboardInterrupt as error:
+            said = "nothing was compared"
+            return replace(report, audit=Audit(False, said, because(error)))
+        finally:
+            if run is not None:
+                run.unfinished = False
     found = audit(Found(answer, report.verdicts), Found(whole, verdicts))
     return replace(report, audit=found)
 
@@ -238,75 +251,11 @@ def _audited(
 def _explored(
     check: typed.Check, options: Options, listener: Listener | None, run: Kept | None
 ) -> tuple[Instantiated, Answer]:
-    """The answer for the smallest system whose guessed capacities are large enough."""
-    from checker.attempts import Attempts, enlarged
-    from checker.properties import ask
+    """The answer for the smallest system whose guessed capacities are large enough; where it is
+    ended before there is one, what is known from a smaller system."""
+    from checker.attempts import explored
 
-    started, attempts = time.monotonic(), Attempts()
-    if _verdicts_alone(check, options):
-        options = replace(options, limits=replace(options.limits, until_decided=True))
-    capacities = run.capacities if run is not None else None
-    if capacities is None:
-        capacities = scouted(check, options.settings, options.fine_steps)
-
-    def make(capacities: Mapping[str, int]) -> Instantiated:
-        fine, coverage = options.fine_steps, options.coverage
-        return instantiate(
-            check, options.settings, ask, capacities=capacities, fine=fine, coverage=coverage
-        )
-
-    while True:
-        made = make(capacities)
-        capacities = dict(made.capacities)
-        if run is not None:
-            run.capacities = capacities
-        answer, why = None, None
-        try:
-            left, question = remaining(options, started), _question(check, options)
-            answer = answer_of(made.system, left, listener, run, question, attempts.carry)
-        except RunFault as fault:
-            too_small: tuple[str, ...] = () if fault.grows is None else (fault.grows,)
-            if not too_small or capacities[too_small[0]] >= largest(too_small[0]):
-                raise _at_start(fault) from None
-        else:
-            attempts.answered()
-            answer = _with_whole_timeout(answer, options)
-            too_small = _too_small(made.system, answer)
-            if not too_small:
-                return attempts.together(made, answer)
-            why = _no_use(made, answer, too_small, options)
-        if answer is not None and why is not None:
-            return attempts.together(made, replace(answer, fault=None, stopped=why))
-        states = 0 if answer is None else answer.distinct_states
-        capacities = enlarged(make, capacities, too_small, states)
-        attempts.outgrown(made, answer, capacities)
-        if run is not None:
-            run.afresh()
-
-
-def _no_use(
-    made: Instantiated, answer: Answer, too_small: tuple[str, ...], options: Options
-) -> str | None:
-    """Why it is not explored again with larger capacities, where that is so."""
-    piled = piles_up(made.system, answer)
-    if piled:
-        return piled
-    for name in too_small:
-        size = made.capacities[name]
-        without_end = endless(made.system, answer, name, size)
-        if without_end or size >= largest(name):
-            return without_end or outgrew(name, size)
-    undecided = {p.name for p in made.system.properties} - set(answer.violations)
-    decided = options.limits.until_decided and made.system.properties and not undecided
-    return DECIDED if decided else None
-
-
-def _verdicts_alone(check: typed.Check, options: Options) -> bool:
-    """Whether nothing is wanted but verdicts: no numbers, tables, coverage, or runs of other
-    kinds."""
-    counts = any(isinstance(e.value, int) for e in check.expect)
-    tables = options.coverage or options.states_out is not None or options.keep
-    return not (counts or tables or options.audit or options.kinds > 1)
+    return explored(check, options, _question(check, options), listener, run)
 
 
 def _question(check: typed.Check, options: Options) -> Question:
@@ -319,35 +268,6 @@ def _question(check: typed.Check, options: Options) -> Question:
     tables = options.coverage or options.states_out is not None
     lengths = bool(numbers & {"trace", "depth"})
     return Question(states="states" in numbers or tables, lengths=lengths)
-
-
-def _with_whole_timeout(answer: Answer, options: Options) -> Answer:
-    """Says the time limit that was asked for, not what was left of it for the last attempt."""
-
-    def whole(reason: str) -> str:
-        if not reason.startswith("the time limit"):
-            return reason
-        return f"the time limit of {options.limits.timeout:g} s was reached"
-
-    stopped = None if answer.stopped is None else whole(answer.stopped)
-    undecided = {name: whole(reason) for name, reason in answer.undecided.items()}
-    return replace(answer, stopped=stopped, undecided=undecided)
-
-
-def _at_start(fault: RunFault) -> SpecError:
-    """An error before there is any run: in the initial values."""
-    from checker.diagnostics import Span
-
-    span = None
-    if fault.place is not None:
-        at = fault.place
-        span = Span(at.file, at.line, at.column, at.line, at.column + 1)
-    return SpecError((Diagnostic(fault.code, f"in the initial state: {fault.message}", span),))
-
-
-def _too_small(system: TransitionSystem, answer: Answer) -> tuple[str, ...]:
-    """The guessed capacities that a fault is about, if every fault there is about one."""
-    return () if answer.fault is None else outgrown(system, answer.fault.states[-1])
 
 
 # ---- what is said -----------------------------------------------------------------------------
@@ -417,26 +337,6 @@ def _scenarios(
 
     opened = Opened(check, {}, lambda now: header_of(path, check, now, options), made=made)
     return tuple(judged(opened, scenario) for scenario in check.scenarios)
-
-
-def _explained(
-    report: Report, system: TransitionSystem, options: Options, listener: Listener | None
-) -> Report:
-    """``report`` with its violations explained, and with some of other kinds, where that is wanted
-    and there are any."""
-    if report.interrupted or (options.explain is None and options.kinds < 2):
-        return report
-    from checker.explaining.asking import Clock
-    from checker.explaining.reports import explained, with_others
-    from checker.explaining.resting import with_supports
-
-    clock = Clock(options.explain or 0.0, options.threads, options.limits.memory, listener)
-    if options.explain is not None:
-        report = with_supports(explained(report, system, clock), system, clock)
-    if options.kinds > 1 and not clock.stopped:
-        clock = replace(clock, seconds=FOR_KINDS)
-        report = with_others(report, system, options.kinds, clock)
-    return report
 
 
 def _expectations(

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from checker import budgets
 from checker.diagnostics import Diagnostic, SpecError
 from checker.engines.capabilities import ENGINES, Feature, can, ignored, require
 from checker.engines.solver import require_solver
@@ -20,7 +21,16 @@ from checker.options import Options, version
 from checker.reductions.choose import VERDICTS, Question, choose
 from checker.reductions.plan import NOTHING, Plan, Unused
 from checker.system.ir import TransitionSystem
-from checker.witness.answer import DECIDED, Answer, Listener, Unsupported
+from checker.witness.answer import (
+    DECIDED,
+    INTERRUPTED,
+    Answer,
+    Listener,
+    Unsupported,
+    because,
+    nothing_known,
+)
+from checker.witness.verdict import PropertyVerdict, Report, Word
 
 if TYPE_CHECKING:
     from checker.exploration.grown import Carry
@@ -44,12 +54,13 @@ def answer_of(
     """
     started = time.monotonic()
     plan = NOTHING
-    if can(options.engine, Feature.REDUCTIONS):
-        bounded = options.limits.max_depth is not None
-        plan = choose(system, options.reduce, replace(question, bounded=bounded))
-    plan = _begun(system, plan, options, run, question)
-    if carry is not None:
-        plan = carry.plan_of(system, plan)
+    with budgets.pressed():
+        if can(options.engine, Feature.REDUCTIONS):
+            bounded = options.limits.max_depth is not None
+            plan = choose(system, options.reduce, replace(question, bounded=bounded))
+        plan = _begun(system, plan, options, run, question)
+        if carry is not None:
+            plan = carry.plan_of(system, plan)
     while True:
         try:
             return _answer(system, plan, remaining(options, started), listener, run, carry)
@@ -107,7 +118,8 @@ def _answer(
 
                 answer = reference.explore(system, options.limits, listener=listener)
             case "symbolic":
-                answer = _by_formulas(system, options, listener)
+                with budgets.pressed():
+                    answer = _by_formulas(system, options, listener)
             case other:
                 message = f"there is no engine {other!r}"
                 hint = "engines: auto, native, spark, reference, symbolic"
@@ -199,7 +211,8 @@ def _on_spark(
     from checker.kernels.image import build
 
     cluster = options.cluster or Cluster("local[*]")
-    folder = run.open(system, build(system, plan))
+    with budgets.pressed():
+        folder = run.open(system, build(system, plan))
     return spark.explore(
         system,
         options.limits,
@@ -224,6 +237,64 @@ def remaining(options: Options, started: float) -> Options:
         return options
     left = max(limits.timeout - (time.monotonic() - started), 0.001)
     return replace(options, limits=replace(limits, timeout=left))
+
+
+def with_whole_timeout(answer: Answer, options: Options) -> Answer:
+    """Says the time limit that was asked for, not what was left of it for the last attempt."""
+
+    def whole(reason: str) -> str:
+        if not reason.startswith("the time limit"):
+            return reason
+        return f"the time limit of {options.limits.timeout:g} s was reached"
+
+    stopped = None if answer.stopped is None else whole(answer.stopped)
+    undecided = {name: whole(reason) for name, reason in answer.undecided.items()}
+    return replace(answer, stopped=stopped, undecided=undecided)
+
+
+def verdicts_alone(check: typed.Check, options: Options) -> bool:
+    """Whether nothing is wanted but verdicts: no numbers, tables, coverage, or runs of other
+    kinds."""
+    counts = any(isinstance(e.value, int) for e in check.expect)
+    tables = options.coverage or options.states_out is not None or options.keep
+    return not (counts or tables or options.audit or options.kinds > 1)
+
+
+@contextmanager
+def telling(answer: Answer) -> Iterator[None]:
+    """Around what is said of ``answer``: who has interrupted does not wait long for that."""
+    seconds = 0.0 if answer.stopped == INTERRUPTED else None
+    with budgets.within(seconds, said=INTERRUPTED), budgets.pressed(late=True):
+        yield
+
+
+def unanswered(
+    path: str, check: typed.Check, options: Options, seconds: float, error: KeyboardInterrupt
+) -> Report:
+    """The report of a check of which nothing is known, since ``error`` came too early."""
+    from checker.witness.judge import compare
+
+    why = because(error)
+    words = [(e.what, str(e.value)) for e in check.expect if isinstance(e.value, str)]
+    verdicts = tuple(
+        PropertyVerdict(p.name, p.document or p.text, Word.UNKNOWN, dict(words).get(p.name), why)
+        for p in check.prove
+    )
+    engine = "native" if options.engine == "auto" else options.engine
+    answer = nothing_known(engine, seconds, error)
+    return Report(
+        file=path,
+        check=check.name,
+        parameters={},
+        engine=engine,
+        fine_steps=options.fine_steps,
+        verdicts=verdicts,
+        expectations=compare(words, verdicts, answer),
+        seconds=seconds,
+        stopped=why,
+        version=version(),
+        reduce=options.reduce,
+    )
 
 
 @contextmanager

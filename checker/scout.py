@@ -75,8 +75,8 @@ def scouted(check: typed.Check, settings: Mapping[str, str], fine: bool) -> dict
 def _walk(system: TransitionSystem, effort: int) -> tuple[str | None, int]:
     """The first capacity that the greedy run finds too small, and what is left of ``effort``."""
     try:
-        state = interpreter.initial_states(system)[0]
-    except (RunFault, IndexError) as fault:
+        state, _ = next(interpreter.starts(system))
+    except (RunFault, StopIteration) as fault:
         return getattr(fault, "grows", None), effort
     seen: set[State] = set()
     while effort > 0:

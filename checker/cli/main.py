@@ -29,7 +29,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return USAGE
         from checker.cli.commands import run
 
-        return _flushed(run(arguments))
+        code = _flushed(run(arguments))
+        if arguments is None:
+            _leave_what_goes_on(code)
+        return code
     except KeyboardInterrupt:
         _last_word("interrupted")
         return UNKNOWN
@@ -37,6 +40,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if arguments is None:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             exec("")  # CPython forgets an interruption that it has seen pass through another `exec`
+
+
+def _leave_what_goes_on(code: int) -> None:
+    """Ends with ``code`` at once where something goes on that can't be stopped (a compiler, say):
+    nobody would wait for it."""
+    from checker.budgets import left_behind
+
+    if left_behind():
+        os._exit(code)
 
 
 def _can_speak() -> bool:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from checker import budgets
 from checker.exploration.compact import without_rounds
 from checker.exploration.conclude import conclude
 from checker.exploration.explored import Explored
@@ -25,8 +27,9 @@ from checker.kernels.image import KernelImage, build
 from checker.kernels.seen import KEY_BITS
 from checker.reductions.plan import NOTHING, Plan
 from checker.system import interpreter
+from checker.system.interpreter import Event
 from checker.system.ir import TransitionSystem
-from checker.witness.answer import Answer, Limits, Listener
+from checker.witness.answer import Answer, Limits, Listener, State, nothing_known
 
 NAME = "native"
 SOME, MANY = 20_000, 3_000_000
@@ -56,28 +59,51 @@ def explore(
     on elsewhere, and :class:`Cyclic` where the plan is not proven for the system after all.
     """
     assert not (compact and journal), "compact mode keeps no states to go on from"
+    begun = time.monotonic()
+    with budgets.within(limits.timeout):
+        try:
+            with budgets.pressed():
+                search, starts = _prepared(
+                    system, limits, plan, threads, listener, journal, compact
+                )
+        except KeyboardInterrupt as error:
+            return nothing_known(NAME, time.monotonic() - begun, error)
+        search.begun = begun
+        try:
+            pack = search.kernel.image.layout.pack
+            initial = None if starts is None else [pack(state) for state, _ in starts]
+            search.run(initial, None if carry is None else carry.into)
+            search.found.reach(event.mark for _, events in starts or () for event in events)
+            if search.journal is not None:
+                search.journal.over(search)
+            answer = _concluded(search, search.journal)
+            if carry is not None and answer.fault is not None:
+                carry.leave(search)
+            return answer
+        finally:
+            search.close()
+
+
+def _prepared(
+    system: TransitionSystem,
+    limits: Limits,
+    plan: Plan,
+    threads: int | None,
+    listener: Listener | None,
+    journal: Callable[[KernelImage], Journal] | None,
+    compact: bool,
+) -> tuple[Search, list[tuple[State, tuple[Event, ...]]] | None]:
+    """A search that can be run, and where it starts (``None``: native code or a journal knows)."""
     image = build(system, plan, KEY_BITS if compact else 0)
     if image.compact and plan.acyclic:
         image = build(system, without_rounds(plan), KEY_BITS)
     kernel, improvable = first_kernel(image)
-    layout = image.layout
     kept = None if journal is None else journal(image)
-    starts = interpreter.initial_events(system) if kept is None else []
-    initial = [layout.pack(state) for state, _ in starts]
+    known = kept is not None or image.begins
+    starts = None if known else interpreter.initial_events(system)
     workers = max(1, min(threads or os.cpu_count() or 1, MAX_WORKERS))
     upgrade = Upgrade(image) if improvable else None
-    search = Search(system, kernel, upgrade, limits, workers, listener, kept)
-    try:
-        search.run(initial, None if carry is None else carry.into)
-        search.found.reach(event.mark for _, events in starts for event in events)
-        if kept is not None:
-            kept.over(search)
-        answer = _concluded(search, kept)
-        if carry is not None and answer.fault is not None:
-            carry.leave(search)
-        return answer
-    finally:
-        search.close()
+    return Search(system, kernel, upgrade, limits, workers, listener, kept), starts
 
 
 def _concluded(search: Search, journal: Journal | None) -> Answer:
@@ -114,7 +140,7 @@ def _explored(search: Search) -> Explored:
         used=search.store.used,
         lost=search.lost,
         stopped=stopped,
-        started=search.started,
+        started=search.begun,
         seconds=search.seconds,
         path_to=partial(path_to, search),
         tell=search.tell,

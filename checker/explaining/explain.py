@@ -17,6 +17,7 @@ from checker.explaining.goals import goal
 from checker.explaining.no_return import impossible
 from checker.explaining.smaller import Smaller, cost_of, shortest, smaller
 from checker.system.ir import MarkKind, Property, TransitionSystem
+from checker.witness.answer import because
 from checker.witness.narrate import narrate
 from checker.witness.replay import path_of
 from checker.witness.rerun import Run, rerun
@@ -91,9 +92,9 @@ class _Telling:
         """What ``part`` gives, or ``otherwise`` and a note that ``what`` is missing."""
         try:
             return part()
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
             self.clock.stop()
-            self.note("interrupted")
+            self.note(because(error))
         except Exception as problem:
             if self.strict:
                 raise

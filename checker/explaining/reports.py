@@ -2,13 +2,56 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
+from checker import budgets
 from checker.explaining.asking import Clock
 from checker.explaining.explain import explain
+from checker.explaining.resting import with_supports
 from checker.explaining.several import several
+from checker.options import Options
 from checker.system.ir import TransitionSystem
+from checker.witness.answer import Listener
 from checker.witness.verdict import PropertyVerdict, Report, Word
+
+FOR_KINDS = 60.0
+"""Seconds for each check in which runs of other kinds are looked for."""
+LATEST, OVER = 5.0, "the time for it is over"
+"""After twice its time and so many seconds an explanation is ended that does not end itself."""
+
+
+def as_asked(
+    report: Report, system: TransitionSystem, options: Options, listener: Listener | None
+) -> Report:
+    """``report`` with its violations explained, and with some of other kinds, where that is wanted
+    and there are any."""
+    if options.explain is None and options.kinds < 2:
+        return report
+    clock = Clock(options.explain or 0.0, options.threads, options.limits.memory, listener)
+    with _for(clock):
+        if options.explain is not None:
+            report = explained(report, system, clock)
+            report = with_supports(report, system, clock)
+    if options.kinds > 1 and not clock.stopped:
+        clock = replace(clock, seconds=FOR_KINDS)
+        with _for(clock):
+            report = with_others(report, system, options.kinds, clock)
+    return report
+
+
+@contextmanager
+def _for(clock: Clock) -> Iterator[None]:
+    """The block is left where it goes on long after ``clock``, or somebody interrupts it."""
+    seconds = 2 * clock.seconds + LATEST
+    with (
+        contextlib.suppress(KeyboardInterrupt),
+        budgets.within(seconds, said=OVER),
+        budgets.pressed(),
+    ):
+        yield
 
 
 def explained(report: Report, system: TransitionSystem, clock: Clock) -> Report:

@@ -60,8 +60,10 @@ class Finder:
             for block in self.folder.read(part):
                 rows = pa.py_buffer(block)
                 count = rows.size // width
-                given = (store.context_address, crew.address, rows.address, 0, count, 0)
-                store.kernel.run(*given)
+                given, at = (store.context_address, crew.address, rows.address), 0
+                while at < count:
+                    at = store.kernel.run(*given, at, count, 0)
+                    store.kernel.stop.clear()
         return store.best(store.shape.parent)
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NoReturn
 
+from checker import budgets
 from checker.exploration.compact import omission, said
 from checker.exploration.concrete import Concrete
 from checker.exploration.explored import Cyclic, Explored
-from checker.exploration.liveness import bad_for, decide
+from checker.exploration.liveness import Verdicts, bad_for, decide
 from checker.exploration.spared import reduced
 from checker.exploration.states import Lost
 from checker.properties.steady import steady
 from checker.system import interpreter
-from checker.witness.answer import Answer, Path
+from checker.witness.answer import Answer, Path, because, without_run
 
 
 def conclude(engine: str, search: Explored) -> Answer:
@@ -27,16 +28,7 @@ def conclude(engine: str, search: Explored) -> Answer:
         live = decide(search)
     except Lost as lost:
         _raise_lost(search, lost.words)
-    found = search.found
-    fault = search.path_to(*found.faulty) if found.faulty else None
-    violations = {
-        name: live.violations.get(name) or search.path_to(depth, best)
-        for name, (depth, best) in found.violating.items()
-    } | live.violations
-    if plan.used:
-        concrete = Concrete(search.system, search.kernel)
-        fault = fault and concrete.path(fault)
-        violations = {name: _made(concrete, name, path) for name, path in violations.items()}
+    found, runs = search.found, _Runs(search, live)
     bits = search.kernel.image.compact
     omitted = omission(search.states, bits) if bits else None
     return Answer(
@@ -46,15 +38,15 @@ def conclude(engine: str, search: Explored) -> Answer:
         exhaustive=search.exhaustive,
         seconds=search.seconds,
         transitions=found.transitions,
-        violations=violations,
-        fault=replace(fault, then_fault=True) if fault else None,
+        violations=runs.violations,
+        fault=runs.fault,
         reached_marks=frozenset(found.reached_marks()),
         premises=frozenset(found.premises),
         ends=found.ends,
-        stopped=search.stopped,
+        stopped=search.stopped or runs.stopped,
         bytes_per_state=search.used / max(1, search.states),
         fair=live.fair,
-        undecided=live.undecided,
+        undecided=live.undecided | runs.missing,
         unmet=frozenset(live.unmet),
         edges=live.edges,
         bytes_per_edge=live.bytes_per_edge,
@@ -72,6 +64,42 @@ def _judged(search: Explored) -> int:
         return search.depth
     looked = search.stopped is not None and search.stopped == search.limits.no_deeper
     return search.found.depth if looked else search.found.depth - 1
+
+
+class _Runs:
+    """The runs that a search has found, made one after the other.
+
+    ``missing``: the properties that are seen to fail by no run, since there was no time to make it,
+    each with the reason; ``stopped``: why there is none to the error of the run.
+    """
+
+    def __init__(self, search: Explored, live: Verdicts) -> None:
+        self.search, self.live = search, live
+        self.violations: dict[str, Path] = {}
+        self.missing: dict[str, str] = {}
+        self.fault: Path | None = None
+        self.stopped: str | None = None
+        used = search.kernel.image.reductions.used
+        self._concrete = Concrete(search.system, search.kernel) if used else None
+        failing = (search.found.violating.keys() | live.violations.keys()) - live.undecided.keys()
+        names = [p.name for p in search.system.properties if p.name in failing]
+        try:
+            with budgets.pressed(late=True):
+                self._make(names)
+        except KeyboardInterrupt as error:
+            self.stopped = because(error) if search.found.faulty and not self.fault else None
+            late = {name: without_run(error) for name in names if name not in self.violations}
+            self.missing.update(late)
+
+    def _make(self, names: list[str]) -> None:
+        found, concrete = self.search.found, self._concrete
+        for name in names:
+            path = self.live.violations.get(name) or self.search.path_to(*found.violating[name])
+            self.violations[name] = _made(concrete, name, path) if concrete else path
+        if found.faulty:
+            path = self.search.path_to(*found.faulty)
+            path = concrete.path(path) if concrete else path
+            self.fault = replace(path, then_fault=True)
 
 
 def _made(concrete: Concrete, name: str, path: Path) -> Path:

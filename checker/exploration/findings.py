@@ -14,6 +14,8 @@ Best = tuple[int, tuple[int, ...]]
 """A fingerprint and the words of a state: compared in this order."""
 
 
+TOO_NESTED = "an action makes more nested choices than the native engine takes"
+
 SELDOM, AGAIN = 4096, 4
 """Where one step was so much too seldom enough in a level it is looked for in every fourth only."""
 
@@ -130,7 +132,7 @@ class Findings:
         Raises :class:`Unsupported` where the native code has met its limits.
         """
         if report.tape:
-            raise Unsupported("an action makes more nested choices than the native engine takes")
+            raise Unsupported(TOO_NESTED)
         for prop, premise, worst in zip(
             system.properties, report.premises, report.worst, strict=True
         ):

@@ -139,6 +139,7 @@ def build(search: Asking, numbers: Numbers) -> Graph:
         raise Unfinished("there is no memory for the graph of steps")
     alone = 8 * most * len(store.crew) > available()
     rooms = 1 if alone else len(store.crew)
+    search.kernel.stop.clear()
     numbers.publish()
     start = Buffer(8 * (numbers.count + 1))
     targets, labels = Buffer(4 * most * rooms), Buffer(4 * most * rooms)
@@ -168,6 +169,7 @@ def _together(writers: list[_Writer], numbers: Numbers) -> None:
         except BaseException:
             for writer in writers:
                 writer.halt = True
+            writers[0].search.kernel.stop.tell()
             raise
 
 
@@ -206,6 +208,9 @@ class _Writer:
             at = search.kernel.run(context, self.crew.address, rows, at, stop, first)
             if self.crew.get(Worker.OVERFLOW):
                 self._grow()
+            elif at < stop and not self.halt:
+                search.check_time()
+                search.kernel.stop.clear()
         self.start.words()[first + owner.count] = self.crew.get(Worker.EDGES)
 
     def _grow(self) -> None:

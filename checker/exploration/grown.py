@@ -57,8 +57,9 @@ class Carry:
         self.went_on = False
 
     def leave(self, search: Search) -> None:
-        """The search has met an error of the run behind its complete levels."""
-        if not search.kernel.image.compact:
+        """The search has met an error of the run behind its complete levels; of initial states
+        alone nothing is left, as they are made again quickly."""
+        if not search.kernel.image.compact and search.complete.depth > 0:
             self._left = Levels(search.system, search.store, search.complete, search.seconds)
 
     def plan_of(self, system: TransitionSystem, plan: Plan) -> Plan:

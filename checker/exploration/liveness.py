@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from checker import budgets
 from checker.exploration.automata import Reader
 from checker.exploration.explored import Cyclic, Explored, Ground, Unfinished
 from checker.exploration.followed import Followed
@@ -28,7 +29,7 @@ from checker.properties.steady import followed, steady
 from checker.system import interpreter
 from checker.system.ir import Automaton, Given, Property, PropertyKind, TransitionSystem
 from checker.system.types import Value
-from checker.witness.answer import INTERRUPTED, Path, State
+from checker.witness.answer import Path, State, because, without_run
 
 Numbered = tuple[int, Property]
 """A property and its number."""
@@ -57,11 +58,15 @@ def decide(search: Explored) -> Verdicts:
     props = [
         (i, p) for i, p in enumerate(search.system.properties) if p.kind is PropertyKind.LIVENESS
     ]
-    for _, prop in props:
-        if prop.name in search.found.violating:
-            found.violations[prop.name] = _bad_end(search, prop)
+    violating = search.found.violating
+    for prop in (prop for _, prop in props if prop.name in violating):
+        try:
+            with budgets.pressed(late=True):
+                found.violations[prop.name] = _bad_end(search, prop)
+        except KeyboardInterrupt as error:
+            found.undecided[prop.name] = without_run(error)
     if props and search.exhaustive:
-        _Decision(search, found, [(i, p) for i, p in props if p.name not in found.violations]).run()
+        _Decision(search, found, [(i, p) for i, p in props if p.name not in violating]).run()
     found.seconds = time.monotonic() - started
     return found
 
@@ -100,9 +105,10 @@ class _Decision:
         may still do with what lies on cycles.
         """
         try:
-            self._run()
+            with budgets.pressed():
+                self._run()
         except KeyboardInterrupt as error:
-            self._give_up(self.left, error)
+            self._give_up([each for each in self.left if self._open(each)], error)
             self.found.fair = True if self.ends else None
 
     def _run(self) -> None:
@@ -122,6 +128,11 @@ class _Decision:
             self.found.fair = self.ends > 0
         elif self._prepared(search.cycles or search.whole, self.left):
             self._decide(self.left)
+
+    def _open(self, each: Numbered) -> bool:
+        """Whether nothing is said of a property yet."""
+        name = each[1].name
+        return name not in self.found.violations and name not in self.found.undecided
 
     def _acyclic(self) -> bool:
         """Whether it is known that no run goes round; raises :class:`Cyclic` where one does."""
@@ -175,7 +186,7 @@ class _Decision:
     def _give_up(self, props: list[Numbered], error: BaseException) -> None:
         why = str(error) or "there is no memory left"
         if isinstance(error, KeyboardInterrupt):
-            why = INTERRUPTED
+            why = because(error)
         for _, prop in props:
             self.found.undecided[prop.name] = why
 

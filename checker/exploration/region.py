@@ -78,7 +78,9 @@ class Region:
                     self._counts[owner] = 0
                     found = bytes(out.bytes()[begin * self.width : end * self.width])
                     yield owner, found, bytes(sources.bytes()[4 * begin : 4 * end])
-            if at == before:
+            if at == before and self.kernel.stop.told:
+                self.kernel.stop.clear()
+            elif at == before:
                 cap *= 4
                 out, sources = self._out(cap)
 

@@ -52,9 +52,14 @@ def _steps(kernel: Kernel, store: Store, check_time: Callable[[], None]) -> int:
     row = (ctypes.c_uint64 * store.shape.words)()
     crew.put(Worker.TARGET, ctypes.addressof(row))
     crew.put(Worker.MODE, Mode.PARENTS)
+    crew.put(Worker.OVERFLOW, 0)
     before = crew.get(Worker.TRANSITIONS)
+    context = store.context_address
     for one in store.crew:
-        check_time()
-        kernel.run(store.context_address, crew.address, one.rows.address, 0, one.count, 0)
+        at = 0
+        while at < one.count:
+            check_time()
+            at = kernel.run(context, crew.address, one.rows.address, at, one.count, 0)
+            kernel.stop.clear()
     store.best(store.shape.parent)
     return crew.get(Worker.TRANSITIONS) - before

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from threading import Lock
 
+from checker import budgets
 from checker.exploration.explored import Cyclic, Unfinished
-from checker.exploration.findings import Best, Findings
+from checker.exploration.findings import TOO_NESTED, Best, Findings
 from checker.exploration.journal import CannotKeep, Journal
 from checker.exploration.rounds import goes_round
 from checker.exploration.store import Crew, OutOfMemory, Store
 from checker.exploration.upgrade import Upgrade
 from checker.kernels.fields import Context, Mode, Worker
 from checker.kernels.jit import Kernel
+from checker.system import interpreter
 from checker.system.ir import PropertyKind, TransitionSystem
-from checker.witness.answer import DECIDED, INTERRUPTED, Limits, Listener, Progress
+from checker.witness.answer import DECIDED, Limits, Listener, Progress, Unsupported, because
 
 PARALLEL_FROM = 8192
 """Levels of fewer states are expanded by one thread."""
@@ -40,7 +43,8 @@ class Search:
 
     ``found``: what is known once level ``found.depth - 1`` is closed; ``complete``: what was known
     when all that was known had no error of the run; ``stopped``: why it is not exhaustive;
-    ``seconds``: its time, and ``earlier`` that of the search that it has gone on with.
+    ``seconds``: its time, and ``earlier`` that of the search that it has gone on with; ``begun``:
+    since when the time limit counts.
     """
 
     def __init__(
@@ -55,7 +59,7 @@ class Search:
     ) -> None:
         self.system, self.limits, self.listener = system, limits, listener
         self.upgrade, self.journal = upgrade, journal
-        self.started = time.monotonic()
+        self.started = self.begun = time.monotonic()
         self.seconds = self.earlier = 0.0
         self._threads = threads
         self._tracked = any(p.kind is PropertyKind.LIVENESS for p in system.properties)
@@ -83,24 +87,21 @@ class Search:
         self.found.maybe_cyclic = self._tracked and untracked
         self.complete = self.found.copy()
 
-    def run(self, initial: list[list[int]], before: Callable[[Search], bool] | None = None) -> None:
-        """Explores from the packed ``initial`` states, or from what the journal has kept.
+    def run(
+        self, initial: list[list[int]] | None, before: Callable[[Search], bool] | None = None
+    ) -> None:
+        """Explores from the packed ``initial`` states (``None``: native code makes them), or from
+        what the journal has kept.
 
         ``before``: gives the search what another one has found, or says that it does not.  Raises
         :class:`checker.exploration.journal.HandedOver`.
         """
         try:
-            if before is not None and before(self):
-                if self.journal is not None:
-                    self.journal.take_over(self)
-            elif self.journal is None:
-                for words in initial:
-                    self.store.add(words)
-            else:
-                self.journal.restore(self)
-            self._levels()
-        except KeyboardInterrupt:
-            self.stopped = INTERRUPTED
+            with budgets.polled():
+                self._start(initial, before)
+                self._levels()
+        except KeyboardInterrupt as error:
+            self.stopped = because(error)
         except CannotKeep as error:
             self.stopped = str(error)
         except (OutOfMemory, MemoryError) as error:
@@ -121,15 +122,51 @@ class Search:
         self._know()
 
     def close(self) -> None:
-        """Waits for all workers."""
+        """Waits for all workers, and for the compiler if the search was not cut short."""
         self.halt = True
         if self.upgrade is not None:
-            self.store.kernel = self.upgrade.close() or self.store.kernel
+            better = self.upgrade.close(wait=self.stopped in (None, DECIDED))
+            self.store.kernel = better or self.store.kernel
             self.upgrade = None
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
         self.halt = False
+
+    def _start(
+        self, initial: list[list[int]] | None, before: Callable[[Search], bool] | None
+    ) -> None:
+        if before is not None and before(self):
+            if self.journal is not None:
+                self.journal.take_over(self)
+        elif self.journal is not None:
+            self.journal.restore(self)
+        elif initial is None:
+            self._begin()
+        else:
+            for words in initial:
+                self.store.add(words)
+
+    def _begin(self) -> None:
+        """Makes the initial states; what there was no room for is made again when there is."""
+        kernel, crew = self.kernel, self.store.crew[0]
+        layout, base = kernel.image.layout, tuple(v.initial for v in self.system.variables)
+        source = (ctypes.c_uint64 * layout.words)(*layout.pack(base))
+        assert kernel.begin is not None
+        unfinished = True
+        while unfinished and self.stopped is None:
+            self._admit(1)
+            if self.stopped is None:
+                kernel.begin(self.store.context_address, crew.address, ctypes.addressof(source))
+                kernel.stop.clear()
+                if crew.get(Worker.FAULTED):
+                    with budgets.pressed():
+                        interpreter.initial_states(self.system)  # raises what there is to raise
+                if crew.get(Worker.TAPE):
+                    raise Unsupported(TOO_NESTED)
+                unfinished = any(crew.get(w) for w in (Worker.OVERFLOW, Worker.STOPPED))
+                self._check_time()
+                self._report()
 
     def _levels(self) -> None:
         self._look_enough()
@@ -201,7 +238,9 @@ class Search:
         if not self.found.cyclic and self.store.states >= self._look_at and not self.stopped:
             self._look_at = 4 * self.store.states
             with contextlib.suppress(Unfinished, MemoryError):
-                self.found.cyclic = goes_round(self.kernel, self.store, self.limits)
+                self.found.cyclic = goes_round(
+                    self.kernel, self.store, self.limits, self._require_time
+                )
             self.store.report()
         if self.found.cyclic:
             raise Cyclic
@@ -237,6 +276,7 @@ class Search:
                 if self.stopped is not None:
                     return
             self._round(queue, count)
+            self.kernel.stop.clear()
             self._improve()
             if mode is not Mode.PARENTS:
                 self._check_time()
@@ -287,7 +327,9 @@ class Search:
                 task.result()
         except BaseException:
             self.halt = True
+            self.kernel.stop.tell()
             wait(tasks)
+            self.kernel.stop.clear()
             raise
 
     def _work(self, queue: deque[Segment], crew: Crew) -> None:
@@ -307,7 +349,7 @@ class Search:
             if reached < end:
                 queue.appendleft((owner, reached, end))
             if reached < stop:
-                if not self._give(crew):
+                if self.kernel.stop.told or not self._give(crew):
                     return
                 crew.put(Worker.OVERFLOW, 0)
             if now - before < SLICE / 8:
@@ -317,8 +359,13 @@ class Search:
 
     def _check_time(self) -> None:
         timeout = self.limits.timeout
-        if timeout is not None and time.monotonic() - self.started > timeout:
-            self.stopped = f"the time limit of {timeout:g} s was reached"
+        if timeout is not None and time.monotonic() - self.begun > timeout:
+            self.stopped = self.limits.no_more_time
+
+    def _require_time(self) -> None:
+        self._check_time()
+        if self.stopped is not None:
+            raise Unfinished(self.stopped)
 
     def tell(self, phase: str) -> None:
         """Says that the search is over, and what is done now."""

@@ -137,6 +137,7 @@ class Shard:
             rows = crew.rows.address
             at = self.kernel.run(self.store.context_address, crew.address, rows, begin, stop, 0)
             before, now = now, time.monotonic()
+            self.kernel.stop.clear()
             if at < stop and max(self._counts) >= self._cap:
                 self._too_small = empty and at == begin
                 return at

@@ -12,7 +12,7 @@ from checker.exploration.graph import Graph, Numbers
 from checker.exploration.lasso import Key
 from checker.exploration.memory import Buffer
 from checker.exploration.question import Nodes, Question
-from checker.kernels.letters import pack_params
+from checker.kernels.letters import STOPPED, pack_params
 from checker.system.ir import Property
 from checker.system.types import Value
 from checker.witness.answer import State
@@ -68,7 +68,10 @@ class States:
             else:
                 chosen = states.buffer_info()[0] + 4 * at
                 stop = bisect_left(states, end)
-            lost = code(rows, chosen, stop - at, begin, out.address + size * at, *more)
+            given = (rows, chosen, stop - at, begin, out.address + size * at, *more)
+            while (lost := code(*given)) == STOPPED:
+                self.search.check_time()
+                self.search.kernel.stop.clear()
             if lost:
                 where = at + lost - 1
                 raise Lost(self.numbers.words(where if states is None else states[where]))

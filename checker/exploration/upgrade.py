@@ -7,8 +7,9 @@ a thread of its own, and the search goes on with that: all its tables are data o
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 
+from checker.budgets import Apart
 from checker.kernels.image import KernelImage
 from checker.kernels.jit import Effort, Kernel, compile_image, load_image
 
@@ -30,8 +31,7 @@ class Upgrade:
     def __init__(self, image: KernelImage) -> None:
         self._image = image
         self._after = len(image.text) * SECONDS_PER_CHARACTER
-        self._pool: ThreadPoolExecutor | None = None
-        self._made: Future[Kernel] | None = None
+        self._made: Apart[Kernel] | None = None
         self._over = False
 
     def poll(self, seconds: float) -> Kernel | None:
@@ -40,19 +40,21 @@ class Upgrade:
             return None
         if self._made is None:
             if seconds >= self._after:
-                self._pool = ThreadPoolExecutor(1)
-                self._made = self._pool.submit(compile_image, self._image)
+                self._made = Apart(partial(compile_image, self._image))
             return None
-        if not self._made.done():
+        if not self._made.done:
             return None
         self._over = True
         return self._made.result()
 
-    def close(self) -> Kernel | None:
-        """Waits for the compiler, which can't be interrupted; gives what it made meanwhile."""
-        if self._pool is not None:
-            self._pool.shutdown()
-            self._pool = None
-        made = None if self._over or self._made is None else self._made.result()
+    def close(self, wait: bool) -> Kernel | None:
+        """What the compiler has made meanwhile; ``wait``: for what it is at, which is kept for the
+        next time, unless somebody interrupts."""
+        made, self._made = self._made, None
+        if made is None or self._over or not (wait or made.done):
+            return None
         self._over = True
-        return made
+        try:
+            return made.result()
+        except KeyboardInterrupt:
+            return None

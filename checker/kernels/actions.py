@@ -4,14 +4,17 @@
 into the worker's batch, and says in the worker's record what is promised there and leads elsewhere,
 what is promised and leaves the state as it is, and whether it meets an error of the run.  Where
 edges are asked for, each successor comes with the number of the constraint that the step takes, and
-the state itself is a successor by each promised instance that can leave it as it is.
+the state itself is a successor by each promised instance that can leave it as it is.  Where it is
+told to stop, or there is no room for more, it gives the state up, and says so (STOPPED): the rest
+of what it says is worth nothing then.
 
 Where there is a plan of what need not be told apart, successors are put in their normal form (see
 :mod:`checker.kernels.arriving` and :mod:`checker.kernels.normal`): at rest before they are compared
 with the source, since a step that changes only what nobody will look at again leaves the state as
 it is; renamed after that, since a step to another state of the same orbit does not.
 
-``bad_<p>(ptr source)`` and ``premise_<p>(ptr source)`` give 0, 1, or 2 for an error.
+``bad_<p>(ptr source)`` and ``premise_<p>(ptr source)`` give 0, 1, or 2 for an error and 3 where
+they were told to stop.
 """
 
 from __future__ import annotations
@@ -28,8 +31,11 @@ from checker.kernels.records import address, get, put
 from checker.kernels.statements import Ways
 from checker.reductions.plan import Plan as Reductions
 from checker.system import ir
-from checker.system.ir import Action, Block, Expr, TransitionSystem, fairness_of
+from checker.system.ir import Action, ActionKind, Block, Expr, TransitionSystem, fairness_of
 from checker.system.tree import statements
+
+GIVEN_UP = 3
+"""What a question about a state gives that was told to stop."""
 
 
 class ActionCode:
@@ -49,18 +55,19 @@ class ActionCode:
         plan: Plan | None,
         reductions: Reductions,
         when: Expr | None = None,
+        name: str | None = None,
     ) -> None:
         self.action, self.layout, self.reductions = action, layout, reductions
         self.block: Block = action.body + system.monitor
         self.when = when
         self.fn = fn = Fn(
-            f"{'action' if when is None else 'eager'}_{system.actions.index(action)}",
+            name or f"{'action' if when is None else 'eager'}_{system.actions.index(action)}",
             [("context", 0), ("worker", 0), ("source", 0)],
             None if when is None else 1,
             readonly=("source",),
         )
         self.context, self.worker, self.source = fn.args
-        self.guard_fault = fn.label()
+        self.guard_fault, fn.stopping = fn.label(), fn.label()
         self.frame = Frame(fn, layout, self.source, self.guard_fault)
         self.ends = plan is not None and action.promised != ir.FALSE
         self.plan = plan
@@ -97,6 +104,10 @@ class ActionCode:
         self.faulted.set(TRUE)
         self.progress.set(TRUE)
         fn.jump(done)
+        assert fn.stopping is not None
+        fn.place_fresh(fn.stopping)
+        put(fn, self.worker, Worker.STOPPED, const(1))
+        fn.ret(None if self.when is None else FALSE)
         return fn
 
     def _params(self, depth: int, following: Label) -> None:
@@ -246,6 +257,9 @@ class ActionCode:
             put(fn, self.worker, Worker.PENDING, const(fields.BATCH))
             fn.call("flush", [self.context, self.worker], None)
             self.pending.set(get(fn, self.worker, Worker.PENDING))
+            assert fn.stopping is not None
+            full = fn.ne(get(fn, self.worker, Worker.OVERFLOW), const(0))
+            fn.leave_if(fn.or_(full, fn.stopped()), fn.stopping)
 
     def _epilogue(self) -> None:
         fn, worker = self.fn, self.worker
@@ -264,12 +278,34 @@ class ActionCode:
             put(fn, worker, word, fn.or_(get(fn, worker, word), mark.get()))
 
 
+class StartCode(ActionCode):
+    """Emits ``start``, which is like the function of an action: in the state at ``source``, which
+    has all initial values, it puts the initial states into the batch."""
+
+    def __init__(
+        self, system: TransitionSystem, layout: Layout, plan: Plan | None, reductions: Reductions
+    ) -> None:
+        begin = Action("start", ActionKind.WORLD, (), ir.TRUE, system.init, promised=ir.FALSE)
+        super().__init__(system, layout, begin, plan, reductions, name="start")
+
+    def _commit(self, dirty: bool) -> None:
+        """The state in ``work`` (or, if not ``dirty``, the source itself) is an initial one."""
+        fn, whose = self.fn, self.work if dirty else self.source
+        for number, total in self.all_marks.items():
+            total.set(fn.or_(total.get(), self.way_marks[number].get()))
+        place = self._place([fn.load(fn.at(whose, i), 64) for i in range(self.layout.words)])
+        fn.call("normal", [self.worker, place], None)
+        self._count()
+
+
 def question(layout: Layout, name: str, expr: Expr) -> Fn:
     """The function that evaluates a closed Boolean expression in a state."""
     fn = Fn(name, [("source", 0)], 64, readonly=("source",))
-    fault = fn.label()
+    fault, fn.stopping = fn.label(), fn.label()
     frame = Frame(fn, layout, fn.args[0], fault)
     fn.ret(fn.resize(lower(frame, expr), 64))
     fn.place_fresh(fault)
     fn.ret(const(2))
+    fn.place_fresh(fn.stopping)
+    fn.ret(const(GIVEN_UP))
     return fn

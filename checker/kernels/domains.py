@@ -24,7 +24,7 @@ def each(
     """
     match domain:
         case ir.Universe(item):
-            with fn.count(const(universe_size(item))) as i:
+            with fn.count(const(universe_size(item))) as i, fn.rounds(universe_size(item)):
                 following = fn.label()
                 yield c.unrank(fn, item, i), following
                 fn.place(following)
@@ -32,12 +32,12 @@ def each(
             assert of is not None
             match source.type:
                 case t.SetT(item):
-                    with _bits(fn, of) as i:
+                    with _bits(fn, of) as i, fn.rounds(universe_size(item)):
                         following = fn.label()
                         yield c.unrank(fn, item, i), following
                         fn.place(following)
                 case (t.SeqT() | t.BagT()) as type_:
-                    with fn.count(c.length(fn, type_, of)) as i:
+                    with fn.count(c.length(fn, type_, of)) as i, fn.rounds(type_.cap):
                         following = fn.label()
                         code = c.slot_code(fn, type_, of, i)
                         if isinstance(type_, t.BagT) and not copies:
@@ -104,8 +104,9 @@ def _submasks(fn: Fn, mask: Val) -> Iterator[tuple[Val, Label]]:
     head, following, done = fn.label(), fn.label(), fn.label()
     fn.place(head)
     current = now.get()
-    yield current, following
-    fn.place(following)
+    with fn.rounds(1 << mask.bits):
+        yield current, following
+        fn.place(following)
     later = fn.and_(fn.sub(current, mask), mask)
     now.set(later)
     fn.branch(fn.eq(later, const(0, mask.bits)), done, head)

@@ -52,6 +52,12 @@ class Captured(NamedTuple):
 
 TRUE, FALSE = const(1, 1), const(0, 1)
 
+STOP = Val("@stop", 0)
+"""The address of a word of each module: not 0 where the work under way is to be given up."""
+
+LONG = 1 << 22
+"""Instructions, some milliseconds of them: loops that run so many look at the word."""
+
 
 def _signed(value: int, bits: int) -> int:
     return value - (1 << bits) if value >> (bits - 1) else value
@@ -98,7 +104,11 @@ class Var:
 
 
 class Fn:
-    """A function under construction.  ``params`` are names with bits; ``args`` their values."""
+    """A function under construction.  ``params`` are names with bits; ``args`` their values.
+
+    ``stopping``: where to go when the work is to be given up (see :data:`STOP`); ``None``: it
+    can't be.
+    """
 
     def __init__(
         self,
@@ -115,6 +125,8 @@ class Fn:
         self.lines: list[str] = []
         self.serial = 0
         self.open = True
+        self.stopping: Label | None = None
+        self._repeated = 0
 
     def capture(self, body: Callable[[], Val]) -> Captured:
         """What ``body`` emits; nothing is appended yet (see :meth:`append`)."""
@@ -394,6 +406,26 @@ class Fn:
         yield after
         self.jump(head)
         self.place_fresh(after)
+
+    def stopped(self) -> Val:
+        """One bit: whether whatever is done is to be given up."""
+        return self.ne(self.load(STOP, 64, "monotonic"), const(0))
+
+    def stop_if_told(self) -> None:
+        """Gives up here where that is wanted and the function can."""
+        if self.stopping is not None:
+            self.leave_if(self.stopped(), self.stopping)
+
+    @contextmanager
+    def rounds(self, most: int) -> Iterator[None]:
+        """Around what is emitted once and run up to ``most`` times: what may take long with all
+        rounds inside of it can be stopped at the end of each."""
+        serial, repeated = self.serial, self._repeated
+        yield
+        work = most * (self.serial - serial + self._repeated - repeated)
+        if work > LONG:
+            self.stop_if_told()
+        self._repeated = repeated + min(work, LONG)
 
     def call(self, name: str, args: Sequence[Val], bits: int | None) -> Val:
         given = ", ".join(f"{ty(a.bits)} {a.text}" for a in args)

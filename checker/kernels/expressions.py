@@ -252,7 +252,8 @@ def _map_of(frame: Frame, expr: ir.MapOf) -> Val:
     fn, type_ = frame.fn, expr.type
     assert isinstance(type_, t.MapT)
     result = fn.var(const(0, width(type_)))
-    with fn.count(const(universe_size(type_.key))) as i:
+    size = universe_size(type_.key)
+    with fn.count(const(size)) as i, fn.rounds(size):
         with frame.bound(expr.name, type_.key, c.unrank(fn, type_.key, i)):
             value = lower_as(frame, expr.body, type_.value)
         code = fn.resize(c.to_code(fn, type_.value, value), width(type_))

@@ -84,7 +84,8 @@ class Worker(IntEnum):
     OWED_KEY = 44  # OWES: address of the row of a constraint
     OWED_SKIP = 45  # OWES: so many are passed over until one is looked for; NOTHING: none is
     OWED_FOUND = 46  # OWES: it was found
-    MARKS = 47  # bit set; what follows is placed by Shape
+    STOPPED = 47  # the state under expansion was given up before it was done
+    MARKS = 48  # bit set; what follows is placed by Shape
 
 
 class Mode(IntEnum):

@@ -9,25 +9,30 @@ import hashlib
 from dataclasses import dataclass
 
 from checker.kernels import ample, arriving, normal
-from checker.kernels.actions import ActionCode, question
+from checker.kernels.actions import ActionCode, StartCode, question
 from checker.kernels.constraints import Interning, Plan
-from checker.kernels.emit import Fn
+from checker.kernels.emit import STOP, Fn
 from checker.kernels.fields import Shape
 from checker.kernels.layout import Layout, lay_out
 from checker.kernels.letters import letters, owed, some
 from checker.kernels.owing import Owing
 from checker.kernels.runtime import Runtime
 from checker.kernels.seen import SeenSet
+from checker.kernels.statements import chooses
 from checker.properties.steady import steady_for_some
 from checker.reductions.plan import NOTHING
 from checker.reductions.plan import Plan as Reductions
 from checker.system.ir import Apply, Expr, Op, PropertyKind, TransitionSystem
 from checker.system.types import BOOL
+from checker.witness.answer import Unsupported
 
 MIN_LEVEL_BITS = 8
 MAX_LEVEL_BITS = 24
 
-_DECLARED = ("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)",)
+_DECLARED = (
+    f"{STOP.text} = global i64 0, align 8",
+    "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +44,8 @@ class KernelImage:
     ``steady``: the numbers of the properties of liveness, and of those among them that show in
     single states.  ``plan``: the constraints of fairness where there is liveness; ``owes``:
     whether there is justice; ``reductions``: what successors are not told apart by; ``compact``:
-    states are taken for seen by so many bits of a fingerprint (0: by all their words).
+    states are taken for seen by so many bits of a fingerprint (0: by all their words); ``begins``:
+    it makes the initial states, too.
     """
 
     text: str
@@ -54,6 +60,7 @@ class KernelImage:
     owes: bool
     reductions: Reductions = NOTHING
     compact: int = 0
+    begins: bool = False
 
 
 def build(
@@ -74,6 +81,8 @@ def build(
     lasting: tuple[int, ...] = ()
     for action in system.actions:
         functions.append(ActionCode(system, layout, action, plan, reductions).emit())
+    begins = _starting(system, layout, plan, reductions)
+    functions += begins
     functions += ample.functions(system, layout, plan, reductions)
     functions += normal.functions(layout, reductions)
     functions += arriving.functions(layout, reductions)
@@ -93,13 +102,26 @@ def build(
         functions.append(question(layout, "just", _all(system)))
         functions.append(owed(layout, system))
     seen = SeenSet(layout.words, layout.bits, levels, bool(live), compact)
-    functions += Runtime(system, shape, seen, reductions.eager).functions()
+    runtime = Runtime(system, shape, seen, reductions.eager)
+    functions += [*runtime.functions(), *([runtime.begin()] if begins else [])]
     text = module_text(functions)
     digest = digest_of(text)
     limit = (1 << levels) - 1 if levels else 0
     shift = layout.bits + 1
     parts = (layout, shape, shift, limit, live, lasting, plan, owes, reductions, seen.compact)
-    return KernelImage(text, digest, *parts)
+    return KernelImage(text, digest, *parts, bool(begins))
+
+
+def _starting(
+    system: TransitionSystem, layout: Layout, plan: Plan | None, reductions: Reductions
+) -> list[Fn]:
+    """What makes the initial states, where there may be many; otherwise the interpreter does."""
+    if not any(chooses(stmt) for stmt in system.init + system.monitor):
+        return []
+    try:
+        return [StartCode(system, layout, plan, reductions).emit()]
+    except Unsupported:
+        return []
 
 
 def _all(system: TransitionSystem) -> Expr:
@@ -117,6 +139,7 @@ EXPORTED = {
     "reinsert",
     "number",
     "add",
+    "begin",
     "lookup",
     "owed",
     "rekey",

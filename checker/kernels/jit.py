@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from checker import resources
+from checker.budgets import Apart, Stop
 from checker.kernels import graphs, moving, picking, spread
+from checker.kernels.emit import STOP
 from checker.kernels.image import KernelImage, digest_of, module_text
 from checker.kernels.layout import Layout
 
@@ -31,15 +33,17 @@ LARGE_TEXT = 1_500_000
 class Kernel:
     """Compiled functions; see :mod:`checker.kernels.runtime` for what each takes.
 
-    All of them release the interpreter lock while they run.
+    All of them release the interpreter lock while they run.  ``stop``: makes them give up.
     """
 
     image: KernelImage
+    stop: Stop
     run: Callable[..., int]
     take: Callable[..., int]
     reinsert: Callable[..., None]
     number: Callable[..., None]
     add: Callable[..., None]
+    begin: Callable[..., None] | None
     lookup: Callable[..., int]
     normal: Callable[..., None]
     weigh: Callable[..., None] | None
@@ -87,11 +91,15 @@ class Effort(Enum):
 
 
 def compile_image(image: KernelImage, effort: Effort = Effort.FULL, cache: bool = True) -> Kernel:
-    """Compiles ``image``, or loads the machine code of an earlier compilation."""
+    """Compiles ``image``, or loads the machine code of an earlier compilation.
+
+    The compiler can't be told to end, so it has a thread of its own: who waits for it can be.
+    """
     kernel = load_image(image, effort) if cache else None
     if kernel is not None:
         return kernel
-    return _kernel(image, _compiled(image.text, image.digest, effort, cache), False)
+    engine = Apart(lambda: _compiled(image.text, image.digest, effort, cache)).result()
+    return _kernel(image, engine, False)
 
 
 def load_image(image: KernelImage, effort: Effort) -> Kernel | None:
@@ -211,6 +219,10 @@ def _function(engine: Any, name: str, result: Any, count: int) -> Any:
     return kind(engine.get_function_address(name))
 
 
+def _stop(engine: Any) -> Stop:
+    return Stop(engine.get_global_value_address(STOP.text.lstrip("@")), engine)
+
+
 def _kernel(image: KernelImage, engine: Any, cached: bool) -> Kernel:
     word = ctypes.c_uint64
 
@@ -219,11 +231,13 @@ def _kernel(image: KernelImage, engine: Any, cached: bool) -> Kernel:
 
     return Kernel(
         image,
+        _stop(engine),
         run=function("run", word, 6),
         take=function("take", word, 5),
         reinsert=function("reinsert", None, 5),
         number=function("number", None, 2),
         add=function("add", None, 3),
+        begin=function("begin", None, 3) if image.begins else None,
         lookup=function("lookup", word, 2),
         normal=function("normal", None, 2),
         weigh=function("weigh", None, 4) if image.reductions.symmetry is not None else None,

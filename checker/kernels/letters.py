@@ -7,7 +7,8 @@ parameters' values, each from a new word on.
 
 ``owed(rows, list, count, first, out)`` writes 64 bits: which expressions of justice hold.
 
-Both give 0, or, where something can't be evaluated, the position of that state counted from 1.
+Both give 0, or, where something can't be evaluated, the position of that state counted from 1, or
+:data:`STOPPED` where they were told to stop before they were done.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from checker.system.ir import Expr, Property, TransitionSystem, domain_item
 from checker.system.types import Value
 
 WORD = 64
+STOPPED = (1 << WORD) - 1
 MAX_LETTER, MAX_OWED = 15, 63
 """So many propositions of one property, so many expressions of justice, at most."""
 
@@ -65,11 +67,12 @@ def owed(layout: Layout, system: TransitionSystem) -> Fn:
 
 def _each(fn: Fn, layout: Layout, exprs: tuple[Expr, ...], bits: int, prop: Property | None) -> Fn:
     rows, chosen, count, first, out = fn.args[:5]
-    lost = fn.label()
+    lost, fn.stopping = fn.label(), fn.label()
     values = [] if prop is None else _values(fn, prop, fn.args[5])
     listed = fn.ne(chosen, Val("null", 0))
     position = fn.var(const(0))
     with fn.count(count) as i:
+        fn.stop_if_told()
         position.set(i)
         where = fn.var(i)
         with fn.if_(listed):
@@ -86,6 +89,8 @@ def _each(fn: Fn, layout: Layout, exprs: tuple[Expr, ...], bits: int, prop: Prop
     fn.ret(const(0))
     fn.place_fresh(lost)
     fn.ret(fn.add(position.get(), const(1)))
+    fn.place_fresh(fn.stopping)
+    fn.ret(const(STOPPED))
     return fn
 
 

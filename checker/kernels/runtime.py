@@ -5,6 +5,7 @@ A worker's batch holds successors that have not been looked up yet, to give the 
 
 from __future__ import annotations
 
+from checker.kernels.actions import GIVEN_UP
 from checker.kernels.ample import enough
 from checker.kernels.asking import Asking, number_or_none
 from checker.kernels.emit import Fn, Val, const
@@ -52,6 +53,20 @@ class Runtime:
         fn.call("normal", [worker, batch], None)
         put(fn, worker, Worker.PENDING, const(1))
         fn.call("flush", [context, worker], None)
+        fn.ret()
+        return fn
+
+    def begin(self) -> Fn:
+        """``begin(context, worker, source)``: adds the initial states, by ``start``.
+
+        FAULTED where one has an error of the run.  What OVERFLOW and STOPPED say it was ended by
+        has to be done again.
+        """
+        fn = Fn("begin", [("context", 0), ("worker", 0), ("source", 0)], None)
+        for which in (Worker.PENDING, Worker.FAULTED, Worker.STOPPED):
+            put(fn, fn.args[1], which, const(0))
+        fn.call("start", list(fn.args), None)
+        fn.call("flush", list(fn.args[:2]), None)
         fn.ret()
         return fn
 
@@ -189,11 +204,14 @@ class Runtime:
     def _lost(self, fn: Fn, worker: Val, source: Val, value: Val) -> None:
         with fn.if_(fn.eq(value, const(2))):
             fn.call("note", [field(fn, worker, self.shape.lost), source], None)
+        with fn.if_(fn.eq(value, const(GIVEN_UP))):
+            put(fn, worker, Worker.STOPPED, const(1))
 
     def run(self) -> Fn:
         """``run(context, worker, rows, begin, end, first)``: expands rows; gives how far it came.
 
-        ``first``: the number of row 0.  Where there is no room the rest has to be run again.
+        ``first``: the number of row 0.  Where there is no room, or where it was told to stop, the
+        rest has to be run again.
         """
         params = [("context", 0), ("worker", 0), ("rows", 0), ("begin", 64), ("end", 64)]
         fn = Fn("run", [*params, ("first", 64)], 64)
@@ -202,24 +220,26 @@ class Runtime:
         searching = fn.or_(fn.eq(mode, const(Mode.SEARCH)), fn.eq(mode, const(Mode.ROUTE)))
         judged = fn.or_(searching, fn.eq(mode, const(Mode.NEWCOMERS)))
         self._safe(fn, worker, begin)
+        put(fn, worker, Worker.STOPPED, const(0))
         with fn.count(end, begin) as i:
             source, following = self.seen.row(fn, rows, i), fn.label()
+            number = fn.add(first, i)
             if self.live:
-                number = fn.add(first, i)
                 linking = fn.eq(mode, const(Mode.EDGES))
                 self._open_edges(fn, context, worker, linking, number)
             self._expand(fn, context, worker, source, i)
+            self._abandoned(fn, context, worker, i, number)
             with fn.if_(judged):
                 ended = self._just(fn, worker, source, self._quiet(fn, context, worker, source))
+                self._abandoned(fn, context, worker, i, number)
                 if self.live:
                     total = fn.add(get(fn, worker, Worker.ENDS), fn.resize(ended, 64))
                     put(fn, worker, Worker.ENDS, total)
                 fn.call("judge", [context, worker, source, ended], None)
                 with fn.if_(fn.ne(get(fn, worker, Worker.FAULTED), const(0))):
                     fn.call("note", [field(fn, worker, self.shape.fault), source], None)
-            with fn.if_(searching):
-                fn.leave_if(fn.eq(get(fn, worker, Worker.OVERFLOW), const(0)), following)
-                self._give_up(fn, worker)
+            self._abandoned(fn, context, worker, i, number)
+            fn.leave_if(searching, following)
             fn.call("flush", [context, worker], None)
             if self.live:
                 with fn.if_(linking):
@@ -235,6 +255,22 @@ class Runtime:
             self._give_up(fn, worker)
         fn.ret(end)
         return fn
+
+    def _abandoned(self, fn: Fn, context: Val, worker: Val, i: Val, number: Val) -> None:
+        """Returns where the state ``i`` is not to be gone on with: there is no room for a new
+        state, or it was told to stop; what is known of it is not complete then."""
+        mode = get(fn, worker, Worker.MODE)
+        searching = fn.or_(fn.eq(mode, const(Mode.SEARCH)), fn.eq(mode, const(Mode.ROUTE)))
+        full = fn.and_(searching, fn.ne(get(fn, worker, Worker.OVERFLOW), const(0)))
+        given_up = fn.ne(get(fn, worker, Worker.STOPPED), const(0))
+        with fn.if_(fn.or_(fn.or_(full, given_up), fn.stopped())):
+            with fn.if_(searching):
+                self._give_up(fn, worker)
+            put(fn, worker, Worker.PENDING, const(0))
+            if self.live:
+                with fn.if_(fn.eq(mode, const(Mode.EDGES))):
+                    self._without_edges(fn, context, worker, number)
+            fn.ret(i)
 
     def _quiet(self, fn: Fn, context: Val, worker: Val, source: Val) -> Val:
         """Whether what is promised in a state may be kept by staying there."""
@@ -265,9 +301,12 @@ class Runtime:
     def _close_edges(self, fn: Fn, context: Val, worker: Val, number: Val, i: Val) -> None:
         """Takes the state's edges back where there was no room for a constraint."""
         with fn.if_(fn.ne(get(fn, worker, Worker.OVERFLOW), const(0))):
-            place = fn.at(address(fn, context, Context.START), number)
-            put(fn, worker, Worker.EDGES, fn.load(place, 64))
+            self._without_edges(fn, context, worker, number)
             fn.ret(i)
+
+    def _without_edges(self, fn: Fn, context: Val, worker: Val, number: Val) -> None:
+        place = fn.at(address(fn, context, Context.START), number)
+        put(fn, worker, Worker.EDGES, fn.load(place, 64))
 
     def _safe(self, fn: Fn, worker: Val, begin: Val) -> None:
         put(fn, worker, Worker.SAFE, begin)

@@ -185,6 +185,7 @@ class Ways:
             self._rest(block)
             self.tape = None
         fn.place_fresh(following)
+        fn.stop_if_told()
         with fn.forever():
             count = tape.length.get()
             fn.leave_if(fn.eq(count, const(0)), done)
@@ -294,7 +295,8 @@ class Ways:
             if memory is not None:
                 self._refuse_repetition(memory, now)
             rounds.set(fn.add(now, const(1)))
-            self._block(stmt.body)
+            with fn.rounds(stmt.limit):
+                self._block(stmt.body)
 
     def _memory(self, names: Container[str]) -> Memory:
         """Room for what an earlier round of a loop began with: the state and what was declared, of

@@ -7,17 +7,20 @@ else.  Properties of whole runs are not its business, and are said to be unknown
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path as File
 from typing import TYPE_CHECKING
 
+from checker import budgets
 from checker.diagnostics import Diagnostic, SpecError
 from checker.lang import typed
 from checker.loading import load_check
 from checker.notes import idle, not_promised, notes
 from checker.options import Options, version
 from checker.provenance import header_of
+from checker.running import unanswered
 from checker.scout import larger, largest, scouted
 from checker.system.evaluate import RunFault
 from checker.system.instantiate.assemble import Instantiated, instantiate
@@ -62,9 +65,15 @@ def prove_check(
     user gave, and :class:`checker.engines.symbolic.certificate.WrongCertificate` and
     :class:`checker.witness.replay.ReplayMismatch` where the tool is wrong.
     """
-    check = load_check(path, name, options.settings).with_lemmas()
-    made, found = _found(check, options, tuple(methods), budget, listener)
-    report = _report(path, check, made, found, options)
+    check, started = load_check(path, name, options.settings).with_lemmas(), time.monotonic()
+    with budgets.within(budget):
+        try:
+            with budgets.pressed(late=True):  # what asks z3 has a clock of its own
+                made, found = _found(check, options, tuple(methods), budget, listener)
+                report = _report(path, check, made, found, options)
+        except KeyboardInterrupt as error:
+            spent = time.monotonic() - started
+            return unanswered(path, check, replace(options, engine="symbolic"), spent, error)
     if certificate is not None:
         report = _written(report, made, found, certificate)
     return report

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
+from checker import budgets
 from checker.diagnostics import Diagnostic, SpecError
 from checker.lang import typed
 from checker.loading import general, load_check
@@ -21,6 +22,7 @@ from checker.notes import not_promised
 from checker.options import Options, version
 from checker.proving.replayed import Finite, Refuted, numbers_of, refuted, shown
 from checker.proving.sizing import conditions, defaults, thresholds, weakened
+from checker.running import unanswered
 from checker.system.instantiate.assemble import Instantiated
 from checker.system.instantiate.sizes import require_settable
 from checker.threshold.arithmetic import comparisons, pushed
@@ -38,7 +40,7 @@ from checker.threshold.automaton import (
 )
 from checker.threshold.candid import candid
 from checker.threshold.wording import Words
-from checker.witness.answer import INTERRUPTED, Answer, Listener, Progress
+from checker.witness.answer import INTERRUPTED, Answer, Listener, Progress, because
 from checker.witness.assumptions import assumptions_of
 from checker.witness.judge import compare
 from checker.witness.proof import AutomatonSize, Proof, Weakened
@@ -83,14 +85,19 @@ def prove_every(
 
     Raises :class:`SpecError` for what the user gave, and for what is outside the fragment.
     """
-    written = load_check(path, name, options.settings)
-    proving = _Proving.begun(path, written, options, listener)
-    proving.ask()
-    if tight and not proving.stopped:
-        proving.weaken()
-    if synthesize and not proving.stopped:
-        proving.propose()
-    return proving.report()
+    written, started = load_check(path, name, options.settings), time.monotonic()
+    with budgets.within(options.limits.timeout, options.limits.memory):
+        try:
+            with budgets.pressed():
+                proving = _Proving.begun(path, written, options, listener)
+        except KeyboardInterrupt as error:
+            return unanswered(path, written, options, time.monotonic() - started, error)
+        proving.ask()
+        if tight and not proving.stopped:
+            proving.weaken()
+        if synthesize and not proving.stopped:
+            proving.propose()
+        return proving.report()
 
 
 def automaton_of(
@@ -182,12 +189,13 @@ class _Proving:
                 self._know(question, Word.UNKNOWN, self.stopped)
                 continue
             try:
-                if self.counting is None:
-                    self.counting = self._counting(self.automaton, self.automaton.resilience)
-                self._decide(question, self.counting)
-            except KeyboardInterrupt:
-                self.stopped = INTERRUPTED
-                self._know(question, Word.UNKNOWN, INTERRUPTED)
+                with budgets.pressed():
+                    if self.counting is None:
+                        self.counting = self._counting(self.automaton, self.automaton.resilience)
+                    self._decide(question, self.counting)
+            except KeyboardInterrupt as error:
+                self.stopped = because(error)
+                self._know(question, Word.UNKNOWN, self.stopped)
 
     def _decide(self, question: Question, counting: Counting) -> None:
         excluded: list[str] = []
@@ -390,8 +398,8 @@ class _Proving:
                     return
                 assert self.counting is not None
                 self.counting.asking.seconds = self._query()
-        except KeyboardInterrupt:
-            self.stopped = INTERRUPTED
+        except KeyboardInterrupt as error:
+            self.stopped = because(error)
 
     def report(self) -> Report:
         """Everything."""

@@ -15,13 +15,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from checker import budgets
 from checker.stepping.judging import Truths, invariants, is_bad, violated_by
 from checker.stepping.opened import Opened, Outgrown
 from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.interpreter import State, Transition
 from checker.system.ir import CRASHING, ActionKind, MarkKind, PropertyKind, TransitionSystem
-from checker.witness.answer import INTERRUPTED, Answer, Listener, Path, Progress
+from checker.witness.answer import Answer, Listener, Path, Progress, because
 from checker.witness.events import acting
 from checker.witness.replay import replay
 from checker.witness.trace import Trace
@@ -104,23 +105,24 @@ def simulate(opened: Opened, plan: Plan, listener: Listener | None = None) -> Wa
     walks, started, said = Walks(plan.seed), time.monotonic(), 0.0
     memo = _Memo(opened.system)
     try:
-        for number in range(1, plan.runs + 1):
-            if memo.system is not opened.system:
-                memo = _Memo(opened.system)
-            walks.found = _one(opened, plan, number, walks, memo)
-            walks.walks = number
-            walks.seconds = time.monotonic() - started
-            if walks.found is not None:
-                break
-            if plan.timeout is not None and walks.seconds >= plan.timeout:
-                walks.stopped = f"the time limit of {plan.timeout:g} s was reached"
-                break
-            if listener is not None and walks.seconds - said >= EVERY:
-                said = walks.seconds
-                phase = f"walk {number:,} of {plan.runs:,}"
-                listener(Progress(len(walks.states), 0, 0, walks.seconds, 0, phase))
-    except KeyboardInterrupt:
-        walks.stopped = INTERRUPTED
+        with budgets.within(plan.timeout), budgets.pressed():
+            for number in range(1, plan.runs + 1):
+                if memo.system is not opened.system:
+                    memo = _Memo(opened.system)
+                walks.found = _one(opened, plan, number, walks, memo)
+                walks.walks = number
+                walks.seconds = time.monotonic() - started
+                if walks.found is not None:
+                    break
+                if plan.timeout is not None and walks.seconds >= plan.timeout:
+                    walks.stopped = f"the time limit of {plan.timeout:g} s was reached"
+                    break
+                if listener is not None and walks.seconds - said >= EVERY:
+                    said = walks.seconds
+                    phase = f"walk {number:,} of {plan.runs:,}"
+                    listener(Progress(len(walks.states), 0, 0, walks.seconds, 0, phase))
+    except KeyboardInterrupt as error:
+        walks.stopped = because(error)
     walks.seconds = time.monotonic() - started
     return walks
 

@@ -96,6 +96,9 @@ class _Again:
 
 _Todo = tuple["Stmt | _Rounds | _Again", "_Todo | None"]
 
+_Path = tuple[Scope, "_Todo | None", tuple[Event, ...]]
+"""A way that is under way: its scope, what is still to do, and the marks that it has passed."""
+
 
 def _queue(block: Block, then: _Todo | None) -> _Todo | None:
     for stmt in reversed(block):
@@ -105,16 +108,18 @@ def _queue(block: Block, then: _Todo | None) -> _Todo | None:
 
 def _ways(block: Block, start: Scope) -> Iterator[tuple[Scope, tuple[Event, ...]] | RunFault]:
     """Every way to run ``block``: the scope it ends with and the marks it passed, or its fault."""
-    paths: list[tuple[Scope, _Todo | None, tuple[Event, ...]]]
-    paths = [(start.copy(), _queue(block, None), ())]
-    while paths:
-        scope, todo, events = paths.pop()
+    forks: list[Iterator[_Path]] = [iter([(start.copy(), _queue(block, None), ())])]
+    while forks:
         try:
+            path = next(forks[-1], None)
+            if path is None:
+                forks.pop()
+                continue
+            scope, todo, events = path
             while todo is not None:
                 stmt, todo = todo
                 if isinstance(stmt, ir.Choose):
-                    later = list(_choices(stmt, scope))
-                    paths.extend((s, todo, events) for s in reversed(later))
+                    forks.append(_fork(stmt, scope, todo, events))
                     break
                 if isinstance(stmt, ir.Assume):
                     if not evaluate(stmt.condition, scope):
@@ -130,6 +135,14 @@ def _ways(block: Block, start: Scope) -> Iterator[tuple[Scope, tuple[Event, ...]
                 yield scope, events
         except RunFault as fault:
             yield fault
+
+
+def _fork(
+    stmt: ir.Choose, scope: Scope, todo: _Todo | None, events: tuple[Event, ...]
+) -> Iterator[_Path]:
+    """A path for each choice.  An error in the condition for any member removes all members."""
+    chosen = _choices(stmt, scope)
+    return ((s, todo, events) for s in (chosen if stmt.where == ir.TRUE else list(chosen)))
 
 
 def _choices(stmt: ir.Choose, scope: Scope) -> Iterator[Scope]:
@@ -213,7 +226,7 @@ def _state_of(system: TransitionSystem, scope: Scope) -> State:
 
 def initial_states(system: TransitionSystem) -> list[State]:
     """All initial states, without repetition, in canonical order; may raise :class:`RunFault`."""
-    return list(dict.fromkeys(state for state, _ in initial_events(system)))
+    return list(dict.fromkeys(state for state, _ in starts(system)))
 
 
 def initial_events(system: TransitionSystem) -> list[tuple[State, tuple[Event, ...]]]:
@@ -221,13 +234,16 @@ def initial_events(system: TransitionSystem) -> list[tuple[State, tuple[Event, .
 
     May raise :class:`RunFault`.
     """
-    found: list[tuple[State, tuple[Event, ...]]] = []
+    return list(starts(system))
+
+
+def starts(system: TransitionSystem) -> Iterator[tuple[State, tuple[Event, ...]]]:
+    """The ways to start, one after the other: there may be very many."""
     start = Scope({v.name: v.initial for v in system.variables}, {})
     for way in _ways(system.init + system.monitor, start):
         if isinstance(way, RunFault):
             raise way
-        found.append((_state_of(system, way[0]), way[1]))
-    return found
+        yield _state_of(system, way[0]), way[1]
 
 
 def instances(system: TransitionSystem, action: Action, state: State) -> Iterator[Scope]:

@@ -17,6 +17,18 @@ DECIDED = "every property is decided"
 """Why an exploration ended, where nothing was left to find out."""
 
 
+def because(error: KeyboardInterrupt) -> str:
+    """Why something is not known, where it was ended by ``error``: a budget
+    (:class:`checker.budgets.Reached`), or somebody."""
+    return str(error) or INTERRUPTED
+
+
+def without_run(error: KeyboardInterrupt) -> str:
+    """Why a property is not known to fail that was seen to: there was no time to make the run."""
+    why = because(error)
+    return why if why == INTERRUPTED else f"a violation was found, but not the run to it: {why}"
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Budgets of one exploration; ``None`` is unlimited.
@@ -200,6 +212,11 @@ class Answer:
     up_to: int | None = None
     judged: int = -1
     restarts: tuple[Restart, ...] = ()
+
+
+def nothing_known(engine: str, seconds: float, error: KeyboardInterrupt) -> Answer:
+    """The answer of an engine that was ended before it had found anything."""
+    return Answer(engine, 0, 0, False, seconds, stopped=because(error))
 
 
 class Unsupported(Exception):

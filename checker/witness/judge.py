@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import assert_never
 
 from checker.system.ir import Property, PropertyKind, TransitionSystem
-from checker.witness.answer import Answer
+from checker.witness.answer import Answer, because, without_run
 from checker.witness.assumptions import assumptions_of
 from checker.witness.phrases import begun_again, count, unless_omitted
 from checker.witness.replay import replay
@@ -35,12 +36,20 @@ def judge(
     ask for nothing, where they don't; ``world``: what the check tells of what is (not) promised.
     """
     words = expected or {}
-    failed = None if answer.fault is None else replay(system, answer.fault, None, header)
+    failed = None
+    if answer.fault is not None:
+        try:
+            failed = replay(system, answer.fault, None, header)
+        except KeyboardInterrupt as error:
+            answer = replace(answer, fault=None, exhaustive=False, stopped=because(error))
     verdicts = []
     for prop in system.properties:
         if prop.name in answer.violations:
-            trace = replay(system, answer.violations[prop.name], prop, header)
-            word, reason = Word.VIOLATED, _of_violation(trace)
+            try:
+                trace = replay(system, answer.violations[prop.name], prop, header)
+                word, reason = Word.VIOLATED, _of_violation(trace)
+            except KeyboardInterrupt as error:
+                word, reason, trace = Word.UNKNOWN, without_run(error), None
         elif failed is not None:
             word, reason, trace = Word.ERROR, _of_failure(failed), failed
         else:
@@ -87,12 +96,12 @@ def _steps(trace: Trace) -> str:
 def _without_trace(answer: Answer, prop: Property, vacuous: str) -> tuple[Word, str]:
     if answer.up_to is not None and not answer.exhaustive:
         return _bounded(answer, prop, answer.up_to)
+    if prop.name in answer.undecided:
+        return Word.UNKNOWN, answer.undecided[prop.name]
     if not answer.exhaustive:
         why = answer.stopped or "the search is not exhaustive"
         again = begun_again(answer.restarts)
         return Word.UNKNOWN, "; ".join((_so_far(answer), why, *([again] if again else ())))
-    if prop.name in answer.undecided:
-        return Word.UNKNOWN, answer.undecided[prop.name]
     if vacuous:
         return Word.VACUOUS, vacuous
     match prop.kind:

@@ -9,12 +9,13 @@ import time
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from checker import budgets
 from checker.engines.reference.liveness import counterexample, graph_of, some_fair_run
 from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.interpreter import State
 from checker.system.ir import PropertyKind, TransitionSystem
-from checker.witness.answer import DECIDED, INTERRUPTED, Answer, Limits, Listener, Path, Progress
+from checker.witness.answer import DECIDED, Answer, Limits, Listener, Path, Progress, because
 
 
 @dataclass
@@ -132,10 +133,6 @@ def _is_end(system: TransitionSystem, state: State) -> bool:
         return False
 
 
-class _OutOfTime(Exception):
-    pass
-
-
 def _with_liveness(search: _Search, answer: Answer) -> Answer:
     """``answer`` with what can be said about the ``LIVENESS`` properties.
 
@@ -151,29 +148,30 @@ def _with_liveness(search: _Search, answer: Answer) -> Answer:
 
     def check() -> None:
         if timeout is not None and time.monotonic() - search.started > timeout:
-            raise _OutOfTime(f"the time limit of {timeout:g} s was reached")
+            raise budgets.Reached(search.limits.no_more_time)
 
     violations = dict(answer.violations)
     unmet: set[str] = set()
     fair: bool | None = None
     edges = 0
     try:
-        search.tell("liveness: the graph of steps")
-        states, failing = islice(search.parent, search.judged), search.fault is not None
-        graph = graph_of(search.system, states, check, failing=failing)
-        edges = graph.edges
-        for prop in asked:
-            search.tell(f"liveness: {prop.name}")
-            path = counterexample(graph, prop, check)
-            if path is not None:
-                violations[prop.name] = path
-            elif prop.given is not None and answer.exhaustive:
-                premise = replace(prop, automaton=prop.given.automaton)
-                if counterexample(graph, premise, check) is None:
-                    unmet.add(prop.name)
-        fair = some_fair_run(graph) if answer.exhaustive else None
-    except (_OutOfTime, KeyboardInterrupt) as why:
-        reason = str(why) or INTERRUPTED
+        with budgets.pressed():
+            search.tell("liveness: the graph of steps")
+            states, failing = islice(search.parent, search.judged), search.fault is not None
+            graph = graph_of(search.system, states, check, failing=failing)
+            edges = graph.edges
+            for prop in asked:
+                search.tell(f"liveness: {prop.name}")
+                path = counterexample(graph, prop, check)
+                if path is not None:
+                    violations[prop.name] = path
+                elif prop.given is not None and answer.exhaustive:
+                    premise = replace(prop, automaton=prop.given.automaton)
+                    if counterexample(graph, premise, check) is None:
+                        unmet.add(prop.name)
+            fair = some_fair_run(graph) if answer.exhaustive else None
+    except KeyboardInterrupt as error:
+        reason = because(error)
         undecided = {p.name: reason for p in asked if p.name not in violations}
     return replace(
         answer,
@@ -189,15 +187,22 @@ def _with_liveness(search: _Search, answer: Answer) -> Answer:
 def explore(
     system: TransitionSystem, limits: Limits, *, listener: Listener | None = None
 ) -> Answer:
-    """Explores ``system`` breadth first and answers; ``limits.memory`` is not observed here.
+    """Explores ``system`` breadth first and answers; of ``limits.memory`` not more is observed than
+    that the process does not become much larger.
 
     Raises :class:`RunFault` where no initial state can be computed.
     """
     search = _Search(system, limits, listener)
-    try:
-        search.run()
-    except KeyboardInterrupt:
-        search.stopped = INTERRUPTED
+    with budgets.within(limits.timeout, limits.memory):
+        try:
+            with budgets.pressed():
+                search.run()
+        except KeyboardInterrupt as error:
+            search.stopped = because(error)
+        return _answered(search)
+
+
+def _answered(search: _Search) -> Answer:
     seconds = time.monotonic() - search.started
     exhaustive = search.stopped is None and search.fault is None
     answer = Answer(

@@ -14,7 +14,7 @@ from checker.engines.symbolic.asking import Clock, GaveUp, ask, plain_solver
 from checker.engines.symbolic.encoding import Encoding, Symbolic
 from checker.engines.symbolic.interrupting import interruptible
 from checker.system.ir import PropertyKind, TransitionSystem
-from checker.witness.answer import INTERRUPTED, Answer, Limits, Listener, Path, Progress
+from checker.witness.answer import Answer, Limits, Listener, Path, Progress, because
 from checker.witness.rerun import rerun
 
 DEPTH = 10
@@ -204,8 +204,8 @@ def explore(
     stopped: str | None = None
     try:
         interruptible(work)
-    except KeyboardInterrupt:
-        stopped = INTERRUPTED
+    except KeyboardInterrupt as error:
+        stopped = because(error)
     except GaveUp as why:
         stopped = limits.no_more_time if clock.left == 0.0 else str(why)
     return _answer(system, searches[0] if searches else None, stopped, clock.spent)

@@ -34,7 +34,7 @@ from checker.engines.symbolic.induction import NotExcluded, induct
 from checker.engines.symbolic.interrupting import interruptible
 from checker.engines.symbolic.sampling import Samples, sample
 from checker.system.ir import TransitionSystem
-from checker.witness.answer import INTERRUPTED, Listener, Path, Progress
+from checker.witness.answer import INTERRUPTED, Listener, Path, Progress, because
 from checker.witness.phrases import count
 from checker.witness.trace import ERRORS
 
@@ -105,8 +105,8 @@ def prove(
     work = _Work(system, clock, listener)
     try:
         interruptible(lambda: work.run(methods, deepest))
-    except KeyboardInterrupt:
-        work.found.stopped = INTERRUPTED
+    except KeyboardInterrupt as error:
+        work.found.stopped = because(error)
     except GaveUp as why:
         work.found.tried.append(f"{work.phase} ({why})")
     except z3.Z3Exception as problem:

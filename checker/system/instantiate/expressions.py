@@ -10,6 +10,7 @@ from checker.diagnostics import Span
 from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import coerce, conj, constant, disj, equal, fresh, hull, integer, negation
+from checker.system.instantiate.extent import LARGEST
 from checker.system.instantiate.sizes import refuse
 from checker.system.instantiate.world import Instance, World
 from checker.system.ir import Apply, Const, Expr, Op, Quantifier
@@ -87,8 +88,8 @@ def _lower(expr: typed.Expr, env: Env, expected: Type | None) -> Expr:
         case typed.All(_, item, _):
             members = world.type_of(item, env.instance, "_all")
             return Const(SetT(members), frozenset(universe(members)))
-        case typed.Range(_, lo, hi, _):
-            return _range(lower(lo, env), lower(hi, env))
+        case typed.Range(_, lo, hi, span):
+            return _range(lower(lo, env), lower(hi, env), span)
         case typed.Received():
             return _received(expr, env)
         case typed.Construct(_, message, args, _):
@@ -165,12 +166,15 @@ def _state(expr: typed.StateRef, env: Env) -> Expr:
     return build.entry(whole, owner, env.world.place(expr.span))
 
 
-def _range(lo: Expr, hi: Expr) -> Expr:
+def _range(lo: Expr, hi: Expr, span: Span) -> Expr:
     assert isinstance(lo.type, IntT) and isinstance(hi.type, IntT)
     least, largest = lo.type.lo, max(hi.type.hi, lo.type.lo)
     type_ = SetT(IntT(least, largest))
     if isinstance(lo, Const) and isinstance(hi, Const):
         assert isinstance(lo.value, int) and isinstance(hi.value, int)
+        if hi.value - lo.value >= LARGEST:
+            message = f"a set of more than {LARGEST:,} numbers"
+            raise refuse("C202", message, span, "compare with the bounds: `a <= x and x <= b`")
         return Const(type_, frozenset(range(lo.value, hi.value + 1)))
     name = fresh("_i")
     local = ir.Local(type_.item, name)

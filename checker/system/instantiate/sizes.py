@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.lang import typed
 from checker.lang.check_stack import layers_of, stands_for
+from checker.lang.parse_expr import LARGEST as LARGEST_NUMBER
 from checker.lang.world_settings import WORDS
 
 LARGEST = 64
@@ -101,8 +102,13 @@ def require_settable(check: typed.Check, name: str, value: str) -> None:
     if name not in known:
         hint = f"known: {', '.join(sorted(known))}; of the world: {', '.join(WORDS)}"
         raise refuse("E003", f"there is no parameter `{name}`", check.span, hint)
-    if name not in _of_processes(check) and not value.removeprefix("-").isdecimal():
+    if name in _of_processes(check):
+        return
+    if not value.removeprefix("-").isdecimal():
         raise refuse("E003", f"`{name}` needs a number, not `{value}`", check.span)
+    if len(value) > len(str(LARGEST_NUMBER)) + 1 or abs(int(value)) > LARGEST_NUMBER:
+        message = f"{value[:24]} is more than `{name}` can be: {LARGEST_NUMBER}"
+        raise refuse("E003", message, check.span)
 
 
 def _of_processes(check: typed.Check) -> set[str]:
@@ -255,11 +261,12 @@ def _processes(
         if size < 1:
             what = f"role `{role.name}`" if role.name else "the protocol"
             raise refuse("E003", f"{what} has {size} processes", check.span, "at least 1 is needed")
+        if len(labels) + size > LARGEST:
+            many = f"{len(labels) + size} processes; at most {LARGEST} can be had"
+            raise refuse("E003", many, check.span)
         roles.append(RoleSize(role.name, len(labels), size))
         prefix = role_letter(role.name, names)
         labels.extend(f"{prefix}{i}" for i in range(1, size + 1))
-    if len(labels) > LARGEST:
-        raise refuse("E003", f"{len(labels)} processes; at most {LARGEST} can be had", check.span)
     return tuple(roles), tuple(labels)
 
 

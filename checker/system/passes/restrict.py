@@ -197,7 +197,7 @@ def _forbidden() -> Expr:
 def _last_state(system: TransitionSystem) -> Block:
     """Makes one state of all in which something forbidden has happened: an initial one, so that
     every question about it has an answer."""
-    start = interpreter.initial_states(system)[0]
+    start, _ = next(interpreter.starts(system))
     return tuple(
         ir.Assign(ir.Target(v.type, v.name, True), ir.Const(v.type, value))
         for v, value in zip(system.variables, start, strict=True)

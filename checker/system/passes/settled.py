@@ -52,7 +52,7 @@ def never(system: TransitionSystem, expr: Expr) -> bool:
     """Whether ``expr`` is false in all states because no action changes what it reads."""
     if not _trends(system).fixed(expr):
         return False
-    return not any(interpreter.holds(system, expr, s) for s in interpreter.initial_states(system))
+    return not any(interpreter.holds(system, expr, s) for s, _ in interpreter.starts(system))
 
 
 def _settled(prop: Property, trends: _Trends) -> Property:

@@ -1,0 +1,373 @@
+"""Budgets bind whatever is done meanwhile: seconds, bytes, and whoever wants the tool to end.
+
+A budget holds :func:`within` a block of the thread that opens it.  In the parts of the block that
+are :func:`pressed` it is enforced: where it is used up, :class:`Reached` is raised there, between
+any two instructions of Python, as Ctrl-C raises ``KeyboardInterrupt``, whose kind it is: whoever
+answers the one answers the other.  What can't be left at any moment is :func:`polled` instead, and
+looks at the clock itself.
+
+Native code, in which Python raises nothing, looks at a word of its module (:class:`Stop`) and gives
+up where it is set.  It is set when a budget is used up, and when SIGINT or SIGTERM has come, for
+which Python would wait until native code is over.  Who has called it clears the word when nobody
+works any more, and goes on where there is no reason for it not to.
+
+One thread watches all clocks and signals; it is asleep but for that.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import ctypes
+import os
+import select
+import signal
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from sys import _current_frames
+from types import FrameType
+from typing import Any, Generic, TypeVar
+
+_T = TypeVar("_T")
+
+GRACE = 10.0
+"""Seconds, at least, in which what was found in time may be made presentable."""
+BESIDE = 512 << 20
+"""Bytes that code, a compiler and what they leave behind may take beside what is budgeted."""
+TICK = 0.1
+"""Seconds between two looks at how much memory is in use, where that matters."""
+AGAIN = 0.02
+"""Seconds until the next attempt, where an exception would be ignored."""
+RETOLD = 0.25
+"""Seconds after which native code is told to end again, should it have missed that."""
+ENDING = frozenset({signal.SIGINT, signal.SIGTERM})
+
+
+class Reached(KeyboardInterrupt):
+    """A budget is used up; the message says which, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """``begun``, ``until``: on the clock of ``time.monotonic``; ``most``: bytes of memory of the
+    process; ``None``: without limit.  ``no_more_time``, ``no_more_memory``: what is said then."""
+
+    begun: float
+    until: float | None
+    most: int | None
+    no_more_time: str
+    no_more_memory: str
+
+
+@dataclass(eq=False, slots=True)
+class _Part:
+    """A part of a block in which budgets are enforced, in the thread ``thread``.
+
+    ``late``: not before what was found in time had time to be told; ``raises``: what is done there
+    can be left at any moment; ``told``: it was told to end.
+    """
+
+    budgets: tuple[Budget, ...]
+    late: bool
+    raises: bool
+    thread: int = field(default_factory=threading.get_ident)
+    told: bool = False
+
+    def _end(self, budget: Budget) -> float | None:
+        if budget.until is None or not self.late:
+            return budget.until
+        return budget.until + max(GRACE, budget.until - budget.begun)
+
+    @property
+    def _saving(self) -> bool:
+        """Whether memory is watched here: what looks at the clock looks at its memory, too."""
+        return self.raises and not self.late
+
+    def used_up(self) -> str | None:
+        """What is used up, in words."""
+        now = time.monotonic()
+        for budget in self.budgets:
+            end = self._end(budget)
+            if end is not None and now >= end:
+                return budget.no_more_time
+            if self._saving and budget.most is not None and resident() > budget.most:
+                return budget.no_more_memory
+        return None
+
+    def next_look(self) -> float | None:
+        """When there is something to look at."""
+        ends = [end for budget in self.budgets if (end := self._end(budget)) is not None]
+        if self._saving and any(budget.most is not None for budget in self.budgets):
+            ends.append(time.monotonic() + TICK)
+        if self.told:
+            return time.monotonic() + RETOLD
+        return min(ends, default=None)
+
+
+class Stop:
+    """The word at ``address`` by which native code is told to give up; ``owner`` keeps it."""
+
+    def __init__(self, address: int, owner: object) -> None:
+        self._word, self._owner = ctypes.c_uint64.from_address(address), owner
+        with _lock:
+            _stops.add(self)
+
+    @property
+    def told(self) -> bool:
+        """Whether native code gives up now."""
+        return self._word.value != 0
+
+    def tell(self) -> None:
+        """Whatever is under way is to be given up."""
+        self._word.value = 1
+
+    def clear(self) -> None:
+        """Nobody works now: what is begun after this is not told."""
+        self._word.value = 0
+
+
+_lock = threading.RLock()
+_parts: list[_Part] = []
+_stops = weakref.WeakSet[Stop]()
+_mine = threading.local()
+
+
+def resident() -> int:
+    """Bytes of memory that this process has now; 0 where the system does not say."""
+    try:
+        with open("/proc/self/statm", "rb") as said:
+            return int(said.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+# ---- what is opened ---------------------------------------------------------------------------
+
+
+@contextmanager
+def within(seconds: float | None, memory: int | None = None, said: str = "") -> Iterator[None]:
+    """Within the block there are so many ``seconds``, and may be so many bytes more than now, and
+    than :data:`BESIDE`: whoever has tables counts them, this is for all the rest.
+
+    ``said``: of the time, when it is over.
+    """
+    begun, before = time.monotonic(), _budgets()
+    until = None if seconds is None else begun + seconds
+    most = None if memory is None else resident() + memory + BESIDE
+    no_time = said or f"the time limit of {seconds or 0.0:g} s was reached"
+    no_memory = f"the memory limit of {memory or 0:,} bytes was reached"
+    _mine.budgets = (*before, Budget(begun, until, most, no_time, no_memory))
+    try:
+        yield
+    finally:
+        _mine.budgets = before
+
+
+def _budgets() -> tuple[Budget, ...]:
+    found: tuple[Budget, ...] = getattr(_mine, "budgets", ())
+    return found
+
+
+@contextmanager
+def pressed(late: bool = False) -> Iterator[None]:
+    """Within the block :class:`Reached` is raised when a budget is used up.
+
+    ``late``: what was found in time is being told; that may take as long as finding it.
+    """
+    part = _Part(_budgets(), late, True)
+    why = part.used_up()
+    if why is not None:
+        raise Reached(why)
+    with _watched(part):
+        yield
+
+
+@contextmanager
+def polled() -> Iterator[None]:
+    """Within the block nothing is raised: native code is told to stop, and who has called it looks
+    at the clock."""
+    with _watched(_Part(_budgets(), False, False)):
+        yield
+
+
+class Apart(Generic[_T]):
+    """What ``work`` gives, which a thread of its own does: whoever waits for it can be told to end,
+    though the work can't.  Nobody hears of it then."""
+
+    def __init__(self, work: Callable[[], _T]) -> None:
+        self._over, self._results = threading.Event(), list[_T]()
+        self._errors: list[BaseException] = []
+        self._work = work
+        with _lock:
+            _at_work.add(self)
+        threading.Thread(target=self._run, name="apart", daemon=True).start()
+
+    def _run(self) -> None:
+        try:
+            self._results.append(self._work())
+        except BaseException as error:  # it is raised where the result is wanted
+            self._errors.append(error)
+        finally:
+            self._over.set()
+            with _lock:
+                _at_work.discard(self)
+
+    @property
+    def done(self) -> bool:
+        """Whether the work is over."""
+        return self._over.is_set()
+
+    def result(self) -> _T:
+        """What the work gives, when it is over; raises what it raises."""
+        while not self._over.wait(TICK):
+            pass
+        if self._errors:
+            raise self._errors[0]
+        return self._results[0]
+
+
+_at_work: set[Apart[Any]] = set()
+
+
+def left_behind() -> bool:
+    """Whether some work is not over that nobody waits for any more."""
+    return bool(_at_work)
+
+
+@atexit.register
+def _wait() -> None:
+    """No library is taken down in which somebody works."""
+    while _at_work:
+        time.sleep(TICK)
+
+
+# ---- who watches ------------------------------------------------------------------------------
+
+
+@contextmanager
+def _watched(part: _Part) -> Iterator[None]:
+    watcher = _watcher()
+    with watcher.hearing_signals():
+        with _lock:
+            _parts.append(part)
+        watcher.wake()
+        try:
+            yield
+        finally:
+            with _lock:
+                _parts.remove(part)
+                if part.raises and part.told:
+                    _raise_in(part.thread, None)
+                    for around in _parts:  # what was raised may have been answered within
+                        around.told &= around.thread != part.thread
+            if part.told:
+                watcher.wake()
+
+
+class _Watcher:
+    """The thread that watches, and the pipe that wakes it: Python writes the numbers of signals
+    there when they come, whatever the main thread is doing."""
+
+    def __init__(self) -> None:
+        self._out, self._in = os.pipe()
+        os.set_blocking(self._in, False)
+        self._process, self._hearing = os.getpid(), False
+        self._thread = threading.Thread(target=self._watch, name="budgets", daemon=True)
+        self._thread.start()
+
+    @property
+    def alive(self) -> bool:
+        """Whether it watches this process: a process that was forked has no other threads."""
+        return self._process == os.getpid() and self._thread.is_alive()
+
+    def wake(self) -> None:
+        """There is something new to look at."""
+        with contextlib.suppress(BlockingIOError):
+            os.write(self._in, b"\0")
+
+    @contextmanager
+    def hearing_signals(self) -> Iterator[None]:
+        """Signals wake it meanwhile, unless somebody else is woken by them."""
+        if self._hearing or threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = signal.set_wakeup_fd(self._in, warn_on_full_buffer=False)
+        if before != -1:
+            signal.set_wakeup_fd(before)
+            yield
+            return
+        self._hearing = True
+        try:
+            yield
+        finally:
+            self._hearing = False
+            signal.set_wakeup_fd(-1)
+
+    def _watch(self) -> None:
+        while True:
+            with _lock:
+                looks = [look for part in _parts if (look := part.next_look()) is not None]
+            wait = max(0.0, min(looks) - time.monotonic()) if looks else None
+            if select.select([self._out], [], [], wait)[0] and ENDING & {*os.read(self._out, 512)}:
+                _tell_all()
+            with _lock:
+                again = [part for part in _parts if not _end(part)]
+            if again:
+                time.sleep(AGAIN)
+
+
+def _end(part: _Part) -> bool:
+    """Tells a part to end if its budget is used up; gives whether it need not be tried again."""
+    why = None if part.told else part.used_up()
+    if why is not None:
+        if part.raises and not _raise_in(part.thread, why):
+            return False
+        part.told = True
+    if part.told:
+        _tell_all()
+    return True
+
+
+def _tell_all() -> None:
+    """Native code gives up, whoever has called it; who has no reason to calls it again."""
+    with _lock:
+        for stop in _stops:
+            stop.tell()
+
+
+def _raise_in(thread: int, why: str | None) -> bool:
+    """Raises :class:`Reached` in a thread, or, where ``why`` is ``None``, does not do so after all.
+
+    Gives whether it could: what is raised while an object is being given up would be ignored.
+    """
+    error: ctypes.py_object[type[Reached]] | None = None
+    if why is not None:
+        if being_given_up(_current_frames().get(thread)):
+            return False
+        kind = type("Reached", (Reached,), {"__init__": lambda self: Reached.__init__(self, why)})
+        error = ctypes.py_object(kind)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), error)
+    return True
+
+
+def being_given_up(frame: FrameType | None) -> bool:
+    """Whether ``frame`` is in the midst of an object's end."""
+    while frame is not None:
+        if frame.f_code.co_name == "__del__":
+            return True
+        frame = frame.f_back
+    return False
+
+
+_only: list[_Watcher] = []
+
+
+def _watcher() -> _Watcher:
+    with _lock:
+        if not _only or not _only[0].alive:
+            _only[:] = [_Watcher()]
+        return _only[0]

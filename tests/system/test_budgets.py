@@ -1,0 +1,278 @@
+"""Every budget, and Ctrl-C, binds in every phase of every engine; what was found before is kept."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from checker import budgets
+from checker.options import Options
+from checker.pipeline import run_check
+from checker.witness.answer import INTERRUPTED, Limits
+from checker.witness.verdict import Report
+
+SOON = 20.0
+"""Seconds in which something ends whose time is one second."""
+
+Patch = pytest.MonkeyPatch
+
+HERE = ["native", "reference"]
+
+LONG_HANDLER = """\
+protocol P {
+  state x : 0..1000000000 = 0
+  upon condition true {
+    while some v in (0..1) when x < 1000000000 { x := x + 1 }
+  }
+  property q "always" : always true
+}
+check c of P { n = 1  prove q }
+"""
+
+MANY_STARTS = """\
+protocol P {
+  state x : set<0..30> = {}
+  init choose x
+  upon condition true { x := {} }
+  property q "always" : always true
+}
+check c of P { n = 4  prove q }
+"""
+
+LONG_GUARD = """\
+protocol P {
+  state x : 0..3 = 0
+  upon condition x < 3 and exists s in subsets((0..60)): 99 in s { x := x + 1 }
+  property q "always" : always true
+}
+check c of P { n = 1  prove q }
+"""
+
+LONG_PROPERTY = """\
+protocol P {
+  state x : 0..3 = 0
+  upon condition x < 3 { x := x + 1 }
+  property q "always" : always forall p in Proc: not (exists s in subsets((0..60)): p.x + 90 in s)
+}
+check c of P { n = 1  prove q }
+"""
+
+MANY_STEPS = """\
+protocol P {
+  state x : set<0..30> = {}
+  upon condition true {
+    choose v in subsets((0..30))
+    x := v
+  }
+  property q "always" : always true
+}
+check c of P { n = 1  prove q }
+"""
+
+SLOW = {
+    "handler": LONG_HANDLER,
+    "initial states": MANY_STARTS,
+    "guard": LONG_GUARD,
+    "property": LONG_PROPERTY,
+}
+
+SHORT = """\
+protocol P {
+  state x : 0..3 = 0
+  upon condition x < 3 { x := x + 1 }
+  property low "low" : always forall p in Proc: p.x < 2
+  property q "always" : always true
+}
+check c of P { n = 2  expect low violated  prove q }
+"""
+
+PHASES = {
+    "scouting": "checker.pipeline.scouted",
+    "instantiating": "checker.pipeline.instantiate",
+    "planning": "checker.running.choose",
+    "lowering": "checker.engines.native.build",
+    "compiling": "checker.kernels.jit._compiled",
+}
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: Patch) -> None:
+    """Telling what was found takes little."""
+    monkeypatch.setattr(budgets, "GRACE", 2.0)
+
+
+def asked(spec: str, folder: Path, engine: str = "native", **limits: Any) -> Report:
+    path = folder / "p.bcast"
+    path.write_text(spec)
+    options = Options(engine=engine, threads=1, limits=Limits(**limits), explain=1.0)
+    return run_check(str(path), "c", options)
+
+
+@contextmanager
+def soon() -> Iterator[None]:
+    started = time.monotonic()
+    yield
+    assert time.monotonic() - started < SOON
+
+
+@contextmanager
+def interrupting(after: float = 1.0) -> Iterator[None]:
+    """Somebody presses Ctrl-C."""
+    timer = threading.Timer(after, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def for_ever(*_: Any, **__: Any) -> Any:
+    while True:
+        sum(range(100))
+
+
+def for_long(*_: Any, **__: Any) -> Any:
+    """What can't be ended, as a compiler, ends some time."""
+    time.sleep(3.0)
+    raise RuntimeError("nobody waits for this")
+
+
+@pytest.mark.parametrize("phase", SLOW)
+@pytest.mark.parametrize("engine", HERE)
+def test_time(engine: str, phase: str, tmp_path: Path) -> None:
+    with soon():
+        report = asked(SLOW[phase], tmp_path, engine, timeout=1.0)
+    assert report.exit_code == 3
+    assert report.stopped == "the time limit of 1 s was reached"
+    assert [v.property for v in report.verdicts] == ["q"]
+
+
+@pytest.mark.parametrize("phase", SLOW)
+@pytest.mark.parametrize("engine", HERE)
+def test_interruption(engine: str, phase: str, tmp_path: Path) -> None:
+    with soon(), interrupting():
+        report = asked(SLOW[phase], tmp_path, engine)
+    assert report.exit_code == 3
+    assert report.stopped == INTERRUPTED
+    assert report.interrupted
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_time_before_the_search(phase: str, tmp_path: Path, monkeypatch: Patch) -> None:
+    monkeypatch.setattr(PHASES[phase], for_long if phase == "compiling" else for_ever)
+    monkeypatch.setattr("checker.kernels.jit.load_image", lambda *_: None)
+    with soon():
+        report = asked(SHORT, tmp_path, timeout=1.0)
+    assert report.exit_code == 3
+    assert report.stopped == "the time limit of 1 s was reached"
+    assert {v.property for v in report.verdicts} == {"low", "q"}
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_interruption_before_the_search(phase: str, tmp_path: Path, monkeypatch: Patch) -> None:
+    monkeypatch.setattr(PHASES[phase], for_long if phase == "compiling" else for_ever)
+    monkeypatch.setattr("checker.kernels.jit.load_image", lambda *_: None)
+    with soon(), interrupting():
+        report = asked(SHORT, tmp_path)
+    assert report.exit_code == 3
+    assert report.interrupted
+
+
+@pytest.mark.parametrize("spec", [MANY_STARTS, MANY_STEPS], ids=["starts", "steps"])
+def test_states(spec: str, tmp_path: Path) -> None:
+    with soon():
+        report = asked(spec, tmp_path, max_states=1000)
+    assert report.stopped == "the limit of 1,000 states was reached"
+    assert report.distinct_states == 1000
+
+
+@pytest.mark.parametrize("spec", [MANY_STARTS, MANY_STEPS], ids=["starts", "steps"])
+def test_memory(spec: str, tmp_path: Path) -> None:
+    with soon():
+        report = asked(spec, tmp_path, memory=8 << 20)
+    assert report.stopped is not None
+    assert "the memory limit of 8,388,608 bytes" in report.stopped
+
+
+@pytest.mark.parametrize("engine", HERE)
+def test_memory_before_the_search(engine: str, tmp_path: Path, monkeypatch: Patch) -> None:
+    monkeypatch.setattr(budgets, "BESIDE", 16 << 20)
+
+    def greedy(*_: Any) -> Any:
+        kept: list[bytes] = []
+        while True:
+            kept.append(b"x" * (1 << 20))
+            time.sleep(0.005)
+
+    monkeypatch.setattr("checker.pipeline.scouted", greedy)
+    with soon():
+        report = asked(SHORT, tmp_path, engine, memory=16 << 20)
+    assert report.stopped == "the memory limit of 16,777,216 bytes was reached"
+
+
+def test_what_is_decided_stays_decided(tmp_path: Path, monkeypatch: Patch) -> None:
+    """The explanation goes on for ever: the violation is told without it."""
+    monkeypatch.setattr("checker.explaining.reports.explained", for_ever)
+    with soon():
+        report = asked(SHORT, tmp_path)
+    assert {v.property: v.word.value for v in report.verdicts} == {"low": "violated", "q": "holds"}
+
+
+def test_a_run_that_can_not_be_told_in_time_is_none(tmp_path: Path, monkeypatch: Patch) -> None:
+    monkeypatch.setattr(budgets, "GRACE", 0.5)
+    monkeypatch.setattr("checker.witness.judge.replay", for_ever)
+    with soon():
+        report = asked(SHORT, tmp_path, timeout=1.0)
+    words = {v.property: (v.word.value, v.reason) for v in report.verdicts}
+    late = "a violation was found, but not the run to it: the time limit of 1 s was reached"
+    assert words["low"] == ("unknown", late)
+    assert words["q"][0] == "holds"
+
+
+def test_a_smaller_budget_within_another_ends_first() -> None:
+    with (
+        budgets.within(30.0),
+        budgets.pressed(),
+        soon(),
+        pytest.raises(budgets.Reached, match=r"0.2 s"),
+        budgets.within(0.2),
+        budgets.pressed(),
+    ):
+        for_ever()
+
+
+def test_nothing_is_raised_behind_a_part() -> None:
+    for _ in range(20):
+        with budgets.within(0.01):
+            try:
+                with budgets.pressed():
+                    time.sleep(0.01)
+            except budgets.Reached:
+                pass
+            time.sleep(0.001)
+
+
+@pytest.mark.parametrize("work", [for_ever, lambda: time.sleep(1.0)])
+def test_other_threads_have_budgets_too(work: Callable[[], None]) -> None:
+    said: list[str] = []
+
+    def run() -> None:
+        try:
+            with budgets.within(0.2), budgets.pressed():
+                work()
+        except budgets.Reached as reached:
+            said.append(str(reached))
+
+    thread = threading.Thread(target=run)
+    with soon():
+        thread.start()
+        thread.join()
+    assert said == ["the time limit of 0.2 s was reached"]
