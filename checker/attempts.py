@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from checker import budgets, running
+from checker import budgets
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.exploration.grown import Carry
 from checker.kernels.image import MIN_LEVEL_BITS
@@ -22,6 +22,7 @@ from checker.notes import endless, piles_up
 from checker.options import Options
 from checker.properties import ask
 from checker.reductions.choose import Question
+from checker.running import answer_of, remaining, telling, verdicts_alone, with_whole_timeout
 from checker.scout import larger, largest, outgrew, scouted
 from checker.system.alike import alike
 from checker.system.evaluate import RunFault
@@ -63,7 +64,7 @@ def _attempted(
     attempts: Attempts,
 ) -> tuple[Instantiated, Answer]:
     started = time.monotonic()
-    if running.verdicts_alone(check, options):
+    if verdicts_alone(check, options):
         options = replace(options, limits=replace(options.limits, until_decided=True))
     capacities = run.capacities if run is not None else None
     if capacities is None:
@@ -84,16 +85,16 @@ def _attempted(
             run.capacities = capacities
         answer, why = None, None
         try:
-            left = running.remaining(options, started)
-            answer = running.answer_of(made.system, left, listener, run, question, attempts.carry)
+            left = remaining(options, started)
+            answer = answer_of(made.system, left, listener, run, question, attempts.carry)
         except RunFault as fault:
             too_small: tuple[str, ...] = () if fault.grows is None else (fault.grows,)
             if not too_small or capacities[too_small[0]] >= largest(too_small[0]):
                 raise _at_start(fault) from None
         else:
-            answer = running.with_whole_timeout(answer, options)
+            answer = with_whole_timeout(answer, options)
             attempts.answered(made, answer)
-            with running.telling(answer):
+            with telling(answer):
                 too_small = _too_small(made.system, answer)
                 if not too_small:
                     return attempts.together(made, answer)

@@ -77,8 +77,8 @@ def run(
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(pipeline, "scouted", lambda *_: dict(guess))
-        patch.setattr(pipeline, "instantiate", watched)
+        patch.setattr(attempts, "scouted", lambda *_: dict(guess))
+        patch.setattr(attempts, "instantiate", watched)
         return pipeline.run_check(late, name, options), made
 
 
@@ -164,7 +164,7 @@ def cut_short(monkeypatch: pytest.MonkeyPatch, number: int, depth: int) -> None:
             options = replace(options, limits=limits)
         return running.answer_of(system, options, *rest, **named)
 
-    monkeypatch.setattr(pipeline, "answer_of", answer_of)
+    monkeypatch.setattr(attempts, "answer_of", answer_of)
 
 
 @pytest.mark.parametrize("engine", ["native", "reference"])

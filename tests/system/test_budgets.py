@@ -95,8 +95,8 @@ check c of P { n = 2  expect low violated  prove q }
 """
 
 PHASES = {
-    "scouting": "checker.pipeline.scouted",
-    "instantiating": "checker.pipeline.instantiate",
+    "scouting": "checker.attempts.scouted",
+    "instantiating": "checker.attempts.instantiate",
     "planning": "checker.running.choose",
     "lowering": "checker.engines.native.build",
     "compiling": "checker.kernels.jit._compiled",
@@ -212,7 +212,7 @@ def test_memory_before_the_search(engine: str, tmp_path: Path, monkeypatch: Patc
             kept.append(b"x" * (1 << 20))
             time.sleep(0.005)
 
-    monkeypatch.setattr("checker.pipeline.scouted", greedy)
+    monkeypatch.setattr("checker.attempts.scouted", greedy)
     with soon():
         report = asked(SHORT, tmp_path, engine, memory=16 << 20)
     assert report.stopped == "the memory limit of 16,777,216 bytes was reached"

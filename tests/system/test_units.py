@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from checker import pipeline, scout
+from checker import attempts, pipeline, scout
 from checker.pipeline import Options
 from checker.system import build, interpreter, ir
 from checker.system.dump import dump
@@ -190,7 +190,7 @@ def test_capacities_grow_as_far_as_needed(
     path = tmp_path / "grow.bcast"
     path.write_text(GROWING.replace("TOP", str(top)), encoding="utf-8")
     guessed = pipeline.run_check(str(path), None, Options(engine=engine))
-    monkeypatch.setattr(pipeline, "scouted", lambda *_: {})
+    monkeypatch.setattr(attempts, "scouted", lambda *_: {})
     found = pipeline.run_check(str(path), None, Options(engine=engine))
     for report in (guessed, found):
         assert [v.word.value for v in report.verdicts] == ["violated", "holds"]
@@ -201,7 +201,7 @@ def test_capacities_grow_as_far_as_needed(
 
 def test_a_capacity_without_end_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scout, "LARGEST_CAPACITY", 30)
-    monkeypatch.setattr(pipeline, "scouted", lambda *_: {})
+    monkeypatch.setattr(attempts, "scouted", lambda *_: {})
     path = tmp_path / "endless.bcast"
     text = GROWING.replace("condition v < TOP", "condition true").replace("TOP", "99")
     path.write_text(text, encoding="utf-8")
@@ -226,7 +226,7 @@ def test_a_reason_names_the_time_limit_that_was_asked_for(
         left = "the time limit of 0.25 s was reached"
         return Answer("native", 1, 0, True, 0.1, undecided={"small": left, "all_there": "full"})
 
-    monkeypatch.setattr(pipeline, "answer_of", late)
+    monkeypatch.setattr(attempts, "answer_of", late)
     path = tmp_path / "late.bcast"
     path.write_text(GROWING.replace("TOP", "2"), encoding="utf-8")
     report = pipeline.run_check(str(path), None, Options(limits=Limits(timeout=7)))
