@@ -301,7 +301,7 @@ def unanswered(
 def sessions(options: Options) -> Iterator[None]:
     """What the runs of this block open on a cluster stays open for all of them."""
     if options.engine == "spark" or options.cluster is not None:
-        from checker.engines.spark.driver import holding
+        from checker.engines.spark.holding import holding
 
         with holding():
             yield

@@ -14,6 +14,7 @@ from checker.diagnostics import SpecError
 from checker.engines import native, spark
 from checker.engines.spark import driver, head
 from checker.engines.spark.cluster import Cluster, Exchange
+from checker.engines.spark.holding import holding
 from checker.engines.spark.pulse import SILENCE_KEY
 from checker.exploration.run_folder import RunFolder
 from checker.kernels.image import build
@@ -51,7 +52,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _one_session() -> Iterator[None]:
-    with driver.holding():
+    with holding():
         yield
 
 

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from checker.engines import native, spark
-from checker.engines.spark import driver, grounds, head, session
+from checker.engines.spark import cancelling, driver, grounds, head
 from checker.engines.spark.cluster import Cluster, Exchange
+from checker.engines.spark.holding import holding
 from checker.engines.spark.pulse import SILENCE_KEY
 from checker.exploration.place import Place
 from checker.exploration.run_folder import RunFolder
@@ -39,7 +40,7 @@ PATIENCE = 240.0
 
 @pytest.fixture(scope="module", autouse=True)
 def _one_session() -> Iterator[None]:
-    with driver.holding():
+    with holding():
         yield
 
 
@@ -78,14 +79,14 @@ def test_a_task_that_hangs_is_given_up(
         if progress.news:
             news.append(progress.phase)
 
-    cancel = session.cancel
+    cancel = cancelling.cancel
 
     def wake_up(*given: Any) -> None:
         os.kill(stopped(folder.place), signal.SIGCONT)
         cancel(*given)
 
     if wakes:
-        monkeypatch.setattr(session, "cancel", wake_up)
+        monkeypatch.setattr(cancelling, "cancel", wake_up)
     found = spark.explore(SYSTEM, Limits(), cluster(exchange), folder, listen, commit_every=0.0)
     compare(found, peace())
     said = f"(process {stopped(folder.place)} on "

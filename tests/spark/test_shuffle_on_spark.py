@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from checker.engines import native, spark
-from checker.engines.spark import driver, head
+from checker.engines.spark import head
 from checker.engines.spark.cluster import Cluster, Exchange
+from checker.engines.spark.holding import holding
 from checker.engines.spark.java import find_java
 from checker.kernels.image import build
 from checker.system.ir import TransitionSystem
@@ -47,7 +48,7 @@ def agree(system: TransitionSystem, count: int, cluster: Cluster, folder: Path) 
 
 def test_on_spark(tmp_path: Path) -> None:
     cluster = Cluster("local[2]", exchange=Exchange.SHUFFLE, shards=3)
-    with driver.holding():
+    with holding():
         agree(*MODEL, cluster, tmp_path / "run")
 
 
@@ -104,6 +105,6 @@ def _wait_for(port: int, java: subprocess.Popen[bytes]) -> None:
 
 def test_over_connect(server: str, tmp_path: Path) -> None:
     cluster = Cluster(server, exchange=Exchange.SHUFFLE, shards=2)
-    with driver.holding():
+    with holding():
         agree(*MODEL, cluster, tmp_path / "run")
     assert not list((tmp_path / "local").rglob("bivalence-*"))

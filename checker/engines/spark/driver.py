@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
 from checker.diagnostics import Diagnostic, SpecError
-from checker.engines.spark import barrier, probe, shuffle
+from checker.engines.spark import barrier, shuffle
 from checker.engines.spark.cluster import Cluster, Exchange
 from checker.engines.spark.failures import ENDED, failed, keep, root_cause
 from checker.engines.spark.fan_out import Failure, fan_out
 from checker.engines.spark.grounds import Grounds
+from checker.engines.spark.holding import entered
 from checker.engines.spark.job import STOP, Job, Outcome
 from checker.engines.spark.masters import shown
 from checker.engines.spark.mesh import Unmeshed
 from checker.engines.spark.pulse import Beat, Listening, Overdue, Silent
-from checker.engines.spark.session import SHORTEST, Session, open_session
+from checker.engines.spark.session import Session
 from checker.engines.spark.slots import TooFew, require_barrier, why_no_barrier
 from checker.engines.spark.watch import Watch
 from checker.exploration.backwards import Finder, compiled, path_to
@@ -75,7 +76,7 @@ def explore(
     started, image = time.monotonic(), build(system, plan)
     with ThreadPoolExecutor(1) as pool, ExitStack() as stack:
         pool.submit(compiled, image)  # while Java starts
-        session = _entered(stack, cluster, folder, limits, started)
+        session = entered(stack, cluster, folder, limits, started)
         run = Run(system, image, limits, cluster, folder, session, listener, started=started)
         if session is None:
             outcome = run.cancelled(limits.no_more_time, "the session was not there in time")
@@ -83,58 +84,6 @@ def explore(
             outcome = run.outcome(run.job(commit_every, all_states))
         answer = conclude(NAME, run.explored(outcome))
         return replace(answer, remarks=(*answer.remarks, *run.remarks))
-
-
-def _entered(
-    stack: ExitStack, cluster: Cluster, folder: RunFolder, limits: Limits, started: float
-) -> Session | None:
-    """A session that ends with ``stack``, on a cluster that has what a run needs; ``None`` where
-    the time of the run is over before.  Raises :class:`SpecError`."""
-
-    def left() -> float:
-        assert limits.timeout is not None
-        return limits.timeout - (time.monotonic() - started)
-
-    bounded = limits.timeout is not None
-    try:
-        session = stack.enter_context(_session(cluster, left() if bounded else None))
-        if bounded:
-            session = replace(session, patience=max(min(session.patience, left()), SHORTEST))
-        probe.require_elsewhere(session, folder)
-    except SpecError:
-        if bounded and left() <= 0:
-            return None
-        raise
-    return None if bounded and left() <= 0 else session
-
-
-_held: tuple[ExitStack, dict[str, Session]] | None = None
-
-
-@contextmanager
-def holding() -> Iterator[None]:
-    """Sessions that runs open in this block stay open until it ends."""
-    global _held
-    with ExitStack() as stack:
-        _held = (stack, {})
-        try:
-            yield
-        finally:
-            _held = None
-
-
-@contextmanager
-def _session(cluster: Cluster, seconds: float | None) -> Iterator[Session]:
-    """``seconds``: that are left for it."""
-    if _held is None:
-        with open_session(cluster, seconds=seconds) as session:
-            yield session
-        return
-    stack, known = _held
-    key = str(cluster)
-    if key not in known:
-        known[key] = stack.enter_context(open_session(cluster, seconds=seconds))
-    yield known[key]
 
 
 @dataclass

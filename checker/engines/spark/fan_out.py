@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from checker.engines.spark.cancelling import LOOK, cancel, hush, mark
 from checker.engines.spark.failures import keep, root_cause
 from checker.engines.spark.pulse import Beat, Listening
-from checker.engines.spark.session import LOOK, Session, cancel, hush, mark
+from checker.engines.spark.session import Session
 
 if TYPE_CHECKING:
     import pyarrow as pa
