@@ -253,8 +253,6 @@ class Files:
         """Writes what goes to stdout, and says what was not written."""
         if self._json == "-":
             say.put(_documents(reports))
-        elif not reports:
-            self.write(reports)
         if not self._traces:
             return
         traces = _traces(reports)

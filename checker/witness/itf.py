@@ -26,7 +26,9 @@ def trace_to_itf(trace: Trace) -> dict[str, Any]:
     each variable is called in the spec and in traces is in ``#meta`` as ``names``.
     """
     header = trace.header
-    called = [name for name, _ in trace.variables]
+    declared = (name for name, _ in trace.variables)
+    shown = (name for step in trace.steps for name in step.state)
+    called = list(dict.fromkeys((*declared, *shown)))
     names = dict(zip(called, identifiers(called), strict=True))
     loop = {} if trace.loop is None else {"loop": trace.loop}
     return {
