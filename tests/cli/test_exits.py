@@ -104,7 +104,8 @@ def test_an_interruption_of_an_import(module: str, spec: Path) -> None:
     ended = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=False
     )
-    assert (ended.returncode, ended.stderr.splitlines()[-1:]) == (3, ["interrupted"])
+    assert ended.returncode == 3
+    assert "interrupted" in ended.stdout + ended.stderr  # a report says so, where there is one
     assert "Traceback" not in ended.stderr
 
 
