@@ -6,10 +6,11 @@ Nothing is said about searches that take less than a second.
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from checker.cli import say
 from checker.diagnostics.visible import visible
@@ -76,13 +77,41 @@ class _Line:
 
 
 class Meter(_Line):
-    """A listener for an exploration."""
+    """A listener for an exploration.
+
+    Until something is heard of it, it is being prepared: a system is made, planned and compiled.
+    """
+
+    def __init__(self, what: str, *, silent: bool = False, terminal: bool | None = None) -> None:
+        super().__init__(what, silent=silent, terminal=terminal)
+        self._begun = threading.Event()
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        if not self._silent:
+            threading.Thread(target=self._prepare, name="progress", daemon=True).start()
+        return super().__enter__()
 
     def __call__(self, progress: Progress) -> None:
-        if progress.news and not self._silent:
-            self._tell(f"{self._what}: {progress.phase}, {progress.seconds:.0f} s")
-        elif not self._silent and progress.seconds >= QUIET:
-            self._say(self._line(progress))
+        with self._lock:
+            if progress.news and not self._silent:
+                self._tell(f"{self._what}: {progress.phase}, {progress.seconds:.0f} s")
+                return
+            self._begun.set()
+            if not self._silent and progress.seconds >= QUIET:
+                self._say(self._line(progress))
+
+    def __exit__(self, *given: Any) -> None:
+        with self._lock:
+            self._begun.set()
+            super().__exit__(*given)
+
+    def _prepare(self) -> None:
+        started = time.monotonic()
+        while not self._begun.wait(QUIET if self._terminal else EVERY):
+            with self._lock:
+                if not self._begun.is_set():
+                    self._say(f"{self._what}: preparing, {time.monotonic() - started:.0f} s")
 
     def _line(self, progress: Progress) -> str:
         if progress.phase:

@@ -6,6 +6,7 @@ import errno
 import json
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -289,6 +290,18 @@ def test_show(spec: str, pipeline: Pipeline, capsys: Out) -> None:
     assert capsys.readouterr().out == "system one with {'n': '4'}\n"
     assert main(["show", spec]) == 0
     assert "validity (expected: holds)\n    what is sent arrives" in capsys.readouterr().out
+
+
+def test_what_comes_before_a_search_is_told(capsys: Out, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("checker.cli.progress.EVERY", 0.01)
+    said = ""
+    with Meter("a", terminal=False) as meter:
+        while "a: preparing, 0 s" not in said:
+            said += capsys.readouterr().err
+        meter(Progress(1, 1, 0, 0.0, 0))
+        capsys.readouterr()
+        time.sleep(0.05)
+    assert capsys.readouterr().err == ""
 
 
 def test_progress_on_a_terminal_and_elsewhere(capsys: Out) -> None:
