@@ -24,6 +24,10 @@ SOON = 20.0
 
 Patch = pytest.MonkeyPatch
 
+pytestmark = pytest.mark.skipif(
+    "PYTEST_XDIST_WORKER" in os.environ, reason="run in a process of its own: test_budgets_apart"
+)
+
 HERE = ["native", "reference"]
 
 LONG_HANDLER = """\
