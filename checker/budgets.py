@@ -44,6 +44,9 @@ AGAIN = 0.02
 """Seconds until the next attempt, where an exception would be ignored."""
 RETOLD = 0.25
 """Seconds after which native code is told to end again, should it have missed that."""
+RAISED_AGAIN = 1.0
+"""Seconds after which an exception is raised again that has not ended a part, then twice as many:
+where it comes in a callback of the garbage collector or of a weak reference, Python ignores it."""
 ENDING = frozenset({signal.SIGINT, signal.SIGTERM})
 
 
@@ -68,7 +71,8 @@ class _Part:
     """A part of a block in which budgets are enforced, in the thread ``thread``.
 
     ``late``: not before what was found in time had time to be told; ``raises``: what is done there
-    can be left at any moment; ``told``: it was told to end.
+    can be left at any moment; ``told``: it was told to end; ``again``: when it is told so again,
+    after a ``pause``.
     """
 
     budgets: tuple[Budget, ...]
@@ -76,6 +80,8 @@ class _Part:
     raises: bool
     thread: int = field(default_factory=threading.get_ident)
     told: bool = False
+    again: float = 0.0
+    pause: float = RAISED_AGAIN
 
     def _end(self, budget: Budget) -> float | None:
         if budget.until is None or not self.late:
@@ -250,22 +256,36 @@ def _wait() -> None:
 
 @contextmanager
 def _watched(part: _Part) -> Iterator[None]:
-    watcher = _watcher()
+    watcher, late = _watcher(), None
     with watcher.hearing_signals():
-        with _lock:
-            _parts.append(part)
-        watcher.wake()
         try:
+            with _lock:
+                _parts.append(part)
+            if part.next_look() is not None:
+                watcher.wake()
             yield
         finally:
-            with _lock:
-                _parts.remove(part)
-                if part.raises and part.told:
-                    _raise_in(part.thread, None)
-                    for around in _parts:  # what was raised may have been answered within
-                        around.told &= around.thread != part.thread
+            while part in _parts:  # nothing is called before it is left that could be interrupted
+                try:
+                    with _lock:
+                        _parts.remove(part)
+                except KeyboardInterrupt as error:
+                    late = error
             if part.told:
+                _answered(part)
                 watcher.wake()
+        if late is not None:
+            raise late
+
+
+def _answered(part: _Part) -> None:
+    """The part, which was told to end, is over: what is still to be raised for it is not, and what
+    was raised for those around it may have been answered within."""
+    if part.raises:
+        with _lock:
+            _raise_in(part.thread, None)
+            for around in _parts:
+                around.told &= around.thread != part.thread
 
 
 class _Watcher:
@@ -322,11 +342,13 @@ class _Watcher:
 
 def _end(part: _Part) -> bool:
     """Tells a part to end if its budget is used up; gives whether it need not be tried again."""
-    why = None if part.told else part.used_up()
+    now = time.monotonic()
+    waiting = part.told and (not part.raises or now < part.again)
+    why = None if waiting else part.used_up()
     if why is not None:
         if part.raises and not _raise_in(part.thread, why):
             return False
-        part.told = True
+        part.told, part.again, part.pause = True, now + part.pause, 2 * part.pause
     if part.told:
         _tell_all()
     return True

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from checker.budgets import being_given_up
+
 AGAIN = 0.02
 """Seconds after which a signal comes again where it could not be answered."""
 
@@ -34,12 +36,9 @@ def ended_politely() -> Iterator[None]:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    while frame is not None:
-        if frame.f_code.co_name == "__del__":
-            main = threading.main_thread().ident
-            later = threading.Timer(AGAIN, signal.pthread_kill, (main, number))
-            later.daemon = True
-            later.start()
-            return
-        frame = frame.f_back
-    raise KeyboardInterrupt
+    if not being_given_up(frame):
+        raise KeyboardInterrupt
+    main = threading.main_thread().ident
+    later = threading.Timer(AGAIN, signal.pthread_kill, (main, number))
+    later.daemon = True
+    later.start()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import threading
@@ -23,10 +24,6 @@ SOON = 20.0
 """Seconds in which something ends whose time is one second."""
 
 Patch = pytest.MonkeyPatch
-
-pytestmark = pytest.mark.skipif(
-    "PYTEST_XDIST_WORKER" in os.environ, reason="run in a process of its own: test_budgets_apart"
-)
 
 HERE = ["native", "reference"]
 
@@ -262,6 +259,31 @@ def test_nothing_is_raised_behind_a_part() -> None:
             except budgets.Reached:
                 pass
             time.sleep(0.001)
+
+
+def test_what_is_raised_where_python_ignores_it_is_raised_again(monkeypatch: Patch) -> None:
+    """As in a callback of the garbage collector, which libraries have."""
+    ignored: list[str] = []
+    monkeypatch.setattr("sys.unraisablehook", lambda seen: ignored.append(seen.exc_type.__name__))
+
+    def callback(*_: object) -> None:
+        while not ignored and time.monotonic() < until:
+            sum(range(100))
+
+    def work() -> None:
+        with budgets.within(0.2), budgets.pressed():
+            gc.collect()
+            while time.monotonic() < until:
+                sum(range(100))
+
+    until = time.monotonic() + 10.0
+    gc.callbacks.append(callback)
+    try:
+        with pytest.raises(budgets.Reached):
+            work()
+    finally:
+        gc.callbacks.remove(callback)
+    assert ignored == ["Reached"]
 
 
 @pytest.mark.parametrize("work", [for_ever, lambda: time.sleep(1.0)])
