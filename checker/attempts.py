@@ -24,15 +24,21 @@ from checker.properties import ask
 from checker.reductions.choose import Question
 from checker.running import answer_of, remaining, telling, verdicts_alone, with_whole_timeout
 from checker.scout import larger, largest, outgrew, scouted
+from checker.system import interpreter
 from checker.system.alike import alike
 from checker.system.evaluate import RunFault
 from checker.system.instantiate.assemble import Instantiated, instantiate
 from checker.system.ir import TransitionSystem
-from checker.system.outgrown import outgrown
 from checker.witness.answer import DECIDED, Answer, Listener, Restart, Unsupported, because
 
 if TYPE_CHECKING:
     from checker.exploration.kept import Kept
+
+
+LONG = 100_000
+"""After so many states it is worth guessing more than twice as much, where that costs nothing."""
+TWICE = 3
+"""Up to so many times more."""
 
 
 def explored(
@@ -109,8 +115,13 @@ def _attempted(
 
 
 def _too_small(system: TransitionSystem, answer: Answer) -> tuple[str, ...]:
-    """The guessed capacities that a fault is about, if every fault there is about one."""
-    return () if answer.fault is None else outgrown(system, answer.fault.states[-1])
+    """The guessed capacities that the errors at the end of a run are about, each once; none where
+    one of the errors is about anything else."""
+    if answer.fault is None:
+        return ()
+    steps = interpreter.successors(system, answer.fault.states[-1])
+    names = [step.fault.grows for step in steps if step.fault is not None]
+    return () if None in names else tuple(dict.fromkeys(name for name in names if name))
 
 
 def _no_use(
@@ -137,12 +148,6 @@ def _at_start(fault: RunFault) -> SpecError:
         at = fault.place
         span = Span(at.file, at.line, at.column, at.line, at.column + 1)
     return SpecError((Diagnostic(fault.code, f"in the initial state: {fault.message}", span),))
-
-
-LONG = 100_000
-"""After so many states it is worth guessing more than twice as much, where that costs nothing."""
-TWICE = 3
-"""Up to so many times more."""
 
 
 class Attempts:

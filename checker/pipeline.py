@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker import budgets, running
-from checker.explaining.reports import as_asked
 from checker.exploration.forecast import Outlook
 from checker.exports import exported, require_exportable
 from checker.lang import typed
@@ -91,7 +90,9 @@ def run_loaded(
             report = _audited(report, path, check, answer, options, listener)
             if run is not None and run.temporary and not report.interrupted:
                 run.unfinished = False
-            if not report.interrupted:
+            if not report.interrupted and (options.explain is not None or options.kinds > 1):
+                from checker.explaining.reports import as_asked
+
                 report = as_asked(report, made.system, options, listener)
             report = exported(report, made.system, options, run, listener)
     return report if run is None or not run.staying else replace(report, kept=run.location)

@@ -28,8 +28,6 @@ def as_asked(
 ) -> Report:
     """``report`` with its violations explained, and with some of other kinds, where that is wanted
     and there are any."""
-    if options.explain is None and options.kinds < 2:
-        return report
     clock = Clock(options.explain or 0.0, options.threads, options.limits.memory, listener)
     with _for(clock):
         if options.explain is not None:

@@ -114,9 +114,6 @@ def simulate(opened: Opened, plan: Plan, listener: Listener | None = None) -> Wa
                 walks.seconds = time.monotonic() - started
                 if walks.found is not None:
                     break
-                if plan.timeout is not None and walks.seconds >= plan.timeout:
-                    walks.stopped = f"the time limit of {plan.timeout:g} s was reached"
-                    break
                 if listener is not None and walks.seconds - said >= EVERY:
                     said = walks.seconds
                     phase = f"walk {number:,} of {plan.runs:,}"

@@ -74,13 +74,16 @@ class _Rounds:
     left: tuple[Value, ...]
 
 
+_NOTHING = frozenset[str]()
+
+
 @dataclass(frozen=True, slots=True)
 class _Again:
     """A ``While`` that is under way: what each round so far began with."""
 
     loop: ir.While
     begun: frozenset[object] = frozenset()
-    handed_on: frozenset[str] = frozenset()
+    handed_on: frozenset[str] = _NOTHING
 
     def now(self, scope: Scope) -> object:
         """What a round that begins in ``scope`` begins with."""
@@ -172,7 +175,10 @@ def _step(stmt: Stmt | _Rounds | _Again, scope: Scope, todo: _Todo | None) -> _T
             scope.names[loop.name] = left[0]
             return _queue(loop.body, (_Rounds(loop, left[1:]), todo))
         case ir.While():
-            return (_Again(stmt, handed_on=handed_on(stmt)), todo)
+            return (
+                _Again(stmt, handed_on=_NOTHING if stmt.grows is None else handed_on(stmt)),
+                todo,
+            )
         case _Again(loop, begun):
             if not evaluate(loop.condition, scope):
                 return todo

@@ -162,7 +162,7 @@ def _changes(source: Source, protocol: ast_items.Protocol) -> Iterator[Change]:
                 yield "no handler", item.span.line, said, [source.instead(item.span, "")]
                 yield from _guards(source, item)
                 yield from _moved(source, item)
-                for node in _nodes(item):
+                for node in nodes_of(item):
                     yield from _left_out(source, node)
                     yield from _weakened(source, node)
                 for block in _blocks(item):
@@ -191,7 +191,7 @@ def _left_out(source: Source, node: object) -> Iterator[Change]:
 
 def _guards(source: Source, handler: ast_items.Handler) -> Iterator[Change]:
     """Without a guard, of the handler or of what stands in it."""
-    inside = (getattr(node, "where", None) for node in _nodes(handler.body))
+    inside = (getattr(node, "where", None) for node in nodes_of(handler.body))
     for guard in (handler.when, *inside):
         if guard is not None:
             said = f"not only when {source.said(guard.span)}"
@@ -232,7 +232,7 @@ def _swapped(source: Source, block: ast.Block) -> Iterator[Change]:
 def _moved(source: Source, handler: ast_items.Handler) -> Iterator[Change]:
     """A call or a send first, or last, in its handler."""
     body = handler.body
-    for node in _nodes(body):
+    for node in nodes_of(body):
         if not isinstance(node, EFFECTS):
             continue
         text = source.at(node.span)
@@ -249,21 +249,21 @@ def _moved(source: Source, handler: ast_items.Handler) -> Iterator[Change]:
 # ---- the tree -----------------------------------------------------------------------------------
 
 
-def _nodes(root: object) -> Iterator[object]:
+def nodes_of(root: object) -> Iterator[object]:
     """Everything in a tree, from the outside to the inside."""
     if isinstance(root, tuple):
         for part in root:
-            yield from _nodes(part)
+            yield from nodes_of(part)
     elif dataclasses.is_dataclass(root) and not isinstance(root, Span):
         yield root
         for field in dataclasses.fields(root):
-            yield from _nodes(getattr(root, field.name))
+            yield from nodes_of(getattr(root, field.name))
 
 
 def _blocks(handler: ast_items.Handler) -> Iterator[ast.Block]:
     """The blocks of a handler, from the outside to the inside."""
     yield handler.body
-    for node in _nodes(handler.body):
+    for node in nodes_of(handler.body):
         match node:
             case ast.If(then=then, otherwise=otherwise):
                 yield from (then, otherwise)

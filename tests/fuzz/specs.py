@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import random
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 from checker import resources
 from checker.diagnostics import Span
 from checker.lang import ast
-from checker.lang.parse_cache import parse
+from tests.agreement import mutants
 
 NUMBERS = ("0", "1", "2", "7", "64", "1000", "65536", "99999999999999999999")
 MOST = 40_000
@@ -27,46 +26,23 @@ class Piece:
     end: int
 
 
-@dataclasses.dataclass(frozen=True)
-class Source:
-    path: Path
-    text: str
-    pieces: tuple[Piece, ...]
+class Source(mutants.Source):
+    """``pieces``: the parts of the tree that stand somewhere."""
 
-    def at(self, piece: Piece) -> str:
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        found = ((node, getattr(node, "span", None)) for node in mutants.nodes_of(self.spec))
+        pieces = (Piece(_kind(n), *self.bounds(s)) for n, s in found if isinstance(s, Span))
+        self.pieces = [p for p in pieces if p.start < p.end <= len(self.text)]
+
+    def text_of(self, piece: Piece) -> str:
         return self.text[piece.start : piece.end]
 
 
 @cache
 def library() -> tuple[Source, ...]:
     """The library's specs, with all parts of their trees."""
-    return tuple(_source(path) for path in sorted(resources.specs().rglob("*.bcast")))
-
-
-def _source(path: Path) -> Source:
-    text = path.read_text(encoding="utf-8")
-    starts = [0]
-    for line in text.split("\n"):
-        starts.append(starts[-1] + len(line) + 1)
-    pieces = []
-    for node in _nodes(parse(text, str(path))):
-        span = getattr(node, "span", None)
-        if isinstance(span, Span):
-            start = starts[span.line - 1] + span.column - 1
-            end = starts[span.end_line - 1] + span.end_column - 1
-            if start < end <= len(text):
-                pieces.append(Piece(_kind(node), start, end))
-    return Source(path, text, tuple(pieces))
-
-
-def _nodes(root: object) -> Iterator[object]:
-    if isinstance(root, tuple):
-        for part in root:
-            yield from _nodes(part)
-    elif dataclasses.is_dataclass(root) and not isinstance(root, Span):
-        yield root
-        for field in dataclasses.fields(root):
-            yield from _nodes(getattr(root, field.name))
+    return tuple(Source(path) for path in sorted(resources.specs().rglob("*.bcast")))
 
 
 SORTS = {"expression": ast.Expr, "type": ast.Type, "statement": ast.Stmt}
@@ -94,20 +70,18 @@ def _of_kind(kind: str) -> tuple[tuple[int, Piece], ...]:
 def mutant(draw: random.Random) -> str:
     """A spec of the library in which some parts have been replaced by others of their kind."""
     source = draw.choice([s for s in library() if len(s.text) < MOST])
-    text = source.text
-    chosen: list[tuple[Piece, str]] = []
+    chosen: list[mutants.Edit] = []
     for _ in range(draw.choice((1, 1, 2, 3, 5))):
         kind = draw.choice(sorted({p.kind for p in source.pieces}))
         piece = draw.choice([p for p in source.pieces if p.kind == kind])
-        if all(piece.end <= other.start or other.end <= piece.start for other, _ in chosen):
-            chosen.append((piece, _instead(draw, source, piece)))
-    for piece, new in sorted(chosen, key=lambda c: c[0].start, reverse=True):
-        text = text[: piece.start] + new + text[piece.end :]
-    return text.replace('import "', f'import "{source.path.parent}/')
+        if all(piece.end <= other.start or other.end <= piece.start for other in chosen):
+            new = _instead(draw, source, piece)
+            chosen.append(mutants.Edit(piece.start, piece.end, new))
+    return source.edited(chosen).replace('import "', f'import "{source.path.parent}/')
 
 
 def _instead(draw: random.Random, source: Source, piece: Piece) -> str:
-    old = source.at(piece)
+    old = source.text_of(piece)
     if old.isdigit():
         return draw.choice(NUMBERS)
     match draw.randrange(7):
@@ -119,10 +93,10 @@ def _instead(draw: random.Random, source: Source, piece: Piece) -> str:
             return old.replace("1", "2") if "1" in old else "true"
         case 2 | 3 | 4:
             near = [p for p in source.pieces if p.kind == piece.kind]
-            return source.at(draw.choice(near))
+            return source.text_of(draw.choice(near))
         case _:
             index, other = draw.choice(_of_kind(piece.kind) or ((0, source.pieces[0]),))
-            return library()[index].at(other)
+            return library()[index].text_of(other)
 
 
 # ---- hostile by their sizes --------------------------------------------------------------------

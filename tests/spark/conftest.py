@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from checker.engines.spark import head
+from checker.engines.spark.holding import holding
 
 HERE = Path(__file__).parent
 WITHOUT_JAVA = {"test_barrier", "test_folder", "test_mesh", "test_pulse", "test_shuffle"}
@@ -14,3 +18,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.parent == HERE and item.path.stem not in WITHOUT_JAVA:
             item.add_marker(pytest.mark.xdist_group("spark"))
+
+
+@pytest.fixture(scope="module")
+def one_session() -> Iterator[None]:
+    """The session that the first test of a module opens is there for the others, too."""
+    with holding():
+        yield
+
+
+@pytest.fixture
+def nothing_in_the_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small levels, too, are left to tasks."""
+    monkeypatch.setattr(head, "LIGHT", -1)

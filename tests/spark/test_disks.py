@@ -12,9 +12,8 @@ import pytest
 
 from checker.diagnostics import SpecError
 from checker.engines import native, spark
-from checker.engines.spark import driver, head
+from checker.engines.spark import driver
 from checker.engines.spark.cluster import Cluster, Exchange
-from checker.engines.spark.holding import holding
 from checker.engines.spark.pulse import SILENCE_KEY
 from checker.exploration.run_folder import RunFolder
 from checker.kernels.image import build
@@ -24,6 +23,7 @@ from tests.spark.gang import begun
 from tests.spark.test_barrier import compare
 
 pytest.importorskip("pyspark")
+pytestmark = pytest.mark.usefixtures("one_session", "nothing_in_the_driver")
 
 SYSTEM = two_phase(5)
 LITTLE, ENOUGH = "size=96k", "size=20m"
@@ -48,17 +48,6 @@ def disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip("nobody may mount a disk here")
     yield place
     subprocess.run(["umount", "-l", str(place)], check=True)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_session() -> Iterator[None]:
-    with holding():
-        yield
-
-
-@pytest.fixture(autouse=True)
-def _nothing_in_the_driver(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(head, "LIGHT", -1)
 
 
 def explored(exchange: Exchange, folder: RunFolder, every: float = 0.0) -> Answer:

@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from checker.engines import native, spark
-from checker.engines.spark import cancelling, driver, grounds, head
+from checker.engines.spark import cancelling, driver, grounds
 from checker.engines.spark.cluster import Cluster, Exchange
-from checker.engines.spark.holding import holding
 from checker.engines.spark.pulse import SILENCE_KEY
 from checker.exploration.place import Place
 from checker.exploration.run_folder import RunFolder
@@ -31,22 +30,12 @@ from tests.spark.test_barrier import compare
 from tests.spark.test_liveness_in_shards import made
 
 pytest.importorskip("pyspark")
+pytestmark = pytest.mark.usefixtures("one_session", "nothing_in_the_driver")
 
 SYSTEM = two_phase(5)
 SILENCE = 3.0
 PATIENCE = 240.0
 """Seconds for anything here that is not to hang."""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_session() -> Iterator[None]:
-    with holding():
-        yield
-
-
-@pytest.fixture(autouse=True)
-def _nothing_in_the_driver(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(head, "LIGHT", -1)
 
 
 @pytest.fixture

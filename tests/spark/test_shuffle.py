@@ -22,14 +22,19 @@ from checker.kernels.image import build
 from checker.kernels.jit import compile_image
 from checker.reductions.choose import VERDICTS, choose
 from checker.system.ir import TransitionSystem
-from checker.witness.answer import DECIDED, INTERRUPTED, Limits
+from checker.witness.answer import INTERRUPTED, Limits
 from tests.agreement.test_random_systems import system_of, whole
 from tests.kernels.models import two_phase
 from tests.kernels.test_models import COUNTS
 from tests.spark import gang
 from tests.spark.gang import begun, job_of
 from tests.spark.relay import Relay, answer, outcome
-from tests.spark.test_barrier import compare, expected_of
+from tests.spark.test_barrier import (
+    DECIDED_SOON,
+    compare,
+    ends_where_all_is_decided,
+    expected_of,
+)
 from tests.spark.test_liveness_in_shards import made
 
 LARGE = max(COUNTS, key=lambda entry: entry[1])
@@ -298,13 +303,6 @@ def test_tasks_that_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert run.committed == 0
 
 
-@pytest.mark.parametrize("seed", [6, 10, 19, 26, 28])
+@DECIDED_SOON
 def test_it_ends_where_all_is_decided(seed: int, tmp_path: Path) -> None:
-    """As the native engine does, also where the run is gone on with."""
-    system, limits = system_of(seed), Limits(until_decided=True)
-    expected = expected_of(system, limits)
-    assert expected is not None and expected.stopped == DECIDED
-    for shards in (1, 2):
-        folder = tmp_path / f"{shards}"
-        compare(answer(system, folder, shards, limits), expected)
-        compare(answer(system, folder, shards, limits), expected)
+    ends_where_all_is_decided(answer, seed, tmp_path)
