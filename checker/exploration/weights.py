@@ -33,7 +33,7 @@ QUESTIONS = 200
 """So many times the seen set is asked for one row."""
 NOTHING = (1 << 64) - 1
 """What the seen set answers about a state that it has not."""
-MANY = 1 << 21
+MANY = 1 << 18
 """The sample is taken from levels with so many states at most, the largest of them."""
 WORTH_SAYING = 1.5
 """A smaller weight is nobody's trouble."""
