@@ -19,6 +19,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import ctypes
+import math
 import os
 import select
 import signal
@@ -45,8 +46,8 @@ AGAIN = 0.02
 RETOLD = 0.25
 """Seconds after which native code is told to end again, should it have missed that."""
 RAISED_AGAIN = 1.0
-"""Seconds after which an exception is raised again that has not ended a part, then twice as many:
-where it comes in a callback of the garbage collector or of a weak reference, Python ignores it."""
+"""Seconds after which an exception, Ctrl-C's too, is raised again that has not ended a part, then
+twice as many: in a callback of the garbage collector or of a weak reference Python ignores it."""
 ENDING = frozenset({signal.SIGINT, signal.SIGTERM})
 
 
@@ -71,8 +72,8 @@ class _Part:
     """A part of a block in which budgets are enforced, in the thread ``thread``.
 
     ``late``: not before what was found in time had time to be told; ``raises``: what is done there
-    can be left at any moment; ``told``: it was told to end; ``again``: when it is told so again,
-    after a ``pause``.
+    can be left at any moment; ``told``: it was told to end; ``again``: when that is raised
+    again, after a ``pause``; ``interrupted``: when Ctrl-C is, should it not have ended the part.
     """
 
     budgets: tuple[Budget, ...]
@@ -82,6 +83,7 @@ class _Part:
     told: bool = False
     again: float = 0.0
     pause: float = RAISED_AGAIN
+    interrupted: float = math.inf
 
     def _end(self, budget: Budget) -> float | None:
         if budget.until is None or not self.late:
@@ -111,6 +113,8 @@ class _Part:
             ends.append(time.monotonic() + TICK)
         if self.told:
             return time.monotonic() + RETOLD
+        if self.interrupted < math.inf:
+            ends.append(self.interrupted)
         return min(ends, default=None)
 
 
@@ -271,7 +275,7 @@ def _watched(part: _Part) -> Iterator[None]:
                         _parts.remove(part)
                 except KeyboardInterrupt as error:
                     late = error
-            if part.told:
+            if part.told or part.interrupted < math.inf:
                 _answered(part)
                 watcher.wake()
         if late is not None:
@@ -285,7 +289,8 @@ def _answered(part: _Part) -> None:
         with _lock:
             _raise_in(part.thread, None)
             for around in _parts:
-                around.told &= around.thread != part.thread
+                if around.thread == part.thread:
+                    around.told, around.interrupted = False, math.inf
 
 
 class _Watcher:
@@ -334,6 +339,7 @@ class _Watcher:
             wait = max(0.0, min(looks) - time.monotonic()) if looks else None
             if select.select([self._out], [], [], wait)[0] and ENDING & {*os.read(self._out, 512)}:
                 _tell_all()
+                _interrupted()
             with _lock:
                 again = [part for part in _parts if not _end(part)]
             if again:
@@ -343,10 +349,14 @@ class _Watcher:
 def _end(part: _Part) -> bool:
     """Tells a part to end if its budget is used up; gives whether it need not be tried again."""
     now = time.monotonic()
+    if now >= part.interrupted:
+        if not _raise_in(part.thread, KeyboardInterrupt):
+            return False
+        part.interrupted, part.pause = now + part.pause, 2 * part.pause
     waiting = part.told and (not part.raises or now < part.again)
     why = None if waiting else part.used_up()
     if why is not None:
-        if part.raises and not _raise_in(part.thread, why):
+        if part.raises and not _raise_in(part.thread, _reached(why)):
             return False
         part.told, part.again, part.pause = True, now + part.pause, 2 * part.pause
     if part.told:
@@ -361,17 +371,28 @@ def _tell_all() -> None:
             stop.tell()
 
 
-def _raise_in(thread: int, why: str | None) -> bool:
-    """Raises :class:`Reached` in a thread, or, where ``why`` is ``None``, does not do so after all.
+def _interrupted() -> None:
+    """A signal has come: the main thread raises it, and again where that has had no effect."""
+    main, again = threading.main_thread().ident, time.monotonic() + RAISED_AGAIN
+    with _lock:
+        for part in _parts:
+            if part.raises and not part.late and part.thread == main:
+                part.interrupted = again
+
+
+def _reached(why: str) -> type[Reached]:
+    """What is raised without arguments, and says ``why``."""
+    return type("Reached", (Reached,), {"__init__": lambda self: Reached.__init__(self, why)})
+
+
+def _raise_in(thread: int, kind: type[KeyboardInterrupt] | None) -> bool:
+    """Raises an exception in a thread, or, where ``kind`` is ``None``, does not do so after all.
 
     Gives whether it could: what is raised while an object is being given up would be ignored.
     """
-    error: ctypes.py_object[type[Reached]] | None = None
-    if why is not None:
-        if being_given_up(_current_frames().get(thread)):
-            return False
-        kind = type("Reached", (Reached,), {"__init__": lambda self: Reached.__init__(self, why)})
-        error = ctypes.py_object(kind)
+    if kind is not None and being_given_up(_current_frames().get(thread)):
+        return False
+    error = None if kind is None else ctypes.py_object(kind)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), error)
     return True
 

@@ -261,17 +261,22 @@ def test_nothing_is_raised_behind_a_part() -> None:
             time.sleep(0.001)
 
 
-def test_what_is_raised_where_python_ignores_it_is_raised_again(monkeypatch: Patch) -> None:
+@pytest.mark.parametrize("pressed", [False, True], ids=["time", "Ctrl-C"])
+def test_what_is_raised_where_python_ignores_it_is_raised_again(
+    pressed: bool, monkeypatch: Patch
+) -> None:
     """As in a callback of the garbage collector, which libraries have."""
-    ignored: list[str] = []
-    monkeypatch.setattr("sys.unraisablehook", lambda seen: ignored.append(seen.exc_type.__name__))
+    ignored: list[type[BaseException]] = []
+    monkeypatch.setattr("sys.unraisablehook", lambda seen: ignored.append(seen.exc_type))
 
     def callback(*_: object) -> None:
+        if pressed and not ignored:
+            os.kill(os.getpid(), signal.SIGINT)
         while not ignored and time.monotonic() < until:
             sum(range(100))
 
     def work() -> None:
-        with budgets.within(0.2), budgets.pressed():
+        with budgets.within(None if pressed else 0.2), budgets.pressed():
             gc.collect()
             while time.monotonic() < until:
                 sum(range(100))
@@ -279,11 +284,12 @@ def test_what_is_raised_where_python_ignores_it_is_raised_again(monkeypatch: Pat
     until = time.monotonic() + 10.0
     gc.callbacks.append(callback)
     try:
-        with pytest.raises(budgets.Reached):
+        with pytest.raises(KeyboardInterrupt) as caught:
             work()
     finally:
         gc.callbacks.remove(callback)
-    assert ignored == ["Reached"]
+    assert isinstance(caught.value, budgets.Reached) is not pressed
+    assert len(ignored) == 1 and issubclass(ignored[0], KeyboardInterrupt)
 
 
 @pytest.mark.parametrize("work", [for_ever, lambda: time.sleep(1.0)])
