@@ -15,6 +15,7 @@ from checker.system.instantiate.world import IMMUNE
 from checker.system.ir import TransitionSystem, Variable, VariableKind
 from checker.system.types import BagT, IntT, MapT, OptionT, SeqT, TupleT, Type, Value
 from checker.witness.answer import Answer, State
+from checker.witness.phrases import count
 
 PILE = 16
 """So many copies of one message under way at once are no accident."""
@@ -124,8 +125,8 @@ def endless(system: TransitionSystem, answer: Answer, capacity: str, size: int) 
                 if copies >= PILE // 4 and own[0].kind is VariableKind.LINK:
                     return _piled(copies)
                 return (
-                    f"`{capacity}` grows without end: after {later} steps a run is where it was"
-                    f" after {earlier}, but for more of it"
+                    f"`{capacity}` grows without end: after {count(later, 'step')} a run is where"
+                    f" it was after {earlier}, but for more of it; give it a bound"
                 )
     return ""
 
