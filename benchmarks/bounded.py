@@ -57,7 +57,7 @@ HOLDING = (
 def system_of(spec: str, name: str) -> TransitionSystem:
     """The system of a check, with the capacities that a first look finds."""
     check = load_check(str(ROOT / "specs" / f"{spec}.bcast"), name, {})
-    return instantiate(check, {}, ask, capacities=scouted(check, {}, False)).system
+    return scouted(lambda sizes: instantiate(check, {}, ask, capacities=sizes)).system
 
 
 def lengths(system: TransitionSystem, answer: Answer) -> dict[str, int]:

@@ -72,10 +72,6 @@ def _attempted(
     started = time.monotonic()
     if verdicts_alone(check, options):
         options = replace(options, limits=replace(options.limits, until_decided=True))
-    capacities = run.capacities if run is not None else None
-    if capacities is None:
-        with budgets.pressed():
-            capacities = scouted(check, options.settings, options.fine_steps)
 
     def make(capacities: Mapping[str, int]) -> Instantiated:
         fine, coverage = options.fine_steps, options.coverage
@@ -84,8 +80,10 @@ def _attempted(
                 check, options.settings, ask, capacities=capacities, fine=fine, coverage=coverage
             )
 
+    with budgets.pressed():
+        going_on = run is not None and run.capacities is not None
+        made = make(run.capacities) if going_on else scouted(make)
     while True:
-        made = make(capacities)
         capacities = dict(made.capacities)
         if run is not None:
             run.capacities = capacities
@@ -112,6 +110,7 @@ def _attempted(
         attempts.outgrown(made, answer, capacities)
         if run is not None:
             run.afresh()
+        made = make(capacities)
 
 
 def _too_small(system: TransitionSystem, answer: Answer) -> tuple[str, ...]:

@@ -1,18 +1,16 @@
 """A quick look ahead: how large queues and numbers get, before anything is compiled.
 
 One run of the interpreter that always goes on with the fullest state.  What it finds is only a
-first guess that saves attempts: a run that needs more makes :mod:`checker.pipeline` try again.
+first guess that saves attempts: a run that needs more makes :mod:`checker.attempts` try again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from checker.lang import typed
-from checker.properties import ask
 from checker.system import interpreter
 from checker.system.evaluate import RunFault
-from checker.system.instantiate.assemble import instantiate
+from checker.system.instantiate.assemble import Instantiated
 from checker.system.instantiate.oracles import MOST_WORDS, WORDS
 from checker.system.instantiate.stack import FAMILY, LARGEST_FAMILY
 from checker.system.interpreter import State
@@ -55,13 +53,14 @@ def outgrew(capacity: str, size: int) -> str:
     return f"{outgrown}: give it a bound"
 
 
-def scouted(check: typed.Check, settings: Mapping[str, str], fine: bool) -> dict[str, int]:
-    """Capacities that a greedy run of ``check`` needs; raises :class:`SpecError` as instantiation
-    does."""
-    capacities: dict[str, int] = {}
+def scouted(make: Callable[[Mapping[str, int]], Instantiated]) -> Instantiated:
+    """The system of a check, with capacities that are large enough for a greedy run of it.
+
+    ``make`` gives the system with some capacities; what it raises is raised here, too.
+    """
+    made = make({})
     left = EFFORT
     for _ in range(ATTEMPTS):
-        made = instantiate(check, settings, ask, capacities=capacities, fine=fine)
         capacities = dict(made.capacities)
         if not capacities or left <= 0:
             break
@@ -69,7 +68,8 @@ def scouted(check: typed.Check, settings: Mapping[str, str], fine: bool) -> dict
         if too_small is None or capacities[too_small] >= min(HIGHEST, largest(too_small)):
             break
         capacities[too_small] = larger(capacities[too_small])
-    return capacities
+        made = make(capacities)
+    return made
 
 
 def _walk(system: TransitionSystem, effort: int) -> tuple[str | None, int]:

@@ -6,6 +6,7 @@ An image has no handles into this process: it can be pickled and compiled elsewh
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 
 from checker.kernels import ample, arriving, normal
@@ -159,16 +160,15 @@ def module_text(functions: list[Fn], public: bool = False) -> str:
         if not exported:
             text = text.replace("define ", "define internal ", 1)
         body.append(text)
-    intrinsics = sorted({line for fn in functions for line in _intrinsics(fn)})
+    counting = {name for text in body for name in _COUNTING.findall(text)}
+    intrinsics = sorted(_declaration(*name) for name in counting)
     return "\n\n".join(["\n".join([*_DECLARED, *intrinsics]), *body]) + "\n"
 
 
-def _intrinsics(fn: Fn) -> list[str]:
-    found = []
-    for line in fn.lines:
-        for name in ("ctpop", "cttz", "ctlz"):
-            if f"@llvm.{name}." in line:
-                kind = line.split(f"@llvm.{name}.")[1].split("(")[0]
-                flag = "" if name == "ctpop" else ", i1"
-                found.append(f"declare {kind} @llvm.{name}.{kind}({kind}{flag})")
-    return found
+_COUNTING = re.compile(r"@llvm\.(ctpop|cttz|ctlz)\.(i\d+)\(")
+"""Calls of what counts bits: its name, and the type that it takes and gives."""
+
+
+def _declaration(name: str, kind: str) -> str:
+    flag = "" if name == "ctpop" else ", i1"
+    return f"declare {kind} @llvm.{name}.{kind}({kind}{flag})"

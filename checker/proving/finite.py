@@ -97,9 +97,8 @@ def _found(
     from checker.engines.symbolic.asking import Clock
 
     clock = Clock(budget)
-    capacities = scouted(check, options.settings, options.fine_steps)
+    made = scouted(lambda capacities: _made(check, options, capacities))
     while True:
-        made = _made(check, options, capacities)
         capacities = dict(made.capacities)
         try:
             found = _proved(made, clock, methods, options, listener)
@@ -115,6 +114,7 @@ def _found(
             if capacities[too_small] >= largest(too_small):
                 return made, found
         capacities[too_small] = larger(capacities[too_small])
+        made = _made(check, options, capacities)
 
 
 def _made(check: typed.Check, options: Options, capacities: Mapping[str, int]) -> Instantiated:

@@ -39,7 +39,7 @@ class Opened:
         self.fine = fine
         self.settings = dict(settings)
         self._describe = describe
-        self._made = made or self._make(scouted(check, settings, fine))
+        self._made = made or scouted(self._make)
 
     @property
     def system(self) -> TransitionSystem:

@@ -2,44 +2,65 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
+from operator import attrgetter
 from typing import Any
 
 from checker.system import ir, types
 
-_fields: dict[type, tuple[str, ...]] = {}
+_PLAIN = frozenset(("str", "int", "bool", "None", "tuple", "frozenset", "Span", "Place", "Type"))
+"""Fields annotated with nothing else have no node in them."""
 
 
-def branches(kind: type) -> tuple[str, ...]:
-    """The fields of a kind of node in which other nodes may be; none where it is no node: types,
-    places and plain values are none."""
-    found = _fields.get(kind)
-    if found is None:
-        node = is_dataclass(kind) and kind is not ir.Place and kind.__module__ != types.__name__
-        found = _fields[kind] = tuple(f.name for f in fields(kind)) if node else ()
-    return found
+@cache
+def branches(kind: type) -> tuple[str, ...] | None:
+    """The fields of a kind of node in which other nodes may be; ``None`` where it is no node.
+
+    Types, places and plain values are none."""
+    if not is_dataclass(kind) or kind is ir.Place or kind.__module__ == types.__name__:
+        return None
+    return tuple(f.name for f in fields(kind) if not set(re.findall(r"\w+", str(f.type))) <= _PLAIN)
+
+
+@cache
+def backwards(kind: type) -> Callable[[Any], tuple[Any, ...]] | None:
+    """What gives the values of :func:`branches` of a node of that ``kind``, the last one first;
+    ``None`` where it is no node."""
+    names = branches(kind)
+    match names:
+        case None:
+            return None
+        case ():
+            return lambda node: ()
+        case (name,):
+            return lambda node: (getattr(node, name),)
+        case _:
+            return attrgetter(*reversed(names))
 
 
 def parts(node: object) -> Iterator[Any]:
     """What ``node`` is made of, one level down: expressions, domains, statements."""
-    for name in branches(type(node)):
+    for name in branches(type(node)) or ():
         value = getattr(node, name)
         for part in value if isinstance(value, tuple) else (value,):
-            if branches(type(part)):
+            if branches(type(part)) is not None:
                 yield part
 
 
 def nodes(root: object) -> Iterator[Any]:
     """``root``, or each part of a tuple, and everything below it, from the top down."""
-    todo = list(reversed(root)) if isinstance(root, tuple) else [root]
+    todo = [root]
     while todo:
         node = todo.pop()
-        if isinstance(node, tuple):
-            todo.extend(reversed(node))
-        elif branches(type(node)):
+        below = backwards(type(node))
+        if below is not None:
             yield node
-            todo.extend(reversed(tuple(parts(node))))
+            todo.extend(below(node))
+        elif isinstance(node, tuple):
+            todo.extend(reversed(node))
 
 
 def rewritten(node: Any, change: Callable[[Any], Any]) -> Any:
@@ -48,17 +69,21 @@ def rewritten(node: Any, change: Callable[[Any], Any]) -> Any:
     if changed is not None:
         return changed
     found: dict[str, Any] = {}
-    for name in branches(type(node)):
+    for name in branches(type(node)) or ():
         value = getattr(node, name)
         if isinstance(value, tuple):
-            new: Any = tuple(rewritten(p, change) if branches(type(p)) else p for p in value)
+            new: Any = tuple(_rewritten(part, change) for part in value)
             if any(one is not other for one, other in zip(new, value, strict=True)):
                 found[name] = new
-        elif branches(type(value)):
-            new = rewritten(value, change)
+        else:
+            new = _rewritten(value, change)
             if new is not value:
                 found[name] = new
     return replace(node, **found) if found else node
+
+
+def _rewritten(part: Any, change: Callable[[Any], Any]) -> Any:
+    return part if branches(type(part)) is None else rewritten(part, change)
 
 
 def statements(block: ir.Block) -> Iterator[ir.Stmt]:

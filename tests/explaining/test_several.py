@@ -64,7 +64,7 @@ def test_without_being_asked_there_is_one() -> None:
 def test_without_time_there_is_the_known_one() -> None:
     file, check, name = ORDER
     asked = pipeline.load_check(str(SPECS / file), check, {})
-    system = instantiate(asked, {}, ask, capacities=scouted(asked, {}, False)).system
+    system = scouted(lambda sizes: instantiate(asked, {}, ask, capacities=sizes)).system
     (prop,) = [p for p in system.properties if p.name == name]
     known = verdict_of(*ORDER, kinds=1).trace
     assert known is not None

@@ -77,7 +77,7 @@ def run(
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(attempts, "scouted", lambda *_: dict(guess))
+        patch.setattr(attempts, "scouted", lambda make: make(guess))
         patch.setattr(attempts, "instantiate", watched)
         return pipeline.run_check(late, name, options), made
 

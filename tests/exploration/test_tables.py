@@ -59,9 +59,9 @@ def here(function: Callable[[Task], list[Count]], tasks: Sequence[Task]) -> Iter
 def of_library(path: str, name: str) -> tuple[TransitionSystem, Walk, Answer]:
     """The system of a check, with capacities that are large enough, and all of it."""
     check = load_check(str(specs() / path), name, {})
-    capacities = scouted(check, {}, False)
+    made = scouted(lambda sizes: instantiate(check, {}, ask, capacities=sizes))
     while True:
-        system = instantiate(check, {}, ask, capacities=capacities).system
+        system, capacities = made.system, dict(made.capacities)
         answer = reference.explore(system, Limits())
         fault = answer.fault
         if fault is None:
@@ -72,6 +72,7 @@ def of_library(path: str, name: str) -> tuple[TransitionSystem, Walk, Answer]:
         for grows in {f.grows for f in faults if f is not None}:
             assert grows is not None
             capacities[grows] = larger(capacities[grows])
+        made = instantiate(check, {}, ask, capacities=capacities)
 
 
 def rows(folder: Path, table: str) -> list[dict[str, Any]]:

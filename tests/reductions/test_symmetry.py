@@ -30,7 +30,7 @@ SPECS = Path(__file__).parents[2] / "specs"
 
 def system_of(spec: str, name: str) -> TransitionSystem:
     check = load_check(str(SPECS / f"{spec}.bcast"), name, {})
-    return instantiate(check, {}, ask, capacities=scouted(check, {}, False)).system
+    return scouted(lambda sizes: instantiate(check, {}, ask, capacities=sizes)).system
 
 
 def safe(system: TransitionSystem) -> TransitionSystem:

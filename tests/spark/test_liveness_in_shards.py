@@ -55,7 +55,7 @@ AGAIN_AND_AGAIN = Modal("always", Modal("eventually", Holds(0)))
 def made(check: str) -> TransitionSystem:
     path, _, name = f"specs/{check}".partition("::")
     found = pipeline.load_check(path, name, {})
-    return instantiate(found, {}, ask, capacities=scouted(found, {}, False)).system
+    return scouted(lambda sizes: instantiate(found, {}, ask, capacities=sizes)).system
 
 
 @pytest.fixture

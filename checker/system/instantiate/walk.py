@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 
 from checker.lang import typed
+from checker.system.tree import backwards
 
 
 def nodes(root: object) -> Iterator[object]:
-    """``root`` and every node of the typed tree below it, layers left out."""
-    if isinstance(root, tuple):
-        for part in root:
-            yield from nodes(part)
-    elif is_dataclass(root) and not isinstance(root, type | typed.Layer | typed.Interface):
-        yield root
-        for field in fields(root):
-            yield from nodes(getattr(root, field.name))
+    """``root`` and every node of the typed tree below it, from the top down; layers and interfaces,
+    types and places in a file are left out."""
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        below = backwards(type(node))
+        if below is not None and not isinstance(node, typed.Layer | typed.Interface):
+            yield node
+            todo.extend(below(node))
+        elif isinstance(node, tuple):
+            todo.extend(reversed(node))
 
 
 def expressions_of(root: object) -> Iterator[typed.Expr]:

@@ -44,8 +44,7 @@ LIBRARY = (
 
 def library(spec: str, name: str) -> TransitionSystem:
     check = load_check(str(specs() / f"{spec}.bcast"), name, {})
-    capacities = scouted(check, {}, False)
-    return instantiate(check, {}, asked, capacities=capacities).system
+    return scouted(lambda sizes: instantiate(check, {}, asked, capacities=sizes)).system
 
 
 def lengths(system: TransitionSystem, answer: Answer) -> dict[str, int]:
