@@ -72,9 +72,7 @@ def told(system: TransitionSystem, prop: Property, run: Run, header: Header) -> 
     return replace(trace, explanation=replace(said, note="; ".join(telling.notes)))
 
 
-def _crashes_are_counted_apart(
-    system: TransitionSystem, took: Cost | None, header: Header
-) -> bool:
+def _crashes_are_counted_apart(system: TransitionSystem, took: Cost | None, header: Header) -> bool:
     """Whether some run might take less if each crash inside a handler were a step of its own: where
     effects are no steps, those that can't be told from others are left out."""
     crashes = any(info.kind is MarkKind.CRASH for info in system.marks)

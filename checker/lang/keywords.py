@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from checker.diagnostics import Diagnostic, Span
 
 STATEMENTS = frozenset(
-    "send if for while choose either require let skip perform atomic yield else or"
-    .split()
+    "send if for while choose either require let skip perform atomic yield else or".split()
 )
 """Words that begin a statement, or go on with one: there nothing is assigned or called."""
 

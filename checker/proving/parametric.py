@@ -268,9 +268,7 @@ class _Proving:
         limits = replace(self.options.limits, timeout=timeout)
         options = replace(self.options, limits=limits, explain=explain)
         numbers, runs = numbers_of(self.automaton, run), self._runs(question, run)
-        return refuted(
-            self.finite, self.automaton, question, numbers, runs, options, self.listener
-        )
+        return refuted(self.finite, self.automaton, question, numbers, runs, options, self.listener)
 
     def _runs(self, question: Question, run: Run) -> Iterator[Run]:
         """``run``, and one with the same numbers in which faulty processes are heard only by those

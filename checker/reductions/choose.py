@@ -115,4 +115,3 @@ def _guarded(plan: Plan) -> Plan:
         careful = replace(careful, eager=())
     careful = replace(careful, unused=(*plan.unused, *more))
     return replace(plan, acyclic=True, cautious=careful)
-

@@ -67,9 +67,7 @@ class Effects:
             fairness = ir.fairness_of(other)
             if fairness.kind is not ir.fairness_of(action).kind:
                 return False
-            if not any(
-                says_all(fairness.key, param) for param in other.params if _of(param, cell)
-            ):
+            if not any(says_all(fairness.key, param) for param in other.params if _of(param, cell)):
                 return False
         return True
 

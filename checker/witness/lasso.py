@@ -47,9 +47,7 @@ def ledger(system: TransitionSystem, states: Sequence[State], loop: int) -> tupl
     return (*entries, *_justice(system, states, loop))
 
 
-def wronged(
-    system: TransitionSystem, states: Sequence[State], loop: int
-) -> frozenset[Constraint]:
+def wronged(system: TransitionSystem, states: Sequence[State], loop: int) -> frozenset[Constraint]:
     """The constraints that are put off for ever by the run through ``states``, then again from
     number ``loop``; where that is the last state the run stays there."""
     moves = {i: interpreter.moves(system, states[i]) for i in range(loop, len(states))}

@@ -58,9 +58,7 @@ def sample() -> list[tuple[Mutant, str]]:
     while len(chosen) < SAMPLE:
         kind = sorted(KINDS)[len(chosen) % len(KINDS)]
         seen = {mutant.path for mutant, _ in chosen}
-        chosen.append(
-            next((m, c) for m, c in shuffled if m.kind == kind and m.path not in seen)
-        )
+        chosen.append(next((m, c) for m, c in shuffled if m.kind == kind and m.path not in seen))
     return chosen
 
 

@@ -42,9 +42,7 @@ def handles() -> tuple[int, int]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="what is open is counted in /proc")
-def test_two_hundred_texts_in_one_process(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_hundred_texts_in_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     spec = tmp_path / "spec.bcast"
     before, open_before = Counter[str](), (0, 0)

@@ -65,9 +65,7 @@ def test_a_circle_is_refused(tmp_path: Path) -> None:
         ("n == 4 or 4 div 0 == 1 or n == 5", True),
     ],
 )
-def test_a_condition_has_any_number_of_parts(
-    condition: str, holds: bool, tmp_path: Path
-) -> None:
+def test_a_condition_has_any_number_of_parts(condition: str, holds: bool, tmp_path: Path) -> None:
     """In what a protocol requires as in what a check is about; they are read left to right."""
     path = tmp_path / "sizes.bcast"
     text = SPEC.format(clauses="n = 4  T = 1").replace("{", f"requires {condition} {{", 1)

@@ -249,9 +249,7 @@ def test_in_fine_steps_copies_that_never_left_are_drawn() -> None:
 
 def test_what_several_have_counted_at_once() -> None:
     """Two copies to the same side that were received as they were sent, and nothing after that."""
-    noted = tuple(
-        replace(wrote("@received.ECHO", "history"), process=who) for who in ("p2", "p3")
-    )
+    noted = tuple(replace(wrote("@received.ECHO", "history"), process=who) for who in ("p2", "p3"))
     made = trace(replace(step(1, send("p1", "ECHO", "p2", "p3")), changes=noted))
     (line,) = (text for text in drawn(made) if text.count(marks.RIGHT) == 2)
     assert "ECHO" in line

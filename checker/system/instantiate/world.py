@@ -267,9 +267,7 @@ class World:
 
     # ---- types --------------------------------------------------------------------------------
 
-    def type_of(
-        self, type_: typed.Type, at: Instance, name: str, span: Span | None = None
-    ) -> Type:
+    def type_of(self, type_: typed.Type, at: Instance, name: str, span: Span | None = None) -> Type:
         """``type_`` with its sizes; ``name`` is where capacities found by the tool are kept.
 
         Raises :class:`SpecError` (C202, at ``span``) where one value has too many parts.
