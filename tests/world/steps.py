@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from typing import Any
 
 from tests.world.protocol import CONDITION, INIT, RECEIVE, RECOVER, REQUEST, TIMEOUT, Handler
@@ -41,7 +41,9 @@ def begin(model: Model) -> Callable[[Way], None]:
                         state["timer", layer.path, handler.name, p] = None
         for p in model.processes:
             start(way, p, {"state", "stable state", "shared state"})
-        for p in model.processes:
+        handlers = (h for layer in model.layers.values() for h in layer.protocol.handlers)
+        acts = any(h.event == INIT for h in handlers)
+        for p in way.pick(list(permutations(model.processes))) if acts else ():
             if p not in state["byzantine"]:
                 way.run(p, lambda p=p: from_the_bottom(way, p, INIT))  # type: ignore[misc]
 

@@ -29,7 +29,13 @@ from checker.system.instantiate.sizes import Sizes, compute
 from checker.system.instantiate.walk import expressions_of
 from checker.system.instantiate.world import World
 from checker.system.ir import Property, TransitionSystem
-from checker.system.passes import between_handlers, crash_points, effects_coarse, effects_fine
+from checker.system.passes import (
+    between_handlers,
+    crash_points,
+    effects_coarse,
+    effects_fine,
+    start_order,
+)
 from checker.system.passes.any_order import in_any_order
 from checker.system.passes.settled import settled
 from checker.system.verify import verify
@@ -130,4 +136,4 @@ def _draft(made: World) -> None:
     crashes.crashes(made)
     if made.check.crash_points == "inside":
         crash_points.add(made)
-    made.init.extend(stmt for _, body in made.starts for stmt in body)
+    made.init.extend(start_order.starts(made))

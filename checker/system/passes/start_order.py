@@ -1,0 +1,42 @@
+"""What several processes do in ``upon init``: in any order, where it can make a difference.
+
+They do it before everything else, and nothing says which of them is first.  Mostly each writes only
+what is its own, or adds to a set or bag, and then one order stands for all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from checker.system import build, ir
+from checker.system.build import fresh
+from checker.system.instantiate.world import World
+from checker.system.ir import Block, Expr
+from checker.system.passes.commuting import commutes
+from checker.system.passes.effects_coarse import carried_out
+from checker.system.passes.rewrite import replace_emits
+from checker.system.tree import rewritten
+
+
+def starts(world: World) -> Block:
+    """What all processes do at the start: one after the other, or a loop over processes, which
+    has no order (:mod:`.any_order`)."""
+    plain = tuple(stmt for _, body in world.starts for stmt in body)
+    if len(world.starts) < 2:
+        return plain
+    name = fresh("self")
+    each = tuple(_of(world, process, body, name) for process, body in world.starts)
+    loop = ir.For(name, ir.Universe(world.proc), each)
+    (carried,) = replace_emits((loop,), lambda emit: carried_out(world, emit))
+    assert isinstance(carried, ir.For)
+    return plain if commutes(carried) else (loop,)
+
+
+def _of(world: World, process: Expr, body: Block, name: str) -> ir.Stmt:
+    """``body``, which is for ``process``, where ``name`` is this one."""
+    one = ir.Local(world.proc, name)
+
+    def change(node: Any) -> Any:
+        return one if node == process else None
+
+    return ir.If(build.equal(one, process), tuple(rewritten(stmt, change) for stmt in body))
