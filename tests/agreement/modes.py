@@ -12,6 +12,9 @@ from checker.pipeline import run_check
 from checker.witness.answer import Limits
 from checker.witness.verdict import Word
 
+SECONDS = 30.0
+"""Formulas that are not made and asked within these are left alone."""
+
 DEPTH = 3
 """Steps of a run that formulas speak of."""
 
@@ -87,7 +90,7 @@ def compared(path: Path, check: str, states: int, few: int) -> Compared:
         return found
     answer = said(path, check, Options(engine="reference", limits=limits))
     found.note("reference", answer, contradictions(plain, answer))
-    bounded = Limits(max_depth=DEPTH)
+    bounded = Limits(max_depth=DEPTH, timeout=SECONDS)
     answer = said(path, check, Options(engine="symbolic", limits=bounded, query_timeout=20.0))
     if any(d.startswith("E007") for d in answer.diagnostics):  # no formulas for this
         found.skipped.append("symbolic")
