@@ -180,6 +180,13 @@ def _timeout(p: str, path: Path, name: str) -> Callable[[Way], None]:
     return does
 
 
+def _some_timer_is_over(model: Model, state: State) -> bool:
+    """In lock step: all handle what the end of the last round tells them before they receive."""
+    up = (p for p in model.processes if p not in state["down"] | state["byzantine"])
+    over = (s for p in up for i in model.layers.items() for s in _timeouts(model, state, p, *i))
+    return any(list(ways(model, state, step.does)) for step in over)
+
+
 def _next_round(way: Way) -> None:
     """In lock step: what is sent in a round arrives in it, so the next one begins when nothing that
     is owed in this one is left to do, or only what leaves everything as it is; what nobody owes is
@@ -206,6 +213,8 @@ def _next_round(way: Way) -> None:
 
 def _receptions(model: Model, state: State) -> Iterator[Step]:
     links, side = model.links, state["split"]
+    if model.world.timing == "synchronous" and _some_timer_is_over(model, state):
+        return
     for sender, receiver, position, envelope in links.under_way(state):
         if receiver in state["down"] or state["rest", receiver]:
             continue

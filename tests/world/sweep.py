@@ -47,6 +47,8 @@ def main() -> None:
                 features |= only
                 outcome = _one(features, seed * 1000 + position, Path(folder), args)
                 seen[outcome] += 1
+                if sum(seen.values()) % 500 == 0:
+                    print(dict(seen), f"seed {seed}", flush=True)
                 if outcome in ("agreed", "DISAGREED"):
                     told |= covered(features)
             seed += 1
