@@ -81,8 +81,8 @@ def _attempted(
             )
 
     with budgets.pressed():
-        going_on = run is not None and run.capacities is not None
-        made = make(run.capacities) if going_on else scouted(make)
+        known = None if run is None else run.capacities
+        made = scouted(make) if known is None else make(known)
     while True:
         capacities = dict(made.capacities)
         if run is not None:

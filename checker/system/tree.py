@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
-from functools import cache
 from operator import attrgetter
 from typing import Any
 
@@ -15,21 +14,35 @@ _PLAIN = frozenset(("str", "int", "bool", "None", "tuple", "frozenset", "Span", 
 """Fields annotated with nothing else have no node in them."""
 
 
-@cache
+Values = Callable[[Any], tuple[Any, ...]]
+
+_branches: dict[type, tuple[str, ...] | None] = {}
+_backwards: dict[type, Values | None] = {}
+
+
 def branches(kind: type) -> tuple[str, ...] | None:
     """The fields of a kind of node in which other nodes may be; ``None`` where it is no node.
 
     Types, places and plain values are none."""
-    if not is_dataclass(kind) or kind is ir.Place or kind.__module__ == types.__name__:
-        return None
+    if kind not in _branches:
+        node = is_dataclass(kind) and kind is not ir.Place and kind.__module__ != types.__name__
+        _branches[kind] = _fields(kind) if node else None
+    return _branches[kind]
+
+
+def _fields(kind: Any) -> tuple[str, ...]:
     return tuple(f.name for f in fields(kind) if not set(re.findall(r"\w+", str(f.type))) <= _PLAIN)
 
 
-@cache
-def backwards(kind: type) -> Callable[[Any], tuple[Any, ...]] | None:
+def backwards(kind: type) -> Values | None:
     """What gives the values of :func:`branches` of a node of that ``kind``, the last one first;
     ``None`` where it is no node."""
-    names = branches(kind)
+    if kind not in _backwards:
+        _backwards[kind] = _reading(branches(kind))
+    return _backwards[kind]
+
+
+def _reading(names: tuple[str, ...] | None) -> Values | None:
     match names:
         case None:
             return None

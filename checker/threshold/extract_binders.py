@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
+from itertools import permutations
 
 from checker.lang import typed
 from checker.threshold.arithmetic import TRUE
@@ -21,6 +23,9 @@ from checker.threshold.extract_values import (
     truth,
 )
 from checker.threshold.fragment import Leaves
+
+MOST_ORDERS = 120
+"""Of a loop over what has no order."""
 
 
 def domain(binder: typed.Binder, scene: Scene) -> tuple[object, ...]:
@@ -67,13 +72,34 @@ def matched_all(
 def bindings(binder: typed.Binder, scene: Scene) -> Iterator[tuple[Condition, Scene]]:
     """For each value of ``binder`` when it counts, and the scene inside."""
     for value in domain(binder, scene):
-        found = matched(binder.pattern, value, scene)
-        if found is None:
-            continue
-        inner = scene.bound(found[1])
-        where = True if binder.where is None else evaluate(binder.where, inner)
-        if where is not False:
-            yield both(condition(found[0]), condition(where)), inner
+        found = binding(binder, value, scene)
+        if found is not None:
+            yield found
+
+
+def binding(binder: typed.Binder, value: object, scene: Scene) -> tuple[Condition, Scene] | None:
+    """When this ``value`` of ``binder`` counts, and the scene inside; ``None``: never."""
+    found = matched(binder.pattern, value, scene)
+    if found is None:
+        return None
+    inner = scene.bound(found[1])
+    where = True if binder.where is None else evaluate(binder.where, inner)
+    return None if where is False else (both(condition(found[0]), condition(where)), inner)
+
+
+def orders(binder: typed.Binder, scene: Scene) -> Iterable[tuple[object, ...]]:
+    """The orders in which a loop may go through the values of ``binder``: sequences and numbers
+    have one, for all else it is open."""
+    values = domain(binder, scene)
+    match binder.domain.type:
+        case typed.Seq():
+            return (values,)
+        case typed.Set(typed.Int()):
+            return (tuple(sorted(values)),)  # type: ignore[type-var]
+    if math.factorial(len(values)) > MOST_ORDERS:
+        message = f"a loop over {len(values)} values, in any order, can't be counted"
+        raise Leaves("T006", message, binder.domain.span, "a loop over a sequence, or over numbers")
+    return permutations(values)
 
 
 def quantified(expr: typed.Quantified, scene: Scene) -> object:

@@ -9,9 +9,7 @@ from checker.diagnostics import Span
 from checker.lang import typed
 from checker.threshold.arithmetic import FALSE
 from checker.threshold.automaton import Condition, Linear
-from checker.threshold.extract_binders import (
-    bindings,
-)
+from checker.threshold.extract_binders import binding, bindings, orders
 from checker.threshold.extract_numbers import both, inverse
 from checker.threshold.extract_operations import (
     alike,
@@ -138,15 +136,27 @@ class Walker:
                 assert_never(stmt)
 
     def _for(self, binder: typed.Binder, body: typed.Block, path: Path) -> list[Path]:
-        open_ = [path]
-        for where, inner in bindings(binder, self.scene(path)):
-            following: list[Path] = []
-            for one in open_:
-                names = replace(inner, names={**one.names, **inner.names})
-                following += self._inner(body, one.where(where), names)
-                following.append(one.where(inverse(where)))
-            open_ = [one for one in following if one.guard != FALSE]
-        return open_
+        found: list[list[Path]] = []
+        for order in orders(binder, self.scene(path)):
+            open_ = [path]
+            for value in order:
+                open_ = [after for one in open_ for after in self._round(binder, value, body, one)]
+            if open_ not in found:
+                found.append(open_)
+        if len(found) == 1:
+            return found[0]
+        return [replace(one, chosen=True) for ways in found for one in ways]
+
+    def _round(
+        self, binder: typed.Binder, value: object, body: typed.Block, path: Path
+    ) -> list[Path]:
+        """The ways through a round of a loop, and past it where ``value`` does not count."""
+        counts = binding(binder, value, self.scene(path))
+        if counts is None:
+            return [path]
+        where, inner = counts
+        ways = [*self._inner(body, path.where(where), inner), path.where(inverse(where))]
+        return [one for one in ways if one.guard != FALSE]
 
     def _choice(
         self, name: str, over: typed.Expr, where: typed.Expr | None, path: Path
