@@ -16,7 +16,7 @@ from checker.explaining.asking import Clock
 from checker.explaining.goals import goal
 from checker.explaining.no_return import impossible
 from checker.explaining.smaller import Smaller, cost_of, shortest, smaller
-from checker.system.ir import MarkKind, Property, TransitionSystem
+from checker.system.ir import MarkKind, Property, PropertyKind, TransitionSystem
 from checker.witness.answer import because
 from checker.witness.narrate import narrate
 from checker.witness.replay import path_of
@@ -31,6 +31,7 @@ NO_TIME_GIVEN = "no time was given to look for a smaller run"
 ROUND = "whether one that goes round for ever takes fewer steps is not known"
 NEAREST = "its loop is a short one, but not known to be the shortest"
 APART = "a crash inside a handler counts as one before or after it where nothing tells them apart"
+ON_ITS_WAY = "a message that is on its way for ever counts as no fault"
 NOTHING = "the run violates no property of the check"
 ERROR = "the run ends with an error, and is shown as it was found"
 
@@ -133,6 +134,9 @@ class _Telling:
         least = found.fewest and self.shortest(prop, found)
         if least and _crashes_are_counted_apart(self.system, said.after, trace.header):
             self.note(APART)
+        fails_later = prop.kind is not PropertyKind.INVARIANT
+        if fails_later and trace.in_flight and said.after and not said.after.faults:
+            self.note(ON_ITS_WAY)
         return replace(trace, explanation=replace(said, least=least, note="; ".join(self.notes)))
 
     def shortest(self, prop: Property, found: Smaller) -> bool:
