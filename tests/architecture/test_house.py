@@ -15,7 +15,8 @@ SOURCES = sorted((ROOT / "checker").rglob("*.py"))
 DICTIONARIES = ("typed.py", "ir.py")  # one node type after another, to be read as a list
 HEAVY = ("lark", "llvmlite", "numpy", "pyarrow", "rich", "jinja2", "pyspark")
 HEAVY += ("checker.lang", "checker.engines", "checker.views")
-DOCUMENTS = ("README.md", "ARCHITECTURE.md", *(f"docs/{p.name}" for p in ROOT.glob("docs/*.md")))
+TOP = ROOT.glob("*.md"), ROOT.glob("docs/**/*.md")
+DOCUMENTS = [str(path.relative_to(ROOT)) for paths in TOP for path in paths]
 
 
 @pytest.mark.parametrize(
@@ -65,6 +66,13 @@ def test_paths_named_in_documents_exist(document: str) -> None:
     named = re.findall(rf"`((?:{top})/[\w./-]*)`", text)
     for name in named:
         assert (ROOT / name).exists(), name
+
+
+@pytest.mark.parametrize("document", sorted(DOCUMENTS))
+def test_links_between_documents_lead_somewhere(document: str) -> None:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    for name in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
+        assert "://" in name or (ROOT / document).parent.joinpath(name).exists(), name
 
 
 def test_every_module_at_the_top_is_in_the_table_of_folders() -> None:
