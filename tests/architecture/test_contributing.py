@@ -25,7 +25,7 @@ def matches(pattern: str) -> Says:
 
 
 def takes_apart(kind: str) -> Says:
-    """Whether a module asks for nodes of a ``kind`` of the IR; making them, and types, don't count."""
+    """Whether a module asks for nodes of a ``kind`` of the IR; to make them does not count."""
 
     def asks(text: str) -> bool:
         if kind not in text or not re.search(r"^from checker\.system(\.ir)? import ", text, re.M):

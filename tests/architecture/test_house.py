@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,12 @@ def test_every_module_at_the_top_is_in_the_table_of_folders() -> None:
             assert f"`checker/{path.name}/`" in table
         elif path.suffix == ".py" and path.name != "__init__.py":
             assert f"`checker/{path.name}`" in table
+
+
+def test_documents_name_the_version_of_the_package() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+    assert version in (ROOT / "CHANGELOG.md").read_text("utf-8")
 
 
 def test_every_test_folder_holds_tests() -> None:
