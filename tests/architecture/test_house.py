@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ SOURCES = sorted((ROOT / "checker").rglob("*.py"))
 DICTIONARIES = ("typed.py", "ir.py")  # one node type after another, to be read as a list
 HEAVY = ("lark", "llvmlite", "numpy", "pyarrow", "rich", "jinja2", "pyspark")
 HEAVY += ("checker.lang", "checker.engines", "checker.views")
-DOCUMENTS = ("README.md", "ARCHITECTURE.md", *(f"docs/{p.name}" for p in ROOT.glob("docs/*.md")))
+TOP = ROOT.glob("*.md"), ROOT.glob("docs/**/*.md")
+DOCUMENTS = [str(path.relative_to(ROOT)) for paths in TOP for path in paths]
 
 
 @pytest.mark.parametrize(
@@ -67,6 +69,13 @@ def test_paths_named_in_documents_exist(document: str) -> None:
         assert (ROOT / name).exists(), name
 
 
+@pytest.mark.parametrize("document", sorted(DOCUMENTS))
+def test_links_between_documents_lead_somewhere(document: str) -> None:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    for name in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
+        assert "://" in name or (ROOT / document).parent.joinpath(name).exists(), name
+
+
 def test_every_module_at_the_top_is_in_the_table_of_folders() -> None:
     table = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     for path in (ROOT / "checker").iterdir():
@@ -74,6 +83,12 @@ def test_every_module_at_the_top_is_in_the_table_of_folders() -> None:
             assert f"`checker/{path.name}/`" in table
         elif path.suffix == ".py" and path.name != "__init__.py":
             assert f"`checker/{path.name}`" in table
+
+
+def test_documents_name_the_version_of_the_package() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+    assert version in (ROOT / "CHANGELOG.md").read_text("utf-8")
 
 
 def test_every_test_folder_holds_tests() -> None:
