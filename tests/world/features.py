@@ -9,16 +9,30 @@ from itertools import combinations
 FAULTS = ("crash", "recover", "byzantine", "omission", "partition", "between_handlers")
 LINKS = ("fifo", "lossy", "fair_loss", "duplicating", "stubborn", "persistent", "bounded")
 GUESSES = ("P", "eventually P", "S", "eventually S", "Omega", "oracle")
-STACK = ("layer", "two_layers", "family", "told_at_once")
+STACK = ("layer", "two_layers", "family", "told_at_once", "yield_below")
 EVENTS = (
     "synchronous", "timeout", "named_timer", "init", "recovers", "condition", "counted", "may",
 )  # fmt: skip
 STATE = ("stable", "shared", "chosen", "two_clients")
+ORACLES = ("reliable", "uniform", "consensus", "uniform_consensus")
+ROLES = ("roles", "link_rules")
+CARRIED = ("record", "map", "bag", "seq", "tuple", "sets")
 STATEMENTS = (
     "atomic", "yield", "for", "while", "choose", "either", "flip", "require", "perform",
     "idempotent",
 )  # fmt: skip
-FEATURES = (*FAULTS, *LINKS, *GUESSES, *STACK, *EVENTS, *STATE, *STATEMENTS)
+FEATURES = (
+    *FAULTS,
+    *LINKS,
+    *GUESSES,
+    *STACK,
+    *EVENTS,
+    *STATE,
+    *ORACLES,
+    *ROLES,
+    *CARRIED,
+    *STATEMENTS,
+)
 
 NEEDS = {
     "recover": ("crash",),
@@ -31,13 +45,18 @@ NEEDS = {
     "eventually S": ("crash",),
     "Omega": ("crash",),
     "oracle": ("layer",),
+    "reliable": ("oracle",),
+    "uniform": ("oracle",),
     "two_layers": ("layer",),
     "family": ("layer",),
     "told_at_once": ("layer",),
+    "yield_below": ("layer",),
     "may": ("condition",),
+    "link_rules": ("roles",),
 }
 """What a feature can't be had without."""
 
+_NO_ORACLE = ("byzantine", "recover", "yield", "synchronous")
 APART = (
     {"lossy", "fair_loss", "stubborn", "persistent"},
     {"duplicating", "stubborn", "persistent"},
@@ -48,8 +67,14 @@ APART = (
     {"oracle", "told_at_once"},
     {"oracle", "byzantine"},
     {"oracle", "recover"},
+    {"oracle", "yield_below"},
     {"oracle", "yield"},  # who is called at once by an oracle yields at the top level only
+    {"reliable", "uniform"},
+    {"consensus", "uniform_consensus"},
+    {"consensus", "omission"},
+    *({consensus, other} for consensus in ORACLES[2:] for other in _NO_ORACLE),
     {"perform", "idempotent"},
+    {"bag", "byzantine"},  # of messages that carry bags there are too many to forge any
     *({"byzantine", guess} for guess in GUESSES[:5]),
     *({"recover", guess} for guess in GUESSES[:5]),
     *({"synchronous", other} for other in ("partition", *LINKS[3:], *GUESSES)),
@@ -58,7 +83,7 @@ APART = (
 """Of each of these at most one."""
 
 
-LARGE = {*GUESSES, "partition", "byzantine", "family"}
+LARGE = {*GUESSES, *ORACLES[2:], "partition", "byzantine", "family"}
 """Features that make many states, which are to have few others beside them."""
 
 

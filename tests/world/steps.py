@@ -51,7 +51,7 @@ def begin(model: Model) -> Callable[[Way], None]:
 def start(way: Way, p: str, kinds: set[str]) -> None:
     """Gives variables of ``p`` the values that they start with."""
     for path, layer in way.model.layers.items():
-        for variable in layer.variables():
+        for variable in layer.variables(way.model.role[p]):
             key = way.model.key(path, variable.name, p)
             if variable.kind not in kinds or (variable.kind == "shared state" and key in way.state):
                 continue
@@ -138,7 +138,9 @@ def _client(model: Model, state: State, p: str) -> Iterator[Step]:
 
 
 def _conditions(model: Model, state: State, p: str, layer: Layer) -> Iterator[Step]:
-    for handler in layer.conditions():
+    for handler in layer.handlers(model.role[p]):
+        if handler.event != CONDITION:
+            continue
         domains = [model.domain(sort, layer.path) for _, sort in handler.binds]
         for values in product(*domains):
             names = dict(zip((n for n, _ in handler.binds), values, strict=True))
@@ -203,28 +205,29 @@ def _next_round(way: Way) -> None:
 
 
 def _receptions(model: Model, state: State) -> Iterator[Step]:
-    links, side = model.links, state["split"]
-    for sender, receiver, position, envelope in links.under_way(state):
+    side = state["split"]
+    for sender, receiver, position, envelope in model.links.under_way(state):
+        link = model.links.between(sender, receiver)
         if receiver in state["down"] or state["rest", receiver]:
             continue
         if side and (sender in side) != (receiver in side):
             continue
-        if links.fifo and position:
+        if link.fifo and position:
             continue
         promise = None
-        if links.promises:
+        if link.promises:
             promise = owed(state, ("message", envelope, sender, receiver), sender, receiver)
         does = _receives(sender, receiver, position, envelope)
-        yield Step(f"{receiver} receives {envelope} from {sender}", does, promise, links.strong)
+        yield Step(f"{receiver} receives {envelope} from {sender}", does, promise, link.strong)
 
 
 def _receives(
     sender: str, receiver: str, position: int, envelope: Envelope
 ) -> Callable[[Way], None]:
     def does(way: Way) -> None:
-        links = way.model.links
-        if not links.keeps and not (links.duplicates and way.pick((True, False))):
-            links.take(way.state, sender, receiver, position)
+        link = way.model.links.between(sender, receiver)
+        if not link.keeps and not (link.duplicates and way.pick((True, False))):
+            way.model.links.take(way.state, sender, receiver, position)
         take_in(way, sender, receiver, envelope)
 
     return does
@@ -244,8 +247,9 @@ def _losses(model: Model, state: State) -> Iterator[Step]:
         def lost(way: Way, s: str = sender, r: str = receiver, at: int = position) -> None:
             links.take(way.state, s, r, at)
 
-        ends = {sender} if "stubborn" in world.links else {sender, receiver}
-        if links.loses or (world.recover and ends & state["down"]):
+        link = links.between(sender, receiver)
+        ends = {sender} if link.stubborn else {sender, receiver}
+        if link.loses or (world.recover and ends & state["down"]):
             yield Step(f"the link loses {envelope} from {sender} to {receiver}", lost)
         for p in sorted({sender, receiver}):
             room = p in state["omitted"] or len(state["omitted"]) < world.omission
@@ -260,8 +264,12 @@ def _losses(model: Model, state: State) -> Iterator[Step]:
 
 def _forgeries(model: Model, state: State) -> Iterator[Step]:
     for liar in sorted(state["byzantine"]):
-        names = (liar,) if model.links.authenticated else model.processes
         for receiver in model.processes:
+            names = [
+                p
+                for p in model.processes
+                if p == liar or not model.links.between(p, receiver).authenticated
+            ]
             if receiver in state["down"] | state["byzantine"] or state["rest", receiver]:
                 continue
             if state["split"] and (liar in state["split"]) != (receiver in state["split"]):
@@ -288,7 +296,8 @@ def _crashes(model: Model, state: State) -> Iterator[Step]:
             if model.world.recover:
                 yield Step(f"{p} recovers", _recovers(p))
         elif Way(model, state).may_crash(p):
-            yield Step(f"{p} crashes", lambda way, p=p: way.crash(p))  # type: ignore[misc]
+            promise = ("doom", p) if p in state["doomed"] else None
+            yield Step(f"{p} crashes", lambda way, p=p: way.crash(p), promise)  # type: ignore[misc]
 
 
 def _recovers(p: str) -> Callable[[Way], None]:

@@ -17,6 +17,7 @@ from tests.world.protocol import (
     World,
 )
 from tests.world.protocol import Variable as V
+from tests.world.sorts import MSG, PROC
 
 M, P = s.name("m"), s.name("p")
 ONE = s.message("ONE", M)
@@ -55,7 +56,7 @@ def flooding(*, tell_first: bool) -> Protocol:
         REQUEST, "broadcast", (s.Bind("m"),), body=(s.Send(s.message("ONE", s.ME, M), s.ALL),)
     )
     return Protocol(
-        "Flooding", "Service", (("ONE", ("Proc", "Msg")),), (V("seen", "set<Msg>", s.EMPTY),),
+        "Flooding", "Service", (("ONE", (PROC, MSG)),), (V("seen", "set<Msg>", s.EMPTY),),
         (asked, received),
     )  # fmt: skip
 
