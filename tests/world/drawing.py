@@ -83,9 +83,11 @@ class Draw:
             links=tuple(links) or ("perfect",),
             bound=1 if self.has("bounded") else None,
             rules=self.rules() if self.has("link_rules") else (),
-            timing="synchronous" if self.has("synchronous") else timing,
+            timing=next((t for t in ("synchronous", "partial", "clocks") if self.has(t)), timing),
+            drift=draw.choice((0, 1)) if self.has("clocks") else None,
             detector=detector,
             noise=draw.choice((None, 1, 1)) if detector in ("eventually P", "Omega") else None,
+            early=draw.choice((None, 0, 1)) if self.has("partial") else None,
             oracles=("low",) * self.has("oracle") + ("cons",) * bool(self.consensus),
             between_handlers=self.has("between_handlers"),
             clients=tuple(clients),
@@ -95,7 +97,7 @@ class Draw:
         """For some ways from role to role."""
         draw = self.random
         kinds = [("perfect",), ("fifo",), ("lossy",), ("fair_loss",), ("fifo", "lossy")]
-        if not self.has("synchronous"):
+        if not {"synchronous", "partial"} & self.features:
             kinds += [("duplicating",), ("stubborn",), ("persistent",)]
         if self.has("byzantine"):
             kinds += [("authenticated",), ("fifo", "authenticated")] * 2
@@ -119,6 +121,8 @@ class Draw:
         if self.consensus:
             variables.append(Variable("decision", "option<0..1>", s.NONE))
             body = (*body, self.proposal()) if self.chance(50) else (self.proposal(), *body)
+        if self.has("named_timer") and self.has("roles"):  # each role starts the timer that it has
+            body = (s.Timer("t"), *body)
         handlers = [Handler(REQUEST, "broadcast", (s.Bind("m"),), body=body)]
         handlers += self.receptions()
         handlers += self.happenings()
@@ -445,7 +449,9 @@ class Draw:
         if self.consensus:
             found.append(self.proposal)
         if self.has("named_timer"):
-            found += [lambda: s.Timer("t"), lambda: s.Timer("t"), lambda: s.Timer("t", False)]
+            units = (1, 1, 2) if {"synchronous", "partial", "clocks"} & self.features else (1,)
+            found += [lambda: s.Timer("t", True, self.random.choice(units))] * 2
+            found += [lambda: s.Timer("t", False)]
         return found * 2
 
     def act(self) -> s.Statement:

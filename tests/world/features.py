@@ -11,7 +11,8 @@ LINKS = ("fifo", "lossy", "fair_loss", "duplicating", "stubborn", "persistent", 
 GUESSES = ("P", "eventually P", "S", "eventually S", "Omega", "oracle")
 STACK = ("layer", "two_layers", "family", "told_at_once", "yield_below")
 EVENTS = (
-    "synchronous", "timeout", "named_timer", "init", "recovers", "condition", "counted", "may",
+    "synchronous", "partial", "clocks", "timeout", "named_timer", "init", "recovers", "condition",
+    "counted", "may",
 )  # fmt: skip
 STATE = ("stable", "shared", "chosen", "two_clients")
 ORACLES = ("reliable", "uniform", "consensus", "uniform_consensus")
@@ -52,6 +53,7 @@ NEEDS = {
     "told_at_once": ("layer",),
     "yield_below": ("layer",),
     "may": ("condition",),
+    "clocks": ("named_timer",),
     "link_rules": ("roles",),
 }
 """What a feature can't be had without."""
@@ -73,6 +75,12 @@ APART = (
     {"consensus", "uniform_consensus"},
     {"consensus", "omission"},
     *({consensus, other} for consensus in ORACLES[2:] for other in _NO_ORACLE),
+    {"synchronous", "partial", "clocks"},
+    *({"clocks", other} for other in ("recover", "omission", "timeout")),
+    *(
+        {"partial", other}
+        for other in ("omission", "partition", *LINKS[3:], *GUESSES, *ORACLES[2:])
+    ),
     {"perform", "idempotent"},
     {"bag", "byzantine"},  # of messages that carry bags there are too many to forge any
     *({"byzantine", guess} for guess in GUESSES[:5]),

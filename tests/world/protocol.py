@@ -175,7 +175,8 @@ class Question:
 @dataclass(frozen=True)
 class World:
     """The clauses of a check.  ``partition`` -1: any number of times; ``rules``: the links from one
-    role to another, where they are not like the others."""
+    role to another, where they are not like the others; ``early``: timeouts that come too
+    early, at most."""
 
     n: int = 2
     crash: int = 0
@@ -187,6 +188,8 @@ class World:
     bound: int | None = None
     rules: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
     timing: str = ""
+    early: int | None = None
+    drift: int | None = None
     detector: str = ""
     noise: int | None = None
     oracles: tuple[str, ...] = ()
@@ -204,7 +207,9 @@ class World:
         lines += [f"  faults {', '.join(faults)}"] if faults else []
         lines += [] if links == ["perfect"] else [f"  links {', '.join(links)}"]
         lines += [f"  links {a} -> {b} {', '.join(kinds)}" for a, b, kinds in self.rules]
-        lines += [f"  timing {self.timing}"] if self.timing else []
+        early = "" if self.early is None else f" noise {self.early}"
+        early += "" if self.drift is None else f" drift {self.drift}"
+        lines += [f"  timing {self.timing}{early}"] if self.timing else []
         noise = "" if self.noise is None else f" noise {self.noise}"
         lines += [f"  detector {self.detector}{noise}"] if self.detector else []
         lines += [f"  given {oracle} as oracle" for oracle in self.oracles]

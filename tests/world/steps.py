@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, product
 from typing import Any
 
@@ -27,6 +27,7 @@ def begin(model: Model) -> Callable[[Way], None]:
         state["byzantine"] = way.pick(liars)
         state["down"] = state["omitted"] = frozenset()
         state["crashes"] = 0
+        state["lock step"], state["early"] = model.world.timing == "synchronous", model.world.early
         state["split"], state["splits"] = frozenset(), model.world.partition
         state["performed", ""] = ()
         for p in model.processes:
@@ -39,6 +40,9 @@ def begin(model: Model) -> Callable[[Way], None]:
                 if handler.event == TIMEOUT:
                     for p in model.processes:
                         state["timer", layer.path, handler.name, p] = None
+        if model.world.timing == "clocks":
+            for p in model.processes:
+                state["clock", p] = 0
         for p in model.processes:
             start(way, p, {"state", "stable state", "shared state"})
         for p in model.processes:
@@ -88,8 +92,12 @@ def steps(model: Model, state: State) -> Iterator[Step]:
     yield from _forgeries(model, state)
     yield from _crashes(model, state)
     yield from _splits(model, state)
-    if model.world.timing == "synchronous":
+    if model.world.timing == "partial" and not state["lock step"]:
+        yield Step("the system becomes synchronous", _settles, ("settles",))
+    if state["lock step"]:
         yield Step("the next round begins", _next_round, ("round",))
+    if model.world.timing == "clocks":
+        yield from _ticks(model, state)
     yield from model.detector.words(state)
     yield from model.oracle.words(state)
 
@@ -102,8 +110,7 @@ def owed(state: State, promise: tuple[Any, ...], *processes: str) -> tuple[Any, 
 
 def own(model: Model, state: State, promise: tuple[Any, ...], p: str) -> tuple[Any, ...] | None:
     """``promise`` of what ``p`` does alone: in lock step whoever omits messages does it, too."""
-    lock_step = model.world.timing == "synchronous"
-    return promise if lock_step and p in state["omitted"] else owed(state, promise, p)
+    return promise if state["lock step"] and p in state["omitted"] else owed(state, promise, p)
 
 
 def _goes_on(p: str) -> Callable[[Way], None]:
@@ -164,20 +171,54 @@ def _condition(
 def _timeouts(model: Model, state: State, p: str, path: Path, layer: Layer) -> Iterator[Step]:
     for name in sorted({h.name for h in layer.protocol.handlers if h.event == TIMEOUT}):
         promise = own(model, state, ("timer", path, name, p), p)
+        if model.world.timing == "partial" and not state["lock step"]:
+            promise = None
         yield Step(f"{p}'s timer {name} is over", _timeout(p, path, name), promise)
 
 
 def _timeout(p: str, path: Path, name: str) -> Callable[[Way], None]:
     def does(way: Way) -> None:
-        left, lock_step = way.state["timer", path, name, p], way.model.world.timing == "synchronous"
-        if (name and left is None) or (lock_step and left != 0):
+        left, lock_step = way.state["timer", path, name, p], way.state["lock step"]
+        measured = lock_step or way.model.world.timing == "clocks"
+        if (name and left is None) or (measured and left != 0):
             raise NoWay
         way.state["timer", path, name, p] = None
         if not name and not list(way.takers(p, path, TIMEOUT, "", ())):
             raise NoWay
+        if not lock_step and way.state["early"] is not None:
+            if not way.state["early"]:
+                raise NoWay
+            way.state["early"] -= 1
         way.run(p, lambda: way.call(p, path, TIMEOUT, name, ()))
 
     return does
+
+
+def _ticks(model: Model, state: State) -> Iterator[Step]:
+    """A clock ticks, unless it would be too far from others, or one of its timers is over and not
+    yet handled; without any drift all tick at once."""
+    running = [p for p in model.processes if p not in state["down"] | state["byzantine"]]
+    over = {key[-1] for key, left in state.items() if key[0] == "timer" and left == 0}
+    drift = model.world.drift
+    for some in ([p] for p in running) if drift else [running] * bool(running):
+
+        def tick(way: Way, some: Sequence[str] = tuple(some)) -> None:
+            if over & set(some):
+                raise NoWay
+            ahead = {p: way.state["clock", p] + (p in some) for p in running}
+            if max(ahead.values()) - min(ahead.values()) > drift:
+                raise NoWay
+            for p in model.processes:
+                way.state["clock", p] = ahead[p] - min(ahead.values()) if p in running else 0
+            for key in [k for k in way.state if k[0] == "timer" and k[-1] in some]:
+                if way.state[key] is not None:
+                    way.state[key] -= 1
+
+        yield Step(f"{some} ticks", tick, ("time",))
+
+
+def _settles(way: Way) -> None:
+    way.state["lock step"], way.state["early"] = True, None
 
 
 def _next_round(way: Way) -> None:
