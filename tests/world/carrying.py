@@ -49,6 +49,11 @@ class Carried:
     content: s.Expr | None = None
 
     @property
+    def quiet(self) -> tuple[s.Statement, ...]:
+        """Of ``taken``, what does not speak of the sender."""
+        return tuple(t for t in self.taken if "(p," not in t.text and "[p]" not in t.text)
+
+    @property
     def message(self) -> s.Expr:
         return s.message(self.kind, self.content or s.var(self.variable.name))
 

@@ -208,6 +208,8 @@ class Draw:
         variables = (
             self.kept(Variable("got", "set<Msg>", s.EMPTY)), Variable("busy", "bool", s.FALSE),
         )  # fmt: skip
+        if self.has("choices_below"):
+            asked, body = self.branched(asked), self.branched(body)
         if self.has("yield_below"):
             first = self.random.choice((True, False))
             asked = self.halved(asked) if first else asked
@@ -231,6 +233,25 @@ class Draw:
     def calls_yield(self) -> bool:
         """Whether calls stand at the top level only, as who is called may yield."""
         return self.has("yield") or self.has("yield_below")
+
+    def branched(self, body: s.Block) -> s.Block:
+        """``body``, which knows ``m`` and ``got``, with a choice or a loop in it."""
+        draw, position = self.random, self.random.randrange(len(body))
+        before, one, behind = body[:position], body[position], body[position + 1 :]
+        if self.calls_yield and not isinstance(one, s.Assign):
+            one = s.Assign("busy", s.no(s.var("busy")))
+            before = body[: position + 1]
+        y, got = s.name("y"), s.var("got")
+        told = s.Assign("busy", s.TRUE) if self.calls_yield else s.Tell("deliver", (s.ME, y))
+        options: list[s.Block] = [
+            (s.Either(((None, (one,)), (None, (s.Skip(),)))),),
+            (s.Either(((s.outside(M, got), (one,)), (s.within(M, got), (one, s.Skip())))),),
+            (s.Flip((one,)),),
+            (one, s.While("y", got, (s.Assign("got", y, "-="), told))),
+            (s.For("z", s.ALL, (s.If(s.equal(s.name("z"), s.ME), (one,)),)),),
+            (one, s.If(s.at_least(s.size(got), s.number(1)), (s.Choose("y", got), told))),
+        ]
+        return (*before, *draw.choice(options), *behind)
 
     def halved(self, body: s.Block) -> s.Block:
         """``body`` with a ``yield`` in it: before all, between two statements, or behind all."""
@@ -301,6 +322,8 @@ class Draw:
         if self.has("counted"):
             heard = draw.choice((s.received("ONE", None), s.received("TWO")))
             found.append(self.condition(s.at_least(s.size(heard), s.number(draw.choice((1, 2))))))
+        if self.has("quorum"):
+            found.append(self.quorum())
         if self.has("timeout"):
             body = self.body(payload=False)
             found.append(Handler(TIMEOUT, guard=draw.choice((None, s.no(FLAG))), body=body))
@@ -337,6 +360,24 @@ class Draw:
             value = s.op("(rank({}) mod 2)", lambda p: int(p[1:]) % 2, s.ME)
         asks = s.Ask("cons", "propose", (value,))
         return s.If(s.no(s.var(flag)), (s.Assign(flag, s.TRUE), asks))
+
+    def quorum(self) -> Handler:
+        """When enough have sent the same: what it is, is bound by the condition."""
+        many = s.number(self.random.choice((1, 1, 2)))
+        countable = [c for c in self.carried if c.kind != "PILE"]  # of bags there are too many
+        if countable and self.chance(50):
+            carried, flag = self.random.choice(countable), f"once{self.flags}"
+            self.flags += 1
+            enough = s.at_least(s.size(s.received(carried.kind, s.name("c"))), many)
+            body = (s.Assign(flag, s.TRUE), self.random.choice(carried.quiet))
+            guard = s.both(enough, s.no(s.var(flag)))
+            return Handler(CONDITION, guard=guard, body=body, binds=(("c", carried.sort),))
+        enough = s.at_least(s.size(s.received("ONE", M)), many)
+        body = self.body()
+        return Handler(
+            CONDITION, guard=s.both(enough, s.outside(M, LOG)),
+            body=(s.Assign("log", M, "+="), *body), binds=(("m", MSG),),
+        )  # fmt: skip
 
     def told(self, event: str) -> Handler:
         body = self.body(payload=False, sender=True)

@@ -9,10 +9,10 @@ from itertools import combinations
 FAULTS = ("crash", "recover", "byzantine", "omission", "partition", "between_handlers")
 LINKS = ("fifo", "lossy", "fair_loss", "duplicating", "stubborn", "persistent", "bounded")
 GUESSES = ("P", "eventually P", "S", "eventually S", "Omega", "oracle")
-STACK = ("layer", "two_layers", "family", "told_at_once", "yield_below")
+STACK = ("layer", "two_layers", "family", "told_at_once", "yield_below", "choices_below")
 EVENTS = (
     "synchronous", "partial", "clocks", "timeout", "named_timer", "init", "recovers", "condition",
-    "counted", "may",
+    "counted", "quorum", "may",
 )  # fmt: skip
 STATE = ("stable", "shared", "chosen", "two_clients")
 ORACLES = ("reliable", "uniform", "consensus", "uniform_consensus")
@@ -52,6 +52,7 @@ NEEDS = {
     "family": ("layer",),
     "told_at_once": ("layer",),
     "yield_below": ("layer",),
+    "choices_below": ("layer",),
     "may": ("condition",),
     "clocks": ("named_timer",),
     "link_rules": ("roles",),
@@ -70,6 +71,7 @@ APART = (
     {"oracle", "byzantine"},
     {"oracle", "recover"},
     {"oracle", "yield_below"},
+    {"oracle", "choices_below"},
     {"oracle", "yield"},  # who is called at once by an oracle yields at the top level only
     {"reliable", "uniform"},
     {"consensus", "uniform_consensus"},
