@@ -164,19 +164,18 @@ class Draw:
         return self.kept(Variable(f"once{index}", "bool", s.FALSE))
 
     def below(self) -> tuple[Uses, ...]:
-        uses = []
+        uses, count = [], 2 if self.has("family") else None
         if self.has("oracle"):
             kind = "Reliable" if self.has("reliable") else "UniformReliable"
             kind = kind if {"reliable", "uniform"} & self.features else "BestEffort"
-            uses.append(Uses("low", None, f"{kind}Broadcast"))
+            uses.append(Uses("low", None, f"{kind}Broadcast", count))
         elif self.has("layer"):
             below = ()
             if self.has("two_layers"):
                 below = (Uses("lowest", self.lower("Lowest", ()), "Lowest"),)
-            count = 2 if self.has("family") else None
             uses.append(Uses("low", self.lower("Lower", below), "Lower", count))
         if self.consensus:
-            uses.append(Uses("cons", None, self.consensus))
+            uses.append(Uses("cons", None, self.consensus, count))
         if {"P", "eventually P", "S", "eventually S"} & self.features:
             uses.append(Uses("fd", None, "FailureDetector"))
         if self.has("Omega"):
@@ -349,7 +348,10 @@ class Draw:
         keep = s.Assign("decision", s.some(v))
         first = s.If(s.equal(v, s.number(1)), body) if self.chance(50) else s.If(s.TRUE, body)
         inside = (keep, first) if self.chance(50) else (first, keep)
-        return Handler(INDICATION, "cons.decide", (s.Bind("v"),), body=inside)
+        family = self.has("family")
+        index = (self.random.choice((s.Bind("k"), s.number(0))),) if family else ()
+        patterns = (*index, s.Bind("v"))
+        return Handler(INDICATION, "cons.decide", patterns, body=inside, indexed=family)
 
     def proposal(self) -> s.Statement:
         """Something is proposed, once."""
@@ -357,8 +359,9 @@ class Draw:
         self.flags += 1
         value = s.number(self.random.choice((0, 1)))
         if self.chance(50):
-            value = s.op("(rank({}) mod 2)", lambda p: int(p[1:]) % 2, s.ME)
-        asks = s.Ask("cons", "propose", (value,))
+            value = s.remainder(s.RANK, 2)
+        index = s.number(self.random.choice((0, 1))) if self.has("family") else None
+        asks = s.Ask("cons", "propose", (value,), index)
         return s.If(s.no(s.var(flag)), (s.Assign(flag, s.TRUE), asks))
 
     def quorum(self) -> Handler:

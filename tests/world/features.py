@@ -59,35 +59,30 @@ NEEDS = {
 }
 """What a feature can't be had without."""
 
-_NO_ORACLE = ("byzantine", "recover", "yield", "synchronous")
+_NO_ORACLE = ("byzantine", "yield")
 APART = (
     {"lossy", "fair_loss", "stubborn", "persistent"},
     {"duplicating", "stubborn", "persistent"},
     {"fifo", "stubborn", "persistent", "duplicating"},
     {"P", "eventually P", "S", "eventually S", "Omega"},
     {"oracle", "two_layers"},
-    {"oracle", "family"},
     {"oracle", "told_at_once"},
     {"oracle", "byzantine"},
-    {"oracle", "recover"},
     {"oracle", "yield_below"},
     {"oracle", "choices_below"},
     {"oracle", "yield"},  # who is called at once by an oracle yields at the top level only
     {"reliable", "uniform"},
     {"consensus", "uniform_consensus"},
-    {"consensus", "omission"},
+    {"consensus", "recover"},  # who is correct may crash then, so what is foreseen is not a crash
     *({consensus, other} for consensus in ORACLES[2:] for other in _NO_ORACLE),
     {"synchronous", "partial", "clocks"},
-    *({"clocks", other} for other in ("recover", "omission", "timeout")),
-    *(
-        {"partial", other}
-        for other in ("omission", "partition", *LINKS[3:], *GUESSES, *ORACLES[2:])
-    ),
+    {"clocks", "timeout"},
+    *({"partial", other} for other in ("partition", *LINKS[3:], *GUESSES[:5])),
     {"perform", "idempotent"},
     {"bag", "byzantine"},  # of messages that carry bags there are too many to forge any
     *({"byzantine", guess} for guess in GUESSES[:5]),
     *({"recover", guess} for guess in GUESSES[:5]),
-    *({"synchronous", other} for other in ("partition", *LINKS[3:], *GUESSES)),
+    *({"synchronous", other} for other in ("partition", *LINKS[3:], *GUESSES[:5])),
     *({"bounded", link} for link in ("stubborn", "persistent", "duplicating")),
 )
 """Of each of these at most one."""

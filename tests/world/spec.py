@@ -81,6 +81,7 @@ def op(form: str, of: Callable[..., Any], *arguments: Expr) -> Expr:
 
 
 ME = Expr("self", lambda at: at.me)
+RANK = Expr("rank(self)", lambda at: at.model.processes.index(at.me) + 1)
 ALL = Expr("Proc", lambda at: frozenset(at.model.processes))
 
 
@@ -140,6 +141,10 @@ def only(a: Expr) -> Expr:
 
 def pair(a: Expr, b: Expr) -> Expr:
     return op("({}, {})", lambda x, y: (x, y), a, b)
+
+
+def remainder(a: Expr, by: int) -> Expr:
+    return op(f"({{}} mod {by})", lambda x: x % by, a)
 
 
 def union(a: Expr, b: Expr) -> Expr:

@@ -197,7 +197,8 @@ def _timeout(p: str, path: Path, name: str) -> Callable[[Way], None]:
 def _ticks(model: Model, state: State) -> Iterator[Step]:
     """A clock ticks, unless it would be too far from others, or one of its timers is over and not
     yet handled; without any drift all tick at once."""
-    running = [p for p in model.processes if p not in state["down"] | state["byzantine"]]
+    gone = state["byzantine"] | (frozenset() if model.world.recover else state["down"])
+    running = [p for p in model.processes if p not in gone]
     over = {key[-1] for key, left in state.items() if key[0] == "timer" and left == 0}
     drift = model.world.drift
     for some in ([p] for p in running) if drift else [running] * bool(running):
