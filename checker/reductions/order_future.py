@@ -23,7 +23,7 @@ from checker.system import ir
 from checker.system.build import conj, disj, negation
 from checker.system.faults import can_fault
 from checker.system.ir import TRUE, Apply, Const, Expr, Op, TransitionSystem
-from checker.system.types import BOOL, BagT, IntT, MapT, SetT, cardinality
+from checker.system.types import BOOL, BagT, IntT, MapT, SetT, cardinality, cardinality_up_to
 
 DEPTH = 2
 """Those who help are looked at, and those who help them; further on everything may happen."""
@@ -287,7 +287,7 @@ class Future:
         if reads_of(least) or not isinstance(of.type, SetT):
             return None
         type_ = of.type.item
-        if cardinality(type_) > MANY:
+        if cardinality_up_to(type_, MANY + 1) > MANY:
             return None
         name = "_x" + self.tag()
         x = ir.Local(type_, name)

@@ -17,13 +17,13 @@ from checker.system.ir import FALSE, TRUE, Apply, Const, Expr, Op
 from checker.system.tree import nodes
 from checker.system.types import (
     BOOL,
-    BagT,
     SeqT,
     SetT,
     TupleT,
     Type,
     VariantT,
     cardinality,
+    cardinality_up_to,
     universe,
 )
 
@@ -404,7 +404,9 @@ def _nested(names: list[str], domains: dict[str, ir.Domain], parts: list[Expr]) 
 
 
 def _small(type_: Type) -> bool:
-    return not isinstance(type_, BagT | SeqT | SetT) and cardinality(type_) <= MANY
+    if isinstance(type_, SeqT | SetT):
+        return False
+    return cardinality_up_to(type_, MANY + 1) <= MANY
 
 
 def size(node: Any) -> int:

@@ -203,3 +203,38 @@ def test_where_one_step_is_seldom_enough_it_is_looked_for_now_and_then_whoever_e
     assert len(counts) == 1
     assert often.distinct_states <= seldom[0].distinct_states <= whole.distinct_states
     assert all(set(a.violations) == set(whole.violations) for a in seldom)
+
+
+BAGS = """
+protocol Piles {
+  uses leader : LeaderDetector
+  message TRIFLE(of: Proc)
+  message PILE(x: bag<Proc, max 2>)
+  state got : set<Proc> = {}
+  state done = false
+  state pile : bag<Proc, max 2> = {| |}
+
+  upon init { start t  send TRIFLE(self) to Proc }
+  upon timeout t { start t  cancel t }
+  upon receive TRIFLE(p) { got += p }
+  upon condition not done { done := true  pile += self  send PILE(pile) to Proc }
+  upon receive PILE(x) { pile := x }
+
+  property small : always forall p in Proc: #p.pile <= 1 and #p.got <= 2
+}
+
+check c of Piles {
+  faults crash <= 1
+  timing asynchronous
+  detector Omega
+  prove small
+  allow unused
+}
+"""
+
+
+def test_messages_may_carry_bags(tmp_path: Path) -> None:
+    """Of which nobody can count all."""
+    (tmp_path / "p.bcast").write_text(BAGS, encoding="utf-8")
+    made = instantiate(load_check(str(tmp_path / "p.bcast"), "c", {"n": 2}), {}, ask)
+    order.find(made.system)

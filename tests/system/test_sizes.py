@@ -43,6 +43,34 @@ def test_faults_follow_from_parameters(tmp_path: Path) -> None:
     assert values == {"n": 4, "T": 1, "quorum": 3, "f": 2}
 
 
+ROLES = """
+protocol P {{
+  role client(1) {{ state done = false  upon condition not done {{ done := true }} }}
+  role server({servers}) {{ state busy = false }}
+  property comes : eventually exists p in client: p.done
+}}
+
+check c of P {{ n = 3  faults {faults}  expect comes holds }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("servers", "faults", "f"),
+    [
+        (1, "crash <= 2, byzantine <= 1", 2),
+        (1, "crash <= 5, recover", 2),
+        (4, "crash <= 2, omission <= 2", 4),
+        (4, "crash <= 5, omission <= 2", 5),
+    ],
+)
+def test_of_roles_no_more_are_faulty_than_there_are(
+    servers: int, faults: str, f: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "sizes.bcast"
+    path.write_text(ROLES.format(servers=servers, faults=faults), encoding="utf-8")
+    assert compute(load_check(str(path), "c", {}), {}).values["f"] == f
+
+
 def test_what_settings_say_replaces_what_is_for_all(tmp_path: Path) -> None:
     clauses = "for all n, T  quorum = n - T"
     assert _values(tmp_path, clauses, n="6", T="2") == {"n": 6, "T": 2, "quorum": 4, "f": 0}

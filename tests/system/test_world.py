@@ -276,7 +276,7 @@ check c of P { n = 2  faults byzantine <= 1  prove x }
         ("x: Nat", "1", "its field `x` has no bound"),
         ("x: set<0..31>", "{}", "any of 4,294,967,296 messages"),
         ("x: map<0..99, 0..99>", "{ k -> 0 for k in (0..99) }", "more than 2^64"),
-        ("x: bag<0..1, max 3>", "{| |}", "has no bound"),
+        ("x: bag<0..1, max 3>", "{| |}", "its field `x` holds a bag"),
     ],
 )
 def test_too_many_messages_to_make_up(field: str, value: str, said: str, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import random
 from dataclasses import replace
 
 from tests.world import spec as s
+from tests.world.carrying import CARRIED
 from tests.world.judge import Graph, Look, Verdict, bindings, judge
 from tests.world.protocol import Protocol, Question
 
@@ -23,16 +24,26 @@ class Asking:
     """Draws questions."""
 
     def __init__(self, draw: random.Random, top: Protocol, crash: bool) -> None:
-        self.draw, self.crash = draw, crash
+        self.draw, self.crash, self.top = draw, crash, top
         self.acts = any("perform " in h.text for h in top.handlers)
-        self.flags = [v.name for v in top.variables if v.type == "bool" and not _shared(v.kind)]
+        own = [v for v in top.variables if v.kind != "shared state"]
+        self.flags = list(dict.fromkeys(v.name for v in own if v.type == "bool"))
+        self.own = {v.name for v in own}
 
     def progress(self, name: str) -> Question:
         """Whether a correct process comes to set one of its flags."""
         draw, flag = self.draw, s.of("p", self.draw.choice(self.flags))
         premise = draw.choice((None, s.within(M, s.history("broadcast", "p")), s.of("p", "flag")))
         payloads = ("m",) if premise is not None and "broadcast" in premise.text else ()
-        return Question(name, "leads", flag, premise, ("p",), payloads, ("p",))
+        return self.about(Question(name, "leads", flag, premise, ("p",), payloads, ("p",)))
+
+    def about(self, question: Question) -> Question:
+        """``question``, about a role where it reads what processes of a role have."""
+        among, text = [], question.text
+        for p in question.processes:
+            if self.top.roles and (f"{p}." in text or self.draw.random() < 0.3):
+                among.append((p, self.draw.choice(self.top.roles)[0]))
+        return replace(question, among=tuple(among))
 
     def question(self, name: str, kind: str) -> Question:
         draw = self.draw
@@ -53,12 +64,19 @@ class Asking:
         text = f"{conclusion.text} {'' if premise is None else premise.text}"
         used = tuple(p for p in processes if _names(text, p) or p in correct)
         mentioned = tuple(m for m in payloads if _names(text, m))
-        return Question(name, kind, conclusion, premise, used, mentioned, correct)
+        return self.about(Question(name, kind, conclusion, premise, used, mentioned, correct))
 
     def atom(self, p: str, q: str, payloads: tuple[str, ...]) -> s.Expr:
         draw = self.draw
         found = [s.of(p, draw.choice(self.flags)), s.of(p, draw.choice(self.flags))]
         found.append(s.within(s.name(q), s.of(p, "heard")))
+        for carried in CARRIED.values():
+            if carried.variable.name in self.own:
+                asked = carried.seen(p)
+                found += [e for e in asked if "[q]" not in e.text or q == "q"]
+        if "decision" in self.own:
+            mine, theirs = s.of(p, "decision"), s.of(q, "decision")
+            found += [s.is_some(mine), s.equal(mine, s.some(s.number(1))), s.equal(mine, theirs)]
         if payloads:
             entry = s.pair(s.name(q), M)
             found += [s.within(M, s.of(p, "log")), s.within(M, s.history("broadcast", p))]
@@ -72,10 +90,6 @@ class Asking:
             act = s.number(draw.choice((1, 2)))
             found += [s.done(draw.choice(("performed", "effects")), act, draw.choice((1, 2)))] * 2
         return draw.choice(found)
-
-
-def _shared(kind: str) -> bool:
-    return kind == "shared state"
 
 
 def _names(text: str, name: str) -> bool:

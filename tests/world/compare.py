@@ -70,7 +70,9 @@ def differences(
     behind it, is a step of its own to the tool.
     """
     found, model = [], graph.model
-    alike = not model.links.counted and not model.oracles and model.world.timing != "synchronous"
+    alike = (
+        not model.links.counted and not model.oracles and model.world.timing in ("", "asynchronous")
+    )
     spare = 0 if model.world.between_handlers else model.world.crash
     for mode, answer in answers.items():
         shortest = "fine" not in mode and ("plain" in mode or "reference" in mode)

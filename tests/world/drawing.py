@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 
 from tests.world import spec as s
 from tests.world.asking import questions
+from tests.world.carrying import CARRIED, Carried
+from tests.world.features import LARGE
 from tests.world.protocol import (
     CONDITION,
     INDICATION,
@@ -22,11 +25,15 @@ from tests.world.protocol import (
     Variable,
     World,
 )
+from tests.world.sorts import MSG
 
 M, P = s.name("m"), s.name("p")
 LOG, HEARD, FLAG = s.var("log"), s.var("heard"), s.var("flag")
-LOWER = (("COPY", ("Msg",)), ("HINT", ()))
+LOWER = (("COPY", (MSG,)), ("HINT", ()))
 WRAPPED = s.message("COPY", M)
+MINE = Variable("mine", "bool", s.FALSE)
+ROLES = ("client", "server")
+MESSAGES = (("ONE", (MSG,)), ("TWO", ()))
 
 
 class Draw:
@@ -36,6 +43,7 @@ class Draw:
         self.features, self.random = features, random.Random(seed)
         self.flags = 0
         self.acts = 0
+        self.carried = [CARRIED[f] for f in CARRIED if f in features]
 
     def has(self, feature: str) -> bool:
         return feature in self.features
@@ -63,8 +71,10 @@ class Draw:
         detector = next((f for f in ("eventually P", "eventually S", "P", "S", "Omega")
                          if self.has(f)), "")  # fmt: skip
         timing = "asynchronous" if {"timeout", "named_timer"} & self.features else ""
+        if self.has("roles"):
+            clients = [({"p1": "c1", "p2": "s1"}[p], values) for p, values in clients]
         return World(
-            n=2,
+            n=0 if self.has("roles") else 2,
             crash=draw.choice((1, 1, 1 if detector else 2)) if self.has("crash") else 0,
             recover=self.has("recover"),
             byzantine=int(self.has("byzantine")),
@@ -72,13 +82,27 @@ class Draw:
             partition=draw.choice((1, -1)) if self.has("partition") else 0,
             links=tuple(links) or ("perfect",),
             bound=1 if self.has("bounded") else None,
-            timing="synchronous" if self.has("synchronous") else timing,
+            rules=self.rules() if self.has("link_rules") else (),
+            timing=next((t for t in ("synchronous", "partial", "clocks") if self.has(t)), timing),
+            drift=draw.choice((0, 1)) if self.has("clocks") else None,
             detector=detector,
             noise=draw.choice((None, 1, 1)) if detector in ("eventually P", "Omega") else None,
-            oracle="low" if self.has("oracle") else "",
+            early=draw.choice((None, 0, 1)) if self.has("partial") else None,
+            oracles=("low",) * self.has("oracle") + ("cons",) * bool(self.consensus),
             between_handlers=self.has("between_handlers"),
             clients=tuple(clients),
         )
+
+    def rules(self) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+        """For some ways from role to role."""
+        draw = self.random
+        kinds = [("perfect",), ("fifo",), ("lossy",), ("fair_loss",), ("fifo", "lossy")]
+        if not {"synchronous", "partial"} & self.features:
+            kinds += [("duplicating",), ("stubborn",), ("persistent",)]
+        if self.has("byzantine"):
+            kinds += [("authenticated",), ("fifo", "authenticated")] * 2
+        ways = draw.sample([(a, b) for a in ROLES for b in ROLES], draw.choice((1, 1, 2)))
+        return tuple((a, b, draw.choice(kinds)) for a, b in ways)
 
     # -- protocols ------------------------------------------------------------------------------
 
@@ -92,35 +116,66 @@ class Draw:
             variables.append(Variable("wish", "bool", s.FALSE, chosen=s.const("bool", _BOTH)))
         if self.has("shared"):
             variables.append(Variable("common", "bool", s.FALSE, "shared state"))
+        variables += [self.kept_or_shared(c.variable) for c in self.carried]
         body = self.body(request=True)
+        if self.consensus:
+            variables.append(Variable("decision", "option<0..1>", s.NONE))
+            body = (*body, self.proposal()) if self.chance(50) else (self.proposal(), *body)
+        if self.has("named_timer") and self.has("roles"):  # each role starts the timer that it has
+            body = (s.Timer("t"), *body)
         handlers = [Handler(REQUEST, "broadcast", (s.Bind("m"),), body=body)]
         handlers += self.receptions()
         handlers += self.happenings()
         variables += [self.once(i) for i in range(self.flags)]
+        roles: tuple[tuple[str, int], ...] = ()
+        if self.has("roles"):
+            sizes = ((1, 1), (1, 1), (1, 2) if not LARGE & self.features else (1, 1))
+            roles = tuple(zip(ROLES, self.random.choice(sizes), strict=True))
+            handlers = [self.shared_out(h) for h in handlers]
+            variables += [replace(self.kept(MINE), role=role) for role in ROLES]
         return Protocol(
-            "Top", "Service", (("ONE", ("Msg",)), ("TWO", ())), tuple(variables), tuple(handlers),
-            self.below(),
+            "Top", "Service", (*MESSAGES, *((c.kind, (c.sort,)) for c in self.carried)),
+            tuple(variables), tuple(handlers), self.below(), roles,
         )  # fmt: skip
 
     def kept(self, variable: Variable) -> Variable:
         """On disk, now and then, if that is a feature."""
         if self.has("stable") and self.chance(60):
-            return Variable(variable.name, variable.type, variable.initial, "stable state")
+            return replace(variable, kind="stable state")
         return variable
+
+    def shared_out(self, handler: Handler) -> Handler:
+        """``handler``, maybe of one role only, which then may have something of its own in it."""
+        role = self.random.choice(("", *ROLES))
+        if not role or handler.event == REQUEST or handler.name == "t":
+            return handler
+        position = self.random.randrange(len(handler.body) + 1)
+        value = s.TRUE if self.chance(80) else s.no(s.var("mine"))
+        mine = (s.Assign("mine", value),) if self.chance(60) else ()
+        body = (*handler.body[:position], *mine, *handler.body[position:])
+        return replace(handler, role=role, body=body)
+
+    def kept_or_shared(self, variable: Variable) -> Variable:
+        if self.has("shared") and self.chance(30):
+            return replace(variable, kind="shared state")
+        return self.kept(variable)
 
     def once(self, index: int) -> Variable:
         return self.kept(Variable(f"once{index}", "bool", s.FALSE))
 
     def below(self) -> tuple[Uses, ...]:
-        uses = []
+        uses, count = [], 2 if self.has("family") else None
         if self.has("oracle"):
-            uses.append(Uses("low", None, "BestEffortBroadcast"))
+            kind = "Reliable" if self.has("reliable") else "UniformReliable"
+            kind = kind if {"reliable", "uniform"} & self.features else "BestEffort"
+            uses.append(Uses("low", None, f"{kind}Broadcast", count))
         elif self.has("layer"):
             below = ()
             if self.has("two_layers"):
                 below = (Uses("lowest", self.lower("Lowest", ()), "Lowest"),)
-            count = 2 if self.has("family") else None
             uses.append(Uses("low", self.lower("Lower", below), "Lower", count))
+        if self.consensus:
+            uses.append(Uses("cons", None, self.consensus, count))
         if {"P", "eventually P", "S", "eventually S"} & self.features:
             uses.append(Uses("fd", None, "FailureDetector"))
         if self.has("Omega"):
@@ -139,7 +194,7 @@ class Draw:
         tell = s.Tell("deliver", (P, M))
         keep = s.Assign("got", M, "+=")
         guard = s.outside(M, seen) if self.chance(60) else None
-        inside = tell if self.has("yield") else s.If(s.within(M, seen), (tell,))
+        inside = tell if self.calls_yield else s.If(s.within(M, seen), (tell,))
         body = draw.choice(((tell, keep), (keep, tell), (keep, inside)))
         asked: s.Block = (give,)
         if self.has("told_at_once"):
@@ -152,6 +207,12 @@ class Draw:
         variables = (
             self.kept(Variable("got", "set<Msg>", s.EMPTY)), Variable("busy", "bool", s.FALSE),
         )  # fmt: skip
+        if self.has("choices_below"):
+            asked, body = self.branched(asked), self.branched(body)
+        if self.has("yield_below"):
+            first = self.random.choice((True, False))
+            asked = self.halved(asked) if first else asked
+            body = self.halved(body) if not first or self.chance(30) else body
         handlers = [
             Handler(REQUEST, "broadcast", (s.Bind("m"),), body=asked),
             Handler(take.event, take.name, take.patterns, take.sender, guard, body),
@@ -159,6 +220,42 @@ class Draw:
         for event in (INIT,) * self.has("init") + (RECOVER,) * self.has("recovers"):
             handlers.append(Handler(event, body=(s.Assign("busy", s.TRUE),)))
         return Protocol(f"{interface}Layer", interface, LOWER, variables, tuple(handlers), below)
+
+    @property
+    def consensus(self) -> str:
+        """The interface, if there is a consensus."""
+        if self.has("consensus"):
+            return "Consensus"
+        return "UniformConsensus" if self.has("uniform_consensus") else ""
+
+    @property
+    def calls_yield(self) -> bool:
+        """Whether calls stand at the top level only, as who is called may yield."""
+        return self.has("yield") or self.has("yield_below")
+
+    def branched(self, body: s.Block) -> s.Block:
+        """``body``, which knows ``m`` and ``got``, with a choice or a loop in it."""
+        draw, position = self.random, self.random.randrange(len(body))
+        before, one, behind = body[:position], body[position], body[position + 1 :]
+        if self.calls_yield and not isinstance(one, s.Assign):
+            one = s.Assign("busy", s.no(s.var("busy")))
+            before = body[: position + 1]
+        y, got = s.name("y"), s.var("got")
+        told = s.Assign("busy", s.TRUE) if self.calls_yield else s.Tell("deliver", (s.ME, y))
+        options: list[s.Block] = [
+            (s.Either(((None, (one,)), (None, (s.Skip(),)))),),
+            (s.Either(((s.outside(M, got), (one,)), (s.within(M, got), (one, s.Skip())))),),
+            (s.Flip((one,)),),
+            (one, s.While("y", got, (s.Assign("got", y, "-="), told))),
+            (s.For("z", s.ALL, (s.If(s.equal(s.name("z"), s.ME), (one,)),)),),
+            (one, s.If(s.at_least(s.size(got), s.number(1)), (s.Choose("y", got), told))),
+        ]
+        return (*before, *draw.choice(options), *behind)
+
+    def halved(self, body: s.Block) -> s.Block:
+        """``body`` with a ``yield`` in it: before all, between two statements, or behind all."""
+        position = self.random.randrange(len(body) + 1)
+        return (*body[:position], s.Yield(), *body[position:])
 
     # -- handlers -------------------------------------------------------------------------------
 
@@ -176,7 +273,26 @@ class Draw:
             found.append(self.guarded(RECEIVE, "ONE", (s.Bind("m"),), s.Bind("p")))
         if self.chance(50):
             found.append(self.guarded(RECEIVE, "TWO", (), s.Bind("p"), payload=False))
-        return found
+        return found + [self.reception(c, layered) for c in self.carried]
+
+    def reception(self, carried: Carried, layered: bool) -> Handler:
+        """Of a message that carries more than a payload."""
+        event, name = RECEIVE, carried.kind
+        sender: s.Bind | None = s.Bind("p")
+        patterns: tuple[s.Pattern, ...] = (s.Bind("c"),)
+        family = layered and self.has("family")
+        if layered and self.chance(50):
+            shape = s.Shape(carried.kind, (s.Bind("c"),))
+            index = (s.Bind("k"),) if family else ()
+            event, name, sender = INDICATION, "low.deliver", None
+            patterns = (*index, s.Bind("p"), shape)
+        found = self.guarded(
+            event, name, patterns, sender, payload=False, indexed=family and event == INDICATION
+        )
+        taken = self.random.choice(carried.taken)
+        position = self.random.choice((0, len(found.body)))
+        body = (*found.body[:position], taken, *found.body[position:])
+        return replace(found, body=body)
 
     def guarded(
         self, event: str, name: str, patterns: tuple[s.Pattern, ...],
@@ -205,6 +321,8 @@ class Draw:
         if self.has("counted"):
             heard = draw.choice((s.received("ONE", None), s.received("TWO")))
             found.append(self.condition(s.at_least(s.size(heard), s.number(draw.choice((1, 2))))))
+        if self.has("quorum"):
+            found.append(self.quorum())
         if self.has("timeout"):
             body = self.body(payload=False)
             found.append(Handler(TIMEOUT, guard=draw.choice((None, s.no(FLAG))), body=body))
@@ -218,9 +336,51 @@ class Draw:
             found.append(self.told("fd.suspect"))
             if not self.has("P") and self.chance(50):
                 found.append(self.told("fd.restore"))
+        if self.consensus:
+            found.append(self.decision())
         if self.has("Omega"):
             found.append(self.told("leader.trust"))
         return found
+
+    def decision(self) -> Handler:
+        """Of the consensus."""
+        v, body = s.name("v"), self.body(payload=False)
+        keep = s.Assign("decision", s.some(v))
+        first = s.If(s.equal(v, s.number(1)), body) if self.chance(50) else s.If(s.TRUE, body)
+        inside = (keep, first) if self.chance(50) else (first, keep)
+        family = self.has("family")
+        index = (self.random.choice((s.Bind("k"), s.number(0))),) if family else ()
+        patterns = (*index, s.Bind("v"))
+        return Handler(INDICATION, "cons.decide", patterns, body=inside, indexed=family)
+
+    def proposal(self) -> s.Statement:
+        """Something is proposed, once."""
+        flag = f"once{self.flags}"
+        self.flags += 1
+        value = s.number(self.random.choice((0, 1)))
+        if self.chance(50):
+            value = s.remainder(s.RANK, 2)
+        index = s.number(self.random.choice((0, 1))) if self.has("family") else None
+        asks = s.Ask("cons", "propose", (value,), index)
+        return s.If(s.no(s.var(flag)), (s.Assign(flag, s.TRUE), asks))
+
+    def quorum(self) -> Handler:
+        """When enough have sent the same: what it is, is bound by the condition."""
+        many = s.number(self.random.choice((1, 1, 2)))
+        countable = [c for c in self.carried if c.kind != "PILE"]  # of bags there are too many
+        if countable and self.chance(50):
+            carried, flag = self.random.choice(countable), f"once{self.flags}"
+            self.flags += 1
+            enough = s.at_least(s.size(s.received(carried.kind, s.name("c"))), many)
+            body = (s.Assign(flag, s.TRUE), self.random.choice(carried.quiet))
+            guard = s.both(enough, s.no(s.var(flag)))
+            return Handler(CONDITION, guard=guard, body=body, binds=(("c", carried.sort),))
+        enough = s.at_least(s.size(s.received("ONE", M)), many)
+        body = self.body()
+        return Handler(
+            CONDITION, guard=s.both(enough, s.outside(M, LOG)),
+            body=(s.Assign("log", M, "+="), *body), binds=(("m", MSG),),
+        )  # fmt: skip
 
     def told(self, event: str) -> Handler:
         body = self.body(payload=False, sender=True)
@@ -272,12 +432,15 @@ class Draw:
         if payload:
             pool += [lambda: s.Assign("log", M, "+="), lambda: s.Tell("deliver", (who, M))] * 2
         pool += self.extras()
+        for carried in self.carried:
+            changes = carried.changes(who) + (carried.with_payload(who) if payload else [])
+            pool += [lambda c=changes: self.random.choice(c)] * 3  # type: ignore[misc]
         parts = [self.random.choice(pool)() for _ in range(self.random.choice((1, 2, 2)))]
         position = self.random.randrange(len(parts) + 1)
-        if request and not self.has("yield"):
+        if request and not self.calls_yield:
             parts.insert(position, self.saying(payload, who))
         block = self.dressed(tuple(parts))
-        if request and self.has("yield"):  # who is called may yield, too: at the top level only
+        if request and self.calls_yield:  # who is called may yield, too: at the top level only
             block = (*block[:position], self.saying(payload, who), *block[position:])
         if not request and not calm and self.chance(45):
             block = self.saying_once(block, payload, who)
@@ -289,10 +452,14 @@ class Draw:
     def saying(self, payload: bool, who: s.Expr, *, layered: bool = True) -> s.Statement:
         """Something is sent, or (if that is ``layered``) handed to the layer below."""
         content = s.message("ONE", M) if payload and self.chance(75) else s.message("TWO")
+        if self.carried and self.chance(60):
+            content = self.random.choice(self.carried).message
         if self.has("layer") and layered and self.chance(65):
             index = s.number(self.random.choice((0, 1))) if self.has("family") else None
             return s.Ask("low", "broadcast", (content,), index)
         to = (s.ALL, s.ALL, s.minus(s.ALL, s.only(s.ME)), s.only(who))
+        if self.has("roles"):
+            to += tuple(s.members(role) for role in ROLES)
         return s.Send(content, self.random.choice(to))
 
     def saying_once(self, block: s.Block, payload: bool, who: s.Expr) -> s.Block:
@@ -300,7 +467,7 @@ class Draw:
         flag = f"once{self.flags}"
         self.flags += 1
         once = s.Assign(flag, s.TRUE)
-        said = self.saying(payload, who, layered=not self.has("yield"))
+        said = self.saying(payload, who, layered=not self.calls_yield)
         late = not self.has("told_at_once") and not self.has("oracle") and self.chance(40)
         inner: s.Block = (said, once) if late else (once, said)
         if self.has("atomic") and self.chance(50):
@@ -323,8 +490,12 @@ class Draw:
             ]
         if self.has("perform") or self.has("idempotent"):
             found += [self.act] * 3
+        if self.consensus:
+            found.append(self.proposal)
         if self.has("named_timer"):
-            found += [lambda: s.Timer("t"), lambda: s.Timer("t"), lambda: s.Timer("t", False)]
+            units = (1, 1, 2) if {"synchronous", "partial", "clocks"} & self.features else (1,)
+            found += [lambda: s.Timer("t", True, self.random.choice(units))] * 2
+            found += [lambda: s.Timer("t", False)]
         return found * 2
 
     def act(self) -> s.Statement:

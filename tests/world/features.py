@@ -9,16 +9,31 @@ from itertools import combinations
 FAULTS = ("crash", "recover", "byzantine", "omission", "partition", "between_handlers")
 LINKS = ("fifo", "lossy", "fair_loss", "duplicating", "stubborn", "persistent", "bounded")
 GUESSES = ("P", "eventually P", "S", "eventually S", "Omega", "oracle")
-STACK = ("layer", "two_layers", "family", "told_at_once")
+STACK = ("layer", "two_layers", "family", "told_at_once", "yield_below", "choices_below")
 EVENTS = (
-    "synchronous", "timeout", "named_timer", "init", "recovers", "condition", "counted", "may",
+    "synchronous", "partial", "clocks", "timeout", "named_timer", "init", "recovers", "condition",
+    "counted", "quorum", "may",
 )  # fmt: skip
 STATE = ("stable", "shared", "chosen", "two_clients")
+ORACLES = ("reliable", "uniform", "consensus", "uniform_consensus")
+ROLES = ("roles", "link_rules")
+CARRIED = ("record", "map", "bag", "seq", "tuple", "sets")
 STATEMENTS = (
     "atomic", "yield", "for", "while", "choose", "either", "flip", "require", "perform",
     "idempotent",
 )  # fmt: skip
-FEATURES = (*FAULTS, *LINKS, *GUESSES, *STACK, *EVENTS, *STATE, *STATEMENTS)
+FEATURES = (
+    *FAULTS,
+    *LINKS,
+    *GUESSES,
+    *STACK,
+    *EVENTS,
+    *STATE,
+    *ORACLES,
+    *ROLES,
+    *CARRIED,
+    *STATEMENTS,
+)
 
 NEEDS = {
     "recover": ("crash",),
@@ -31,34 +46,49 @@ NEEDS = {
     "eventually S": ("crash",),
     "Omega": ("crash",),
     "oracle": ("layer",),
+    "reliable": ("oracle",),
+    "uniform": ("oracle",),
     "two_layers": ("layer",),
     "family": ("layer",),
     "told_at_once": ("layer",),
+    "yield_below": ("layer",),
+    "choices_below": ("layer",),
     "may": ("condition",),
+    "clocks": ("named_timer",),
+    "link_rules": ("roles",),
 }
 """What a feature can't be had without."""
 
+_NO_ORACLE = ("byzantine", "yield")
 APART = (
     {"lossy", "fair_loss", "stubborn", "persistent"},
     {"duplicating", "stubborn", "persistent"},
     {"fifo", "stubborn", "persistent", "duplicating"},
     {"P", "eventually P", "S", "eventually S", "Omega"},
     {"oracle", "two_layers"},
-    {"oracle", "family"},
     {"oracle", "told_at_once"},
     {"oracle", "byzantine"},
-    {"oracle", "recover"},
+    {"oracle", "yield_below"},
+    {"oracle", "choices_below"},
     {"oracle", "yield"},  # who is called at once by an oracle yields at the top level only
+    {"reliable", "uniform"},
+    {"consensus", "uniform_consensus"},
+    {"consensus", "recover"},  # who is correct may crash then, so what is foreseen is not a crash
+    *({consensus, other} for consensus in ORACLES[2:] for other in _NO_ORACLE),
+    {"synchronous", "partial", "clocks"},
+    {"clocks", "timeout"},
+    *({"partial", other} for other in ("partition", *LINKS[3:], *GUESSES[:5])),
     {"perform", "idempotent"},
+    {"bag", "byzantine"},  # of messages that carry bags there are too many to forge any
     *({"byzantine", guess} for guess in GUESSES[:5]),
     *({"recover", guess} for guess in GUESSES[:5]),
-    *({"synchronous", other} for other in ("partition", *LINKS[3:], *GUESSES)),
+    *({"synchronous", other} for other in ("partition", *LINKS[3:], *GUESSES[:5])),
     *({"bounded", link} for link in ("stubborn", "persistent", "duplicating")),
 )
 """Of each of these at most one."""
 
 
-LARGE = {*GUESSES, "partition", "byzantine", "family"}
+LARGE = {*GUESSES, *ORACLES[2:], "partition", "byzantine", "family"}
 """Features that make many states, which are to have few others beside them."""
 
 

@@ -7,9 +7,11 @@ anything else and never crashes; what it says wrongly, it says finitely often.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from tests.world.protocol import INDICATION
+from tests.world.sorts import in_order
 from tests.world.step import Step
 from tests.world.system import TOP, Path, State
 
@@ -82,15 +84,25 @@ class Detector:
 
 
 class Oracle:
-    """Layers that are given as oracles: best-effort broadcasts of what they are handed."""
+    """Layers that are given as oracles: what the properties of their interfaces leave them to say.
+
+    Where some property binds it to correct processes only, whoever will crash is drawn before
+    anything else: those processes crash, and no others.
+    """
 
     def __init__(self, model: Model) -> None:
         self.model = model
+        self.foresees = "Consensus" in model.oracles.values()
 
     def begin(self, way: Way) -> None:
+        state = way.state
         for path in self.model.oracles:
-            way.state["asked of", path] = frozenset()
-            way.state["said by", path] = frozenset()
+            state["asked of", path] = frozenset()
+            state["said by", path] = frozenset()
+        mortal = [p for p in self.model.processes if p != state["favoured"]]
+        most = self.model.world.crash if self.foresees else 0
+        doomed = [some for k in range(most + 1) for some in combinations(mortal, k)]
+        state["doomed"] = frozenset(way.pick(doomed))
 
     def asked(self, way: Way, p: str, path: Path, values: tuple[Any, ...]) -> Rests:
         """A request, which is an effect; the oracle may speak at once."""
@@ -106,14 +118,20 @@ class Oracle:
                 return rests
         return ()
 
-    def possible(self, state: State, q: str, path: Path) -> list[tuple[str, Any]]:
-        """What it may say to ``q``: what was asked, once."""
-        asked = sorted(state["asked of", path], key=repr)
-        return [each for each in asked if (q, each) not in state["said by", path]]
+    def possible(self, state: State, q: str, path: Path) -> list[tuple[Any, ...]]:
+        """What it may say to ``q``: a broadcast what was asked, once; a consensus one value."""
+        asked, said = in_order(state["asked of", path]), state["said by", path]
+        if "Consensus" not in self.model.oracles[path]:
+            return [each for each in asked if (q, each) not in said]
+        if any(p == q for p, _ in said):
+            return []
+        binding = {v for p, v in said if not {p, q} & state["doomed"]}
+        return [v for v in in_order({(v,) for _, v in asked}) if binding <= {v}]
 
-    def says(self, way: Way, q: str, path: Path, said: tuple[str, Any]) -> Rests:
+    def says(self, way: Way, q: str, path: Path, said: tuple[Any, ...]) -> Rests:
         way.state["said by", path] |= {(q, said)}
-        return way.indicate(q, path, "deliver", said)
+        word = "decide" if "Consensus" in self.model.oracles[path] else "deliver"
+        return way.indicate(q, path, word, said)
 
     def words(self, state: State) -> Iterator[Step]:
         for path in self.model.oracles:
@@ -123,10 +141,29 @@ class Oracle:
                 for said in self.possible(state, q, path):
                     yield self.step(state, path, q, said)
 
-    def step(self, state: State, path: Path, q: str, said: tuple[str, Any]) -> Step:
+    def step(self, state: State, path: Path, q: str, said: tuple[Any, ...]) -> Step:
         def speaks(way: Way) -> None:
             way.run(q, lambda: self.says(way, q, path, said))
 
-        good = not {q, said[0]} & (state["down"] | state["omitted"] | state["byzantine"])
-        promise = ("oracle", path, q, said) if good else None
-        return Step(f"the oracle tells {q} {said}", speaks, promise)
+        key: tuple[Any, ...] | None = ("oracle", path, q, said)
+        if "Consensus" in self.model.oracles[path]:
+            key = ("oracle", path, q)
+        if not self.owes(state, path, q, said):
+            key = None
+        return Step(f"the oracle tells {q} {said}", speaks, key)
+
+    def owes(self, state: State, path: Path, q: str, said: tuple[Any, ...]) -> bool:
+        """Whether it has to say that to ``q`` (of several values of a consensus, one)."""
+        faulty = state["down"] | state["omitted"] | state["byzantine"]
+        if q in faulty:
+            return False
+        told = {p for p, each in state["said by", path] if each == said}
+        match self.model.oracles[path]:
+            case "BestEffortBroadcast":
+                return said[0] not in faulty
+            case "ReliableBroadcast":
+                return (said[0] == q) or bool(told - faulty)
+            case "UniformReliableBroadcast":
+                return (said[0] == q) or bool(told)
+            case _:
+                return True

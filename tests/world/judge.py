@@ -65,7 +65,7 @@ def explore(spec: Spec, most: int = 3000) -> Graph:
         for step in steps(model, graph.states[here]):
             for way in ways(model, graph.states[here], step.does):
                 target = found(way.state, graph.depth[here] + 1, (here, step.name))
-                sent = frozenset(way.sent) if model.links.strong else frozenset()
+                sent = frozenset(way.sent)
                 edges.add(Edge(target, step.promise, sent, step.finite, step.name))
                 if step.promise is not None:
                     (strong if step.strong else weak).add(step.promise)
@@ -138,7 +138,8 @@ def _verdict(graph: Graph, question: Question) -> Verdict:
 def bindings(model: Model, question: Question) -> Iterator[dict[str, Any]]:
     """All values of the parameters of ``question``."""
     parameters = (*question.processes, *question.payloads)
-    domains = [model.processes] * len(question.processes)
+    everybody = {"Proc": model.processes, **model.roles}
+    domains = [everybody[question.domain(p)] for p in question.processes]
     domains += [model.payloads] * len(question.payloads)
     for values in product(*domains):
         yield dict(zip(parameters, values, strict=True))
@@ -180,7 +181,7 @@ def _about(graph: Graph, question: Question, names: dict[str, Any]) -> Verdict:
 def _can_be_correct(graph: Graph, here: int, asked: list[str]) -> bool:
     """Whether a run that has come here can be one in which all ``asked`` are correct."""
     state = graph.states[here]
-    faulty = state["byzantine"] | state["omitted"]
+    faulty = state["byzantine"] | state["omitted"] | state["doomed"]
     if not graph.model.world.recover:
         faulty |= state["down"]
     return not faulty & set(asked)

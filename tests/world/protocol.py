@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tests.world.sorts import Sort
 from tests.world.spec import Bind, Block, Expr, Pattern, block
 
 REQUEST, RECEIVE, INDICATION = "request", "receive", "indication"
@@ -18,7 +19,7 @@ class Handler:
     ``name`` is the request, the kind of message, the timer, or ``layer.indication``; ``patterns``
     those of the arguments (before them the index, of a family of layers); ``sender`` that of
     ``from``.  A condition has its formula in ``guard``; ``binds`` are names of it that stand for
-    any value of their sort that makes it true.
+    any value of their type that makes it true.  ``role``: whose it is, where not everybody's.
     """
 
     event: str
@@ -27,9 +28,10 @@ class Handler:
     sender: Bind | Expr | None = None
     guard: Expr | None = None
     body: Block = ()
-    binds: tuple[tuple[str, str], ...] = ()
+    binds: tuple[tuple[str, Sort], ...] = ()
     indexed: bool = False
     may: bool = False
+    role: str = ""
 
     @property
     def text(self) -> str:
@@ -63,6 +65,7 @@ class Variable:
     initial: Expr
     kind: str = "state"
     chosen: Expr | None = None
+    role: str = ""
 
     @property
     def text(self) -> str:
@@ -90,15 +93,16 @@ class Uses:
 
 @dataclass(frozen=True)
 class Protocol:
-    """A module; ``messages``: kinds and the sorts of what they carry (``Msg`` or ``Proc``)."""
+    """A module; ``messages``: kinds and the types of what they carry; ``roles``: their names and
+    sizes, where there are any."""
 
     name: str
     implements: str
-    messages: tuple[tuple[str, tuple[str, ...]], ...]
+    messages: tuple[tuple[str, tuple[Sort, ...]], ...]
     variables: tuple[Variable, ...]
     handlers: tuple[Handler, ...]
     uses: tuple[Uses, ...] = ()
-    timers: bool = False
+    roles: tuple[tuple[str, int], ...] = ()
 
     def lines(self, questions: Sequence[Question]) -> list[str]:
         """The text of this protocol and of those below."""
@@ -109,10 +113,16 @@ class Protocol:
         lines += [f"protocol {self.name} implements {self.implements} {{"]
         lines += [u.text for u in self.uses]
         for kind, sorts in self.messages:
-            fields = ", ".join(f"x{i}: {sort}" for i, sort in enumerate(sorts))
+            fields = ", ".join(f"x{i}: {sort.text}" for i, sort in enumerate(sorts))
             lines.append(f"  message {kind}({fields})" if sorts else f"  message {kind}")
-        lines += [v.text for v in self.variables]
-        lines += [h.text for h in self.handlers]
+        shared = [v for v in self.variables if v.kind == "shared state"]
+        lines += [v.text for v in shared]
+        for role, size in self.roles or (("", 0),):
+            lines += [f"  role {role}({size}) {{"] if role else []
+            own = [v for v in self.variables if v.role in ("", role) and v not in shared]
+            lines += [v.text for v in own]
+            lines += [h.text for h in self.handlers if h.role in ("", role)]
+            lines += ["  }"] if role else []
         lines += [q.text for q in questions]
         return [*lines, "}"]
 
@@ -123,7 +133,8 @@ class Question:
 
     ``kind``: ``always`` (premise => conclusion), ``leads`` (premise ~> conclusion), ``stays``
     (eventually always the conclusion), ``recurs`` (always eventually).  ``correct``: the processes
-    of which it is asked only where they are correct.
+    of which it is asked only where they are correct.  ``among``: what ``processes`` range over,
+    where that is not ``Proc``.
     """
 
     name: str
@@ -133,12 +144,15 @@ class Question:
     processes: tuple[str, ...] = ("p",)
     payloads: tuple[str, ...] = ()
     correct: tuple[str, ...] = ()
+    among: tuple[tuple[str, str], ...] = ()
+
+    def domain(self, process: str) -> str:
+        return dict(self.among).get(process, "Proc")
 
     @property
     def text(self) -> str:
-        binders = ([f"{', '.join(self.processes)} in Proc"] if self.processes else []) + (
-            [f"{', '.join(self.payloads)} in Msg"] if self.payloads else []
-        )
+        binders = [f"{p} in {self.domain(p)}" for p in self.processes]
+        binders += [f"{', '.join(self.payloads)} in Msg"] if self.payloads else []
         forall = f"forall {', '.join(binders)}: " if binders else ""
         parts = [f"correct({p})" for p in self.correct]
         if self.premise is not None:
@@ -160,7 +174,9 @@ class Question:
 
 @dataclass(frozen=True)
 class World:
-    """The clauses of a check.  ``partition`` -1: any number of times."""
+    """The clauses of a check.  ``partition`` -1: any number of times; ``rules``: the links from one
+    role to another, where they are not like the others; ``early``: timeouts that come too
+    early, at most."""
 
     n: int = 2
     crash: int = 0
@@ -170,10 +186,13 @@ class World:
     partition: int = 0
     links: tuple[str, ...] = ("perfect",)
     bound: int | None = None
+    rules: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
     timing: str = ""
+    early: int | None = None
+    drift: int | None = None
     detector: str = ""
     noise: int | None = None
-    oracle: str = ""
+    oracles: tuple[str, ...] = ()
     between_handlers: bool = False
     clients: tuple[tuple[str, tuple[str, ...]], ...] = (("p1", ("a",)),)
 
@@ -184,13 +203,16 @@ class World:
         if self.partition:
             faults.append("partition" if self.partition < 0 else f"partition <= {self.partition}")
         links = list(self.links) + ([] if self.bound is None else [f"bounded {self.bound}"])
-        lines = [f"  n = {self.n}"]
+        lines = [f"  n = {self.n}"] if self.n else []
         lines += [f"  faults {', '.join(faults)}"] if faults else []
         lines += [] if links == ["perfect"] else [f"  links {', '.join(links)}"]
-        lines += [f"  timing {self.timing}"] if self.timing else []
+        lines += [f"  links {a} -> {b} {', '.join(kinds)}" for a, b, kinds in self.rules]
+        early = "" if self.early is None else f" noise {self.early}"
+        early += "" if self.drift is None else f" drift {self.drift}"
+        lines += [f"  timing {self.timing}{early}"] if self.timing else []
         noise = "" if self.noise is None else f" noise {self.noise}"
         lines += [f"  detector {self.detector}{noise}"] if self.detector else []
-        lines += [f"  given {self.oracle} as oracle"] if self.oracle else []
+        lines += [f"  given {oracle} as oracle" for oracle in self.oracles]
         lines += ["  crash points between_handlers"] if self.between_handlers else []
         told = [f"{p} {request} {', '.join(values)}" for p, values in self.clients]
         return [*lines, f"  clients {{ {'  '.join(told)} }}"]

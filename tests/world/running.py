@@ -15,6 +15,7 @@ from typing import Any
 
 from tests.world import spec as s
 from tests.world.protocol import INDICATION, RECEIVE, REQUEST, Handler
+from tests.world.sorts import in_order, with_one, without_one
 from tests.world.system import TOP, Layer, Model, Path, State
 
 Names = dict[str, Any]
@@ -94,6 +95,8 @@ class Way:
         """Whether the world has a crash of ``p`` left."""
         if p in self.state["down"] or p == self.state["favoured"]:
             return False
+        if self.model.oracle.foresees and p not in self.state["doomed"]:
+            return False
         return bool(self.state["crashes"] < self.model.world.crash)
 
     def effect(self, p: str, does: Callable[[], object]) -> None:
@@ -150,7 +153,7 @@ class Way:
     def takers(
         self, p: str, path: Path, event: str, name: str, values: tuple[Any, ...]
     ) -> Iterator[tuple[Handler, Place]]:
-        for handler in self.model.layers[path].protocol.handlers:
+        for handler in self.model.layers[path].handlers(self.model.role[p]):
             if (handler.event, handler.name) != (event, name):
                 continue
             at = Place(self, p, path, {})
@@ -174,7 +177,8 @@ class Way:
             self.effect(p, lambda: self.happened("delivered", p, _entry(values)))
             return ()
         (layer, index), above = path[-1], path[:-1]
-        self.model.links.count(self.state, p, values[0], (above, values[1]))
+        if len(values) > 1:
+            self.model.links.count(self.state, p, values[0], (above, values[1]))
         family = () if index is None else (index,)
         return self.call(p, above, INDICATION, f"{layer}.{name}", (*family, *values))
 
@@ -232,11 +236,11 @@ class Way:
                 self.loop(at, name, domain.value(at), body)
             case s.While(name, domain, body):
                 while members := domain.value(at):
-                    at.names[name] = self.pick(sorted(members))
+                    at.names[name] = self.pick(in_order(members))
                     self.block(at, body)
                     del at.names[name]
             case s.Choose(name, domain):
-                at.names[name] = self.pick(sorted(domain.value(at)))
+                at.names[name] = self.pick(in_order(domain.value(at)))
             case s.Either(alternatives):
                 open_ = [b for guard, b in alternatives if guard is None or guard.value(at)]
                 self.block(at, self.pick(open_))
@@ -256,7 +260,7 @@ class Way:
     def loop(self, at: Place, name: str, domain: Any, body: s.Block) -> None:
         """Numbers from the smallest to the largest, a sequence in its order, a set in any."""
         ordered = isinstance(domain, tuple) or all(type(x) is int for x in domain)
-        left = list(domain) if isinstance(domain, tuple) else sorted(domain)
+        left = list(domain) if isinstance(domain, tuple) else in_order(domain)
         while left:
             at.names[name] = left.pop(0 if ordered else self.pick(range(len(left))))
             self.block(at, body)
@@ -264,11 +268,8 @@ class Way:
 
     def assign(self, at: Place, statement: s.Assign) -> None:
         key = self.model.key(at.path, statement.variable, at.me)
-        value, old = statement.value.value(at), self.state[key]
-        if statement.sign == "+=":
-            value = old | {value}
-        elif statement.sign == "-=":
-            value = old - {value}
+        place = [part if isinstance(part, str) else part.value(at) for part in statement.place]
+        value = changed(self.state[key], place, statement.value.value(at), statement.sign)
 
         def does() -> None:
             self.state[key] = value
@@ -293,6 +294,18 @@ class Way:
             raise Cut
 
 
+def changed(old: Any, place: Sequence[Any], value: Any, sign: str) -> Any:
+    """``old`` after an assignment to all of it, or to what is at a key or in a field of it."""
+    if place:
+        first, *inner = place
+        return tuple((k, changed(v, inner, value, sign) if k == first else v) for k, v in old)
+    if sign == ":=":
+        return value
+    if isinstance(old, frozenset):
+        return old | {value} if sign == "+=" else old - {value}
+    return with_one(old, value) if sign == "+=" else without_one(old, value)
+
+
 def _entry(values: tuple[Any, ...]) -> Any:
     return values[0] if len(values) == 1 else values
 
@@ -309,6 +322,8 @@ def _matches(at: Place, pattern: s.Pattern | None, value: Any) -> bool:
             return value[0] == kind and all(
                 _matches(at, part, each) for part, each in zip(parts, value[1:], strict=True)
             )
+        case s.Parts(parts):
+            return all(_matches(at, part, each) for part, each in zip(parts, value, strict=True))
         case _:
             return bool(pattern.value(at) == value)
 

@@ -8,7 +8,7 @@ docs/language.md says they are.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 # ---- expressions and patterns -----------------------------------------------------------------
@@ -34,14 +34,25 @@ class Shape:
     """The pattern ``KIND(x, y)``: a message of a layer above, taken apart."""
 
     kind: str
-    parts: tuple[Bind | Expr, ...]
+    parts: tuple[Pattern, ...]
 
     @property
     def text(self) -> str:
         return _called(self.kind, self.parts)
 
 
-Pattern = Bind | Expr | Shape
+@dataclass(frozen=True)
+class Parts:
+    """The pattern ``(x, y)``: a pair, taken apart."""
+
+    parts: tuple[Pattern, ...]
+
+    @property
+    def text(self) -> str:
+        return f"({', '.join(p.text for p in self.parts)})"
+
+
+Pattern = Bind | Expr | Shape | Parts
 
 
 def _called(name: str, arguments: Sequence[Pattern]) -> str:
@@ -70,8 +81,17 @@ def op(form: str, of: Callable[..., Any], *arguments: Expr) -> Expr:
 
 
 ME = Expr("self", lambda at: at.me)
+RANK = Expr("rank(self)", lambda at: at.model.processes.index(at.me) + 1)
 ALL = Expr("Proc", lambda at: frozenset(at.model.processes))
+
+
+def members(role: str) -> Expr:
+    """The processes of a role."""
+    return Expr(role, lambda at: frozenset(at.model.roles[role]))
+
+
 TRUE, FALSE = const("true", True), const("false", False)
+NONE = const("none", ())
 EMPTY = const("{}", frozenset())
 
 
@@ -121,6 +141,69 @@ def only(a: Expr) -> Expr:
 
 def pair(a: Expr, b: Expr) -> Expr:
     return op("({}, {})", lambda x, y: (x, y), a, b)
+
+
+def remainder(a: Expr, by: int) -> Expr:
+    return op(f"({{}} mod {by})", lambda x: x % by, a)
+
+
+def union(a: Expr, b: Expr) -> Expr:
+    return op("({} union {})", lambda x, y: x | y, a, b)
+
+
+def part(a: Expr, field_name: str) -> Expr:
+    """The field of a record."""
+    return op(f"{{}}.{field_name}", lambda r: dict(r)[field_name], a)
+
+
+def record(**fields: Expr) -> Expr:
+    inside = ", ".join(f"{n} = {e.text}" for n, e in fields.items())
+    return Expr(f"record({inside})", lambda at: tuple((n, e.value(at)) for n, e in fields.items()))
+
+
+def at_key(a: Expr, key: Expr) -> Expr:
+    """What a map has for a key."""
+    return op("{}[{}]", lambda m, k: dict(m)[k], a, key)
+
+
+def for_each_process(bound: str, value: Expr) -> Expr:
+    """``{ bound -> value for bound in Proc }``"""
+
+    def all_of_it(at: Any) -> tuple[Any, ...]:
+        places = ((p, replace(at, names={**at.names, bound: p})) for p in at.model.processes)
+        return tuple((p, value.value(there)) for p, there in places)
+
+    return Expr(f"{{ {bound} -> {value.text} for {bound} in Proc }}", all_of_it)
+
+
+def some(a: Expr) -> Expr:
+    return op("some({})", lambda x: (x,), a)
+
+
+def is_some(a: Expr) -> Expr:
+    return op("is_some({})", bool, a)
+
+
+def get(a: Expr) -> Expr:
+    return op("get({})", lambda x: x[0], a)
+
+
+def then_one(a: Expr, b: Expr) -> Expr:
+    """A sequence and one more."""
+    return op("({} + {})", lambda x, y: (*x, y), a, b)
+
+
+def head(a: Expr) -> Expr:
+    return op("head({})", lambda x: x[0], a)
+
+
+def tail(a: Expr) -> Expr:
+    return op("tail({})", lambda x: x[1:], a)
+
+
+def count(a: Expr, b: Expr) -> Expr:
+    """How often ``b`` is in a bag."""
+    return op("count({}, {})", lambda x, y: x.count(y), a, b)
 
 
 def message(kind: str, *arguments: Expr) -> Expr:
@@ -196,15 +279,18 @@ def done(word: str, act: Expr, times: int) -> Expr:
 
 @dataclass(frozen=True)
 class Assign:
-    """``variable := value``, or ``+=`` and ``-=`` of a member."""
+    """``variable := value``, or ``+=`` and ``-=`` of a member; ``place`` leads to a part of the
+    variable: a field by its name, what is at a key by an expression."""
 
     variable: str
     value: Expr
     sign: str = ":="
+    place: tuple[Expr | str, ...] = ()
 
     @property
     def text(self) -> str:
-        return f"{self.variable} {self.sign} {self.value.text}"
+        parts = [f".{p}" if isinstance(p, str) else f"[{p.text}]" for p in self.place]
+        return f"{self.variable}{''.join(parts)} {self.sign} {self.value.text}"
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, permutations, product
 from typing import Any
 
@@ -27,6 +27,7 @@ def begin(model: Model) -> Callable[[Way], None]:
         state["byzantine"] = way.pick(liars)
         state["down"] = state["omitted"] = frozenset()
         state["crashes"] = 0
+        state["lock step"], state["early"] = model.world.timing == "synchronous", model.world.early
         state["split"], state["splits"] = frozenset(), model.world.partition
         state["performed", ""] = ()
         for p in model.processes:
@@ -39,6 +40,9 @@ def begin(model: Model) -> Callable[[Way], None]:
                 if handler.event == TIMEOUT:
                     for p in model.processes:
                         state["timer", layer.path, handler.name, p] = None
+        if model.world.timing == "clocks":
+            for p in model.processes:
+                state["clock", p] = 0
         for p in model.processes:
             start(way, p, {"state", "stable state", "shared state"})
         handlers = (h for layer in model.layers.values() for h in layer.protocol.handlers)
@@ -53,7 +57,7 @@ def begin(model: Model) -> Callable[[Way], None]:
 def start(way: Way, p: str, kinds: set[str]) -> None:
     """Gives variables of ``p`` the values that they start with."""
     for path, layer in way.model.layers.items():
-        for variable in layer.variables():
+        for variable in layer.variables(way.model.role[p]):
             key = way.model.key(path, variable.name, p)
             if variable.kind not in kinds or (variable.kind == "shared state" and key in way.state):
                 continue
@@ -90,8 +94,12 @@ def steps(model: Model, state: State) -> Iterator[Step]:
     yield from _forgeries(model, state)
     yield from _crashes(model, state)
     yield from _splits(model, state)
-    if model.world.timing == "synchronous":
+    if model.world.timing == "partial" and not state["lock step"]:
+        yield Step("the system becomes synchronous", _settles, ("settles",))
+    if state["lock step"]:
         yield Step("the next round begins", _next_round, ("round",))
+    if model.world.timing == "clocks":
+        yield from _ticks(model, state)
     yield from model.detector.words(state)
     yield from model.oracle.words(state)
 
@@ -104,8 +112,7 @@ def owed(state: State, promise: tuple[Any, ...], *processes: str) -> tuple[Any, 
 
 def own(model: Model, state: State, promise: tuple[Any, ...], p: str) -> tuple[Any, ...] | None:
     """``promise`` of what ``p`` does alone: in lock step whoever omits messages does it, too."""
-    lock_step = model.world.timing == "synchronous"
-    return promise if lock_step and p in state["omitted"] else owed(state, promise, p)
+    return promise if state["lock step"] and p in state["omitted"] else owed(state, promise, p)
 
 
 def _goes_on(p: str) -> Callable[[Way], None]:
@@ -140,7 +147,9 @@ def _client(model: Model, state: State, p: str) -> Iterator[Step]:
 
 
 def _conditions(model: Model, state: State, p: str, layer: Layer) -> Iterator[Step]:
-    for handler in layer.conditions():
+    for handler in layer.handlers(model.role[p]):
+        if handler.event != CONDITION:
+            continue
         domains = [model.domain(sort, layer.path) for _, sort in handler.binds]
         for values in product(*domains):
             names = dict(zip((n for n, _ in handler.binds), values, strict=True))
@@ -164,17 +173,24 @@ def _condition(
 def _timeouts(model: Model, state: State, p: str, path: Path, layer: Layer) -> Iterator[Step]:
     for name in sorted({h.name for h in layer.protocol.handlers if h.event == TIMEOUT}):
         promise = own(model, state, ("timer", path, name, p), p)
+        if model.world.timing == "partial" and not state["lock step"]:
+            promise = None
         yield Step(f"{p}'s timer {name} is over", _timeout(p, path, name), promise)
 
 
 def _timeout(p: str, path: Path, name: str) -> Callable[[Way], None]:
     def does(way: Way) -> None:
-        left, lock_step = way.state["timer", path, name, p], way.model.world.timing == "synchronous"
-        if (name and left is None) or (lock_step and left != 0):
+        left, lock_step = way.state["timer", path, name, p], way.state["lock step"]
+        measured = lock_step or way.model.world.timing == "clocks"
+        if (name and left is None) or (measured and left != 0):
             raise NoWay
         way.state["timer", path, name, p] = None
         if not name and not list(way.takers(p, path, TIMEOUT, "", ())):
             raise NoWay
+        if not lock_step and way.state["early"] is not None:
+            if not way.state["early"]:
+                raise NoWay
+            way.state["early"] -= 1
         way.run(p, lambda: way.call(p, path, TIMEOUT, name, ()))
 
     return does
@@ -185,6 +201,34 @@ def _some_timer_is_over(model: Model, state: State) -> bool:
     up = (p for p in model.processes if p not in state["down"] | state["byzantine"])
     over = (s for p in up for i in model.layers.items() for s in _timeouts(model, state, p, *i))
     return any(list(ways(model, state, step.does)) for step in over)
+
+
+def _ticks(model: Model, state: State) -> Iterator[Step]:
+    """A clock ticks, unless it would be too far from others, or one of its timers is over and not
+    yet handled; without any drift all tick at once."""
+    gone = state["byzantine"] | (frozenset() if model.world.recover else state["down"])
+    running = [p for p in model.processes if p not in gone]
+    over = {key[-1] for key, left in state.items() if key[0] == "timer" and left == 0}
+    drift = model.world.drift
+    for some in ([p] for p in running) if drift else [running] * bool(running):
+
+        def tick(way: Way, some: Sequence[str] = tuple(some)) -> None:
+            if over & set(some):
+                raise NoWay
+            ahead = {p: way.state["clock", p] + (p in some) for p in running}
+            if max(ahead.values()) - min(ahead.values()) > drift:
+                raise NoWay
+            for p in model.processes:
+                way.state["clock", p] = ahead[p] - min(ahead.values()) if p in running else 0
+            for key in [k for k in way.state if k[0] == "timer" and k[-1] in some]:
+                if way.state[key] is not None:
+                    way.state[key] -= 1
+
+        yield Step(f"{some} ticks", tick, ("time",))
+
+
+def _settles(way: Way) -> None:
+    way.state["lock step"], way.state["early"] = True, None
 
 
 def _next_round(way: Way) -> None:
@@ -212,30 +256,31 @@ def _next_round(way: Way) -> None:
 
 
 def _receptions(model: Model, state: State) -> Iterator[Step]:
-    links, side = model.links, state["split"]
-    if model.world.timing == "synchronous" and _some_timer_is_over(model, state):
+    side, pauses = state["split"], model.links.pauses
+    if state["lock step"] and _some_timer_is_over(model, state):
         return
-    for sender, receiver, position, envelope in links.under_way(state):
+    for sender, receiver, position, envelope in model.links.under_way(state):
+        link = model.links.between(sender, receiver)
         if receiver in state["down"] or state["rest", receiver]:
             continue
         if side and (sender in side) != (receiver in side):
             continue
-        if links.fifo and position:
+        if link.fifo and position:
             continue
         promise = None
-        if links.promises:
+        if link.promises:
             promise = owed(state, ("message", envelope, sender, receiver), sender, receiver)
-        does = _receives(sender, receiver, position, envelope)
-        yield Step(f"{receiver} receives {envelope} from {sender}", does, promise, links.strong)
+        does, strong = _receives(sender, receiver, position, envelope), link.strong or pauses
+        yield Step(f"{receiver} receives {envelope} from {sender}", does, promise, strong)
 
 
 def _receives(
     sender: str, receiver: str, position: int, envelope: Envelope
 ) -> Callable[[Way], None]:
     def does(way: Way) -> None:
-        links = way.model.links
-        if not links.keeps and not (links.duplicates and way.pick((True, False))):
-            links.take(way.state, sender, receiver, position)
+        link = way.model.links.between(sender, receiver)
+        if not link.keeps and not (link.duplicates and way.pick((True, False))):
+            way.model.links.take(way.state, sender, receiver, position)
         take_in(way, sender, receiver, envelope)
 
     return does
@@ -255,8 +300,9 @@ def _losses(model: Model, state: State) -> Iterator[Step]:
         def lost(way: Way, s: str = sender, r: str = receiver, at: int = position) -> None:
             links.take(way.state, s, r, at)
 
-        ends = {sender} if "stubborn" in world.links else {sender, receiver}
-        if links.loses or (world.recover and ends & state["down"]):
+        link = links.between(sender, receiver)
+        ends = {sender} if link.stubborn else {sender, receiver}
+        if link.loses or (world.recover and ends & state["down"]):
             yield Step(f"the link loses {envelope} from {sender} to {receiver}", lost)
         for p in sorted({sender, receiver}):
             room = p in state["omitted"] or len(state["omitted"]) < world.omission
@@ -271,8 +317,12 @@ def _losses(model: Model, state: State) -> Iterator[Step]:
 
 def _forgeries(model: Model, state: State) -> Iterator[Step]:
     for liar in sorted(state["byzantine"]):
-        names = (liar,) if model.links.authenticated else model.processes
         for receiver in model.processes:
+            names = [
+                p
+                for p in model.processes
+                if p == liar or not model.links.between(p, receiver).authenticated
+            ]
             if receiver in state["down"] | state["byzantine"] or state["rest", receiver]:
                 continue
             if state["split"] and (liar in state["split"]) != (receiver in state["split"]):
@@ -299,7 +349,8 @@ def _crashes(model: Model, state: State) -> Iterator[Step]:
             if model.world.recover:
                 yield Step(f"{p} recovers", _recovers(p))
         elif Way(model, state).may_crash(p):
-            yield Step(f"{p} crashes", lambda way, p=p: way.crash(p))  # type: ignore[misc]
+            promise = ("doom", p) if p in state["doomed"] else None
+            yield Step(f"{p} crashes", lambda way, p=p: way.crash(p), promise)  # type: ignore[misc]
 
 
 def _recovers(p: str) -> Callable[[Way], None]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from checker.diagnostics import SpecError
 from tests.world.compare import compared
 from tests.world.drawing import spec_of
-from tests.world.features import FEATURES, covered, covering, pairs, together
+from tests.world.features import FEATURES, closed, covered, covering, pairs, together
 from tests.world.judge import TooMany
 
 
@@ -42,9 +42,9 @@ def main() -> None:
             for position, features in enumerate(feature_sets(seed)):
                 if sum(seen.values()) >= args.worlds or time.monotonic() - start > args.seconds:
                     break
-                if features & without or not together(features | only):
+                features = closed(features | only)
+                if features & without or not together(features):
                     continue
-                features |= only
                 outcome = _one(features, seed * 1000 + position, Path(folder), args)
                 seen[outcome] += 1
                 if sum(seen.values()) % 500 == 0:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from tests.world.protocol import CONDITION, Handler, Protocol, Spec, Uses, Variable, World
+from tests.world.protocol import Handler, Protocol, Spec, Uses, Variable, World
+from tests.world.sorts import Sort, order
 
 State = dict[Any, Any]
 Path = tuple[tuple[str, int | None], ...]
@@ -25,11 +26,13 @@ class Layer:
     path: Path
     protocol: Protocol
 
-    def variables(self) -> Iterator[Variable]:
-        yield from self.protocol.variables
+    def variables(self, role: str) -> Iterator[Variable]:
+        """Those that a process of ``role`` has."""
+        yield from (v for v in self.protocol.variables if v.role in ("", role))
 
-    def conditions(self) -> Iterator[Handler]:
-        yield from (h for h in self.protocol.handlers if h.event == CONDITION)
+    def handlers(self, role: str) -> Iterator[Handler]:
+        """Those that a process of ``role`` has."""
+        yield from (h for h in self.protocol.handlers if h.role in ("", role))
 
 
 class Model:
@@ -39,14 +42,16 @@ class Model:
         from tests.world.guesses import Detector, Oracle
 
         self.spec, self.world = spec, spec.world
-        self.processes = tuple(f"p{i + 1}" for i in range(spec.world.n))
+        self.roles = _members(spec)
+        self.processes = tuple(p for members in self.roles.values() for p in members)
+        self.role = {p: role for role, members in self.roles.items() for p in members}
         payloads = {v for _, values in spec.world.clients for v in values}
         payloads |= {"forged"} if spec.world.byzantine else set()
         self.payloads = tuple(sorted(payloads))
         self.layers: dict[Path, Layer] = {}
-        self.oracles: list[Path] = []
+        self.oracles: dict[Path, str] = {}
         self._stack(TOP, spec.protocol)
-        self.links = Links(self.world, spec.text())
+        self.links = Links(self.world, self.role, spec.text())
         self.detector = Detector(self)
         self.oracle = Oracle(self)
 
@@ -54,8 +59,8 @@ class Model:
         """Lists layers from the bottom up."""
         for used in protocol.uses:
             for below in _places(path, used):
-                if used.name == self.world.oracle:
-                    self.oracles.append(below)
+                if used.name in self.world.oracles:
+                    self.oracles[below] = used.interface
                 elif used.protocol is not None:
                     self._stack(below, used.protocol)
         self.layers[path] = Layer(path, protocol)
@@ -71,12 +76,15 @@ class Model:
         """Whether an assignment to this can be seen by others, or after a crash."""
         return self.variable(path, name).kind != "state"
 
-    def domain(self, sort: str, path: Path) -> tuple[Any, ...]:
-        """All values of ``Proc`` or ``Msg``: to a layer below, the messages of the one above are
-        what is opaque."""
-        if sort == "Proc":
-            return self.processes
-        return self.payloads if path == TOP else tuple(self.messages(path[:-1]))
+    def domain(self, sort: Sort, path: Path) -> tuple[Any, ...]:
+        """All values of a type: to a layer below, the messages of the one above are ``Msg``."""
+
+        def basic(name: str) -> tuple[Any, ...]:
+            if name == "Proc":
+                return self.processes
+            return self.payloads if path == TOP else tuple(self.messages(path[:-1]))
+
+        return sort.values(basic)
 
     def messages(self, path: Path) -> Iterator[tuple[Any, ...]]:
         """All messages that the layer at ``path`` may send."""
@@ -90,48 +98,70 @@ def _places(path: Path, used: Uses) -> list[Path]:
     return [(*path, (used.name, index)) for index in indices]
 
 
+def _members(spec: Spec) -> dict[str, tuple[str, ...]]:
+    """The processes of each role, called by its first letter; ``""`` is that of all others."""
+    roles = spec.protocol.roles or (("", spec.world.n),)
+    return {role: tuple(f"{(role or 'p')[0]}{i + 1}" for i in range(size)) for role, size in roles}
+
+
 Envelope = tuple[Path, tuple[Any, ...]]
 
 
-class Links:
-    """What is under way from each process to each other, and what may become of it."""
+class Link:
+    """What may become of what is under way."""
 
-    def __init__(self, world: World, text: str) -> None:
-        self.bound = world.bound
-        self.fifo = "fifo" in world.links
-        self.keeps = bool({"stubborn", "persistent"} & set(world.links))
-        self.duplicates = "duplicating" in world.links
-        self.loses = bool({"lossy", "fair_loss"} & set(world.links))
-        self.strong = "fair_loss" in world.links
-        self.promises = not {"lossy", "persistent"} & set(world.links)
-        self.authenticated = "authenticated" in world.links
-        self.recover = world.recover
+    def __init__(self, kinds: tuple[str, ...], bound: int | None) -> None:
+        self.bound = bound
+        self.fifo = "fifo" in kinds
+        self.keeps = bool({"stubborn", "persistent"} & set(kinds))
+        self.stubborn = "stubborn" in kinds
+        self.duplicates = "duplicating" in kinds
+        self.loses = bool({"lossy", "fair_loss"} & set(kinds))
+        self.strong = "fair_loss" in kinds
+        self.promises = not {"lossy", "persistent"} & set(kinds)
+        self.authenticated = "authenticated" in kinds
+
+
+class Links:
+    """What is under way from each process to each other."""
+
+    def __init__(self, world: World, role: dict[str, str], text: str) -> None:
+        self.role, self.recover = role, world.recover
+        self.others = Link(world.links, world.bound)
+        self.ruled = {(a, b): Link(kinds, None) for a, b, kinds in world.rules}
         self.counted = {kind for kind in _kinds(text)}
+        self.pauses = "yield" in text.split()
+
+    def between(self, sender: str, receiver: str) -> Link:
+        return self.ruled.get((self.role[sender], self.role[receiver]), self.others)
 
     def put(self, way: Any, sender: str, receiver: str, envelope: Envelope) -> None:
         """Hands a copy to the link."""
-        state, key = way.state, ("net", sender, receiver)
+        state, key, link = way.state, ("net", sender, receiver), self.between(sender, receiver)
         if receiver in state["byzantine"] or (receiver in state["down"] and not self.recover):
             return
-        if not {sender, receiver} & (state["down"] | state["omitted"] | state["byzantine"]):
+        if link.strong and not {sender, receiver} & (
+            state["down"] | state["omitted"] | state["byzantine"]
+        ):
             way.sent.add(("message", envelope, sender, receiver))
         queue: tuple[Envelope, ...] = state.get(key, ())
-        if self.keeps:
-            queue = tuple(sorted({*queue, envelope}, key=repr))
-        elif self.bound is not None and self.loses:
-            like = len(queue) if self.fifo else queue.count(envelope)
-            if like < self.bound:
+        if link.keeps:
+            queue = tuple(sorted({*queue, envelope}, key=order))
+        elif link.bound is not None and link.loses:
+            like = len(queue) if link.fifo else queue.count(envelope)
+            if like < link.bound:
                 queue = (*queue, envelope)
         else:
             queue = (*queue, envelope)
-        state[key] = queue if self.fifo else tuple(sorted(queue, key=repr))
+        state[key] = queue if link.fifo else tuple(sorted(queue, key=order))
 
     def under_way(self, state: State) -> Iterator[tuple[str, str, int, Envelope]]:
         """All copies, of those that are alike one."""
         for key, queue in list(state.items()):
             if key[0] == "net":
+                fifo = self.between(key[1], key[2]).fifo
                 for position, envelope in enumerate(queue):
-                    if self.fifo or envelope not in queue[:position]:
+                    if fifo or envelope not in queue[:position]:
                         yield key[1], key[2], position, envelope
 
     def take(self, state: State, sender: str, receiver: str, position: int) -> None:

@@ -44,7 +44,7 @@ from checker.system.types import (
     SetT,
     Type,
     Value,
-    cardinality,
+    cardinality_up_to,
     sort_key,
     universe,
 )
@@ -219,8 +219,8 @@ class Evaluation:
 
     def all_of(self, type_: Type) -> list[Value]:
         """All values of ``type_``; raises :class:`Unsupported` where they are too many."""
-        if not isinstance(type_, BagT) and cardinality(type_) > WIDEST:
-            raise Unsupported(f"a loop runs over {cardinality(type_):,} values")
+        if cardinality_up_to(type_, WIDEST + 1) > WIDEST:
+            raise Unsupported(f"a loop runs over more than {WIDEST:,} values")
         return list(universe(type_))
 
     def members(self, domain: ir.Domain, names: Names, guard: Truth) -> list[tuple[Any, Truth]]:

@@ -45,6 +45,7 @@ from checker.system.types import (
     VariantT,
     cardinality,
     default,
+    parts_of,
     sort_key,
     universe,
 )
@@ -143,7 +144,7 @@ def shape(type_: Type, every: bool) -> Shape:
 
 
 def _count(item: Type) -> int:
-    if isinstance(item, BagT):
+    if any(isinstance(part, BagT) for part in parts_of(item)):
         raise Unsupported("it holds a bag, of which there are too many to give each a bit")
     count = cardinality(item)
     if count > LARGEST:

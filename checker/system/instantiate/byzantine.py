@@ -12,7 +12,7 @@ from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import at_most, conj, disj, fresh, member, negation
 from checker.system.instantiate import links
-from checker.system.instantiate.extent import bounded
+from checker.system.instantiate.extent import bounded, has_bag
 from checker.system.instantiate.sizes import refuse
 from checker.system.instantiate.world import BYZANTINE, Draft, Instance, World, mark
 from checker.system.ir import (
@@ -118,6 +118,12 @@ def _countable(world: World) -> None:
     for instance in found:
         for decl in instance.protocol.messages:
             for name, type_ in _fields(instance, decl):
+                if has_bag(type_):
+                    message = (
+                        f"a Byzantine process can send any message, but not all of `{decl.name}` "
+                        f"can be tried: its field `{name}` holds a bag, or too large a set"
+                    )
+                    raise refuse("C202", message, decl.span, "send a seq or a smaller set")
                 if not bounded(type_):
                     message = (
                         f"a Byzantine process can send any message, but `{decl.name}` has no end: "

@@ -147,6 +147,8 @@ def compute(check: typed.Check, overrides: Mapping[str, str]) -> Sizes:
     require_sizes(check, numbers)
     values = _numbers(check, written)
     roles, processes = _processes(protocol, values, check)
+    if "f" not in written:
+        values["f"] = min(values["f"], len(processes)) if _overlap(check) else values["f"]
     _processes_given(protocol, written, values, processes, check)
     _of_layers(check, values, processes)
     _sane(check, values, len(processes))
@@ -196,8 +198,7 @@ def _needed(check: typed.Check, name: str, source: typed.Expr | str | None) -> s
         return set()
     if source is not None:
         return _mentioned(source)
-    bounds = [e for e in (check.crash, check.omission, check.byzantine) if e is not None]
-    return {"n"}.union(*(_mentioned(expr) for expr in bounds)) - {name}
+    return {"n"}.union(*(_mentioned(expr) for expr in _bounds(check))) - {name}
 
 
 def _mentioned(expr: typed.Expr) -> set[str]:
@@ -211,10 +212,20 @@ def _mentioned(expr: typed.Expr) -> set[str]:
 
 
 def _faulty(check: typed.Check, values: Mapping[str, int]) -> int:
-    """How many processes may be faulty by what the check says."""
-    bounds = [e for e in (check.crash, check.omission, check.byzantine) if e is not None]
-    total = sum(closed(expr, values) for expr in bounds)
-    return min(total, values["n"]) if check.recover or len(bounds) > 1 else total
+    """How many processes may be faulty by what the check says; of roles it is not known yet how
+    many processes there are."""
+    total = sum(closed(expr, values) for expr in _bounds(check))
+    n = values["n"] if all(role.size is None for role in check.protocol.roles) else total
+    return min(total, n) if _overlap(check) else total
+
+
+def _bounds(check: typed.Check) -> list[typed.Expr]:
+    return [e for e in (check.crash, check.omission, check.byzantine) if e is not None]
+
+
+def _overlap(check: typed.Check) -> bool:
+    """Whether bounds may add up to more than all processes: one of them may be hit twice."""
+    return check.recover or len(_bounds(check)) > 1
 
 
 def _of_layers(check: typed.Check, values: dict[str, int], processes: tuple[str, ...]) -> None:
