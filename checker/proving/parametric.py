@@ -85,19 +85,23 @@ def prove_every(
 
     Raises :class:`SpecError` for what the user gave, and for what is outside the fragment.
     """
-    written, started = load_check(path, name, options.settings), time.monotonic()
-    with budgets.within(options.limits.timeout, options.limits.memory):
+    limits = options.limits
+    with budgets.within(limits.timeout, limits.memory):
+        written = load_check(path, name, options.settings)
+    started = time.monotonic()
+    with budgets.within(limits.timeout, limits.memory):
         try:
-            with budgets.pressed():
-                proving = _Proving.begun(path, written, options, listener)
+            with budgets.pressed(late=True):
+                with budgets.pressed():
+                    proving = _Proving.begun(path, written, options, listener)
+                proving.ask()
+                if tight and not proving.stopped:
+                    proving.weaken()
+                if synthesize and not proving.stopped:
+                    proving.propose()
+                return proving.report()
         except KeyboardInterrupt as error:
             return unanswered(path, written, options, time.monotonic() - started, error)
-        proving.ask()
-        if tight and not proving.stopped:
-            proving.weaken()
-        if synthesize and not proving.stopped:
-            proving.propose()
-        return proving.report()
 
 
 def automaton_of(
@@ -390,16 +394,18 @@ class _Proving:
 
     def _stopping(self, found: Iterator[_T]) -> Iterator[_T]:
         """``found``, as long as there is time and nobody interrupts."""
-        try:
-            for one in found:
-                yield one
-                if self._left() <= 0.0:
-                    self.stopped = self.options.limits.no_more_time
-                    return
-                assert self.counting is not None
-                self.counting.asking.seconds = self._query()
-        except KeyboardInterrupt as error:
-            self.stopped = because(error)
+        while True:
+            assert self.counting is not None
+            self.counting.asking.seconds = self._query()
+            try:
+                with budgets.pressed():
+                    one = next(found, None)
+            except KeyboardInterrupt as error:
+                self.stopped = because(error)
+                return
+            if one is None:
+                return
+            yield one
 
     def report(self) -> Report:
         """Everything."""
