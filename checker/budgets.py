@@ -350,7 +350,7 @@ class _Watcher:
                 looks = [look for part in _parts if (look := part.next_look()) is not None]
             wait = max(0.0, min(looks) - time.monotonic()) if looks else None
             if select.select([self._out], [], [], wait)[0] and ENDING & {*os.read(self._out, 512)}:
-                _tell_all()
+                tell_all()
                 _interrupted()
             with _lock:
                 again = [part for part in _parts if not _end(part)]
@@ -372,11 +372,11 @@ def _end(part: _Part) -> bool:
             return False
         part.told, part.again, part.pause = True, now + part.pause, 2 * part.pause
     if part.told:
-        _tell_all()
+        tell_all()
     return True
 
 
-def _tell_all() -> None:
+def tell_all() -> None:
     """Native code gives up, whoever has called it; who has no reason to calls it again."""
     with _lock:
         for stop in _stops:
