@@ -27,7 +27,9 @@ from checker.system.instantiate.assemble import Instantiated, instantiate
 from checker.witness.answer import INTERRUPTED, Answer, Listener, Unsupported, because
 from checker.witness.phrases import count
 from checker.witness.proof import Proof
+from checker.witness.rerun import ReplayMismatch
 from checker.witness.trace import ERRORS
+from checker.witness.unjudged import diagnosed
 from checker.witness.verdict import PropertyVerdict, Report, Word
 
 if TYPE_CHECKING:
@@ -73,6 +75,10 @@ def prove_check(
             made, found = _found(check, options, tuple(methods), budget, listener)
             with telling(_answer(made, found)):
                 report = _report(path, check, made, found, options)
+        except ReplayMismatch as wrong:
+            if isinstance(wrong.__cause__, RunFault):  # a violation, for formulas
+                raise diagnosed(made.system, wrong.__cause__) from None
+            raise
         except KeyboardInterrupt as error:
             spent = time.monotonic() - started
             report = unanswered(path, check, replace(options, engine="symbolic"), spent, error)
@@ -112,7 +118,7 @@ def _found(
             except RunFault as fault:
                 too_small = fault.grows
                 if too_small is None or capacities[too_small] >= largest(too_small):
-                    raise _at_start(fault) from None
+                    raise diagnosed(made.system, fault) from None
             else:
                 known = made, found
                 if clock.left == 0.0 or found.stopped is not None:
@@ -155,11 +161,6 @@ def _proved(
         raise SpecError((Diagnostic("E007", message, hint=hint),)) from None
     found.without_premise = premises_that_never_hold(made.system, found, clock)
     return found
-
-
-def _at_start(fault: RunFault) -> SpecError:
-    """An error before there is any run: in the initial values."""
-    return SpecError((Diagnostic(fault.code, f"in the initial state: {fault.message}"),))
 
 
 def _too_small(made: Instantiated, found: Found) -> str | None:
