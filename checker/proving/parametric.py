@@ -21,18 +21,16 @@ from checker.loading import general, load_check
 from checker.notes import not_promised
 from checker.options import Options, version
 from checker.proving.replayed import Finite, Refuted, numbers_of, refuted, shown
-from checker.proving.sizing import conditions, defaults, thresholds, weakened
+from checker.proving.sizing import conditions, defaults, equal_to, thresholds, weakened
 from checker.running import unanswered
 from checker.system.instantiate.assemble import Instantiated
 from checker.system.instantiate.sizes import require_settable
 from checker.threshold.arithmetic import comparisons, pushed
 from checker.threshold.automaton import (
     And,
-    AtLeast,
     Automaton,
     Condition,
     Decision,
-    Linear,
     Not,
     Outcome,
     Question,
@@ -445,12 +443,3 @@ class _Proving:
             reduce="none",
             proof=proof,
         )
-
-
-def equal_to(numbers: Mapping[str, int]) -> Condition:
-    """That parameters are just these numbers."""
-    parts: list[Condition] = []
-    for name, value in numbers.items():
-        parts.append(AtLeast(Linear(((name, 1),), -value)))
-        parts.append(AtLeast(Linear(((name, -1),), value)))
-    return And(tuple(parts))
