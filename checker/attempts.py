@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker import budgets
-from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.exploration.grown import Carry
 from checker.kernels.image import MIN_LEVEL_BITS
 from checker.kernels.layout import WORD, Layout, lay_out
@@ -30,6 +29,7 @@ from checker.system.evaluate import RunFault
 from checker.system.instantiate.assemble import Instantiated, instantiate
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import DECIDED, Answer, Listener, Restart, Unsupported, because
+from checker.witness.unjudged import diagnosed
 
 if TYPE_CHECKING:
     from checker.exploration.kept import Kept
@@ -94,7 +94,7 @@ def _attempted(
         except RunFault as fault:
             too_small: tuple[str, ...] = () if fault.grows is None else (fault.grows,)
             if not too_small or capacities[too_small[0]] >= largest(too_small[0]):
-                raise _at_start(fault) from None
+                raise diagnosed(made.system, fault) from None
         else:
             answer = with_whole_timeout(answer, options)
             attempts.answered(made, answer)
@@ -138,15 +138,6 @@ def _no_use(
     undecided = {p.name for p in made.system.properties} - set(answer.violations)
     decided = options.limits.until_decided and made.system.properties and not undecided
     return DECIDED if decided else None
-
-
-def _at_start(fault: RunFault) -> SpecError:
-    """An error before there is any run: in the initial values."""
-    span = None
-    if fault.place is not None:
-        at = fault.place
-        span = Span(at.file, at.line, at.column, at.line, at.column + 1)
-    return SpecError((Diagnostic(fault.code, f"in the initial state: {fault.message}", span),))
 
 
 class Attempts:

@@ -72,13 +72,15 @@ class _Part:
     """A part of a block in which budgets are enforced, in the thread ``thread``.
 
     ``late``: not before what was found in time had time to be told; ``raises``: what is done there
-    can be left at any moment; ``told``: it was told to end; ``again``: when that is raised
-    again, after a ``pause``; ``interrupted``: when Ctrl-C is, should it not have ended the part.
+    can be left at any moment; ``spare``: seconds that it has beyond its budget; ``told``: it was
+    told to end; ``again``: when that is raised again, after a ``pause``; ``interrupted``: when
+    Ctrl-C is, should it not have ended the part.
     """
 
     budgets: tuple[Budget, ...]
     late: bool
     raises: bool
+    spare: float = 0.0
     thread: int = field(default_factory=threading.get_ident)
     told: bool = False
     again: float = 0.0
@@ -87,7 +89,7 @@ class _Part:
 
     def _end(self, budget: Budget) -> float | None:
         if budget.until is None or not self.late:
-            return budget.until
+            return None if budget.until is None else budget.until + self.spare
         return budget.until + max(GRACE, budget.until - budget.begun)
 
     @property
@@ -183,12 +185,13 @@ def _budgets() -> tuple[Budget, ...]:
 
 
 @contextmanager
-def pressed(late: bool = False) -> Iterator[None]:
+def pressed(late: bool = False, spare: float = 0.0) -> Iterator[None]:
     """Within the block :class:`Reached` is raised when a budget is used up.
 
-    ``late``: what was found in time is being told; that may take as long as finding it.
+    ``late``: what was found in time is being told; that may take as long as finding it.  ``spare``:
+    seconds more, where what is done has a clock of its own that ends it better, if it is looked at.
     """
-    part = _Part(_budgets(), late, True)
+    part = _Part(_budgets(), late, True, spare)
     why = part.used_up()
     if why is not None:
         raise Reached(why)
@@ -214,7 +217,8 @@ class Apart(Generic[_T]):
         self._work = work
         with _lock:
             _at_work.add(self)
-        threading.Thread(target=self._run, name="apart", daemon=True).start()
+        self._thread = threading.Thread(target=self._run, name="apart", daemon=True)
+        self._thread.start()
 
     def _run(self) -> None:
         try:
@@ -230,6 +234,14 @@ class Apart(Generic[_T]):
     def done(self) -> bool:
         """Whether the work is over."""
         return self._over.is_set()
+
+    def tell(self) -> None:
+        """The work is to be given up, as by Ctrl-C; may have no effect, and be said again then."""
+        raise_in(self._thread.ident or 0, KeyboardInterrupt)
+
+    def wait(self, seconds: float) -> bool:
+        """Whether the work is over in so many ``seconds``."""
+        return self._over.wait(seconds)
 
     def result(self) -> _T:
         """What the work gives, when it is over; raises what it raises."""
@@ -287,7 +299,7 @@ def _answered(part: _Part) -> None:
     was raised for those around it may have been answered within."""
     if part.raises:
         with _lock:
-            _raise_in(part.thread, None)
+            raise_in(part.thread, None)
             for around in _parts:
                 if around.thread == part.thread:
                     around.told, around.interrupted = False, math.inf
@@ -338,7 +350,7 @@ class _Watcher:
                 looks = [look for part in _parts if (look := part.next_look()) is not None]
             wait = max(0.0, min(looks) - time.monotonic()) if looks else None
             if select.select([self._out], [], [], wait)[0] and ENDING & {*os.read(self._out, 512)}:
-                _tell_all()
+                tell_all()
                 _interrupted()
             with _lock:
                 again = [part for part in _parts if not _end(part)]
@@ -350,21 +362,21 @@ def _end(part: _Part) -> bool:
     """Tells a part to end if its budget is used up; gives whether it need not be tried again."""
     now = time.monotonic()
     if now >= part.interrupted:
-        if not _raise_in(part.thread, KeyboardInterrupt):
+        if not raise_in(part.thread, KeyboardInterrupt):
             return False
         part.interrupted, part.pause = now + part.pause, 2 * part.pause
     waiting = part.told and (not part.raises or now < part.again)
     why = None if waiting else part.used_up()
     if why is not None:
-        if part.raises and not _raise_in(part.thread, _reached(why)):
+        if part.raises and not raise_in(part.thread, _reached(why)):
             return False
         part.told, part.again, part.pause = True, now + part.pause, 2 * part.pause
     if part.told:
-        _tell_all()
+        tell_all()
     return True
 
 
-def _tell_all() -> None:
+def tell_all() -> None:
     """Native code gives up, whoever has called it; who has no reason to calls it again."""
     with _lock:
         for stop in _stops:
@@ -385,7 +397,7 @@ def _reached(why: str) -> type[Reached]:
     return type("Reached", (Reached,), {"__init__": lambda self: Reached.__init__(self, why)})
 
 
-def _raise_in(thread: int, kind: type[KeyboardInterrupt] | None) -> bool:
+def raise_in(thread: int, kind: type[KeyboardInterrupt] | None) -> bool:
     """Raises an exception in a thread, or, where ``kind`` is ``None``, does not do so after all.
 
     Gives whether it could: what is raised while an object is being given up would be ignored.

@@ -90,7 +90,7 @@ def _written(
         layout,
         folder,
         options.states_out,
-        map_parts(report.engine, options),
+        map_parts(report.engine, options, folder),
         listener,
         about,
         _frontier(folder),
@@ -112,15 +112,15 @@ def _frontier(folder: RunFolder) -> int | None:
     return found.depth if depth < found.depth else None
 
 
-def map_parts(engine: str, options: Options) -> MapParts:
-    """Where the tables are made: where ``engine`` has found the states."""
+def map_parts(engine: str, options: Options, folder: RunFolder) -> MapParts:
+    """Where the tables are made: where ``engine`` has found the states, which ``folder`` has."""
     if engine == "spark" and options.cluster is not None:
         from checker.engines.spark.masters import is_local
 
         if not is_local(options.cluster.master):
             from checker.engines.spark.table_pieces import OnExecutors
 
-            return OnExecutors(options.cluster)
+            return OnExecutors(options.cluster, folder)
     from checker.exploration.local_pool import mapped
 
     return partial(mapped, processes=options.threads)

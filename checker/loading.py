@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 
+from checker import budgets
 from checker.diagnostics import Diagnostic, SpecError
 from checker.lang import typed
 from checker.lang.world_settings import world_of
@@ -13,7 +15,8 @@ from checker.system.instantiate.sizes import parameters
 
 
 def checks_in(path: str) -> list[str]:
-    """Names of the checks of a file, in order; raises :class:`SpecError`."""
+    """Names of the checks of a file, in order; raises :class:`SpecError`, and
+    :class:`checker.budgets.Reached` where the caller has opened a budget, as :func:`load_check`."""
     return [check.name for check in _module(path).checks]
 
 
@@ -28,7 +31,8 @@ def load_check(path: str, name: str | None, settings: Mapping[str, str]) -> type
         return check
     from checker.lang.load import load_in_world
 
-    return load_in_world(path, check.name, world)
+    with _reading(path):
+        return load_in_world(path, check.name, world)
 
 
 def about_all(path: str, name: str | None, settings: Mapping[str, str]) -> bool:
@@ -76,7 +80,20 @@ def _free(bound: typed.Expr | None, every: tuple[str, ...]) -> typed.Expr | None
 def _module(path: str) -> typed.Module:
     from checker.lang.load import load
 
-    return load(path)
+    with _reading(path):
+        return load(path)
+
+
+@contextmanager
+def _reading(path: str) -> Iterator[None]:
+    """Budgets bind within the block, but a short one is meant for what follows on reading; who is
+    told of one is told of ``path``, too."""
+    try:
+        with budgets.pressed(spare=budgets.GRACE):
+            yield
+    except budgets.Reached as reached:
+        reached.add_note(f"{path} was not read to its end: nothing is known of its checks")
+        raise
 
 
 def _find(path: str, name: str | None) -> typed.Check:

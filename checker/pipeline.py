@@ -60,7 +60,9 @@ def run_check(
     Raises :class:`SpecError` for what the user gave, and
     :class:`checker.witness.replay.ReplayMismatch` where an engine is wrong.
     """
-    return run_loaded(path, load_check(path, name, options.settings), options, listener)
+    with budgets.within(options.limits.timeout, options.limits.memory):
+        check = load_check(path, name, options.settings)
+    return run_loaded(path, check, options, listener)
 
 
 @a_run()

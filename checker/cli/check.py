@@ -95,7 +95,7 @@ def check(
     require_outputs(outputs)
     options = options_of(settings, engine, coverage=coverage)
     options = replace(options, kinds=kinds, audit=audit_reductions, compact=compact)
-    asked = targets(names)
+    asked = targets(names, options.limits.timeout, options.limits.memory)
     options = with_keeping(options, engine, len(asked))
     options = _with_tables(options, states_out, len(asked))
     if not no_explain and (outputs or not quiet):

@@ -98,7 +98,8 @@ def _answered(arguments: Sequence[str] | None) -> int:
         )
         return result if isinstance(result, int) else 0
     except (click.Abort, KeyboardInterrupt) as problem:
-        say.note("interrupted")
+        cause = problem.__cause__ if isinstance(problem, click.Abort) else problem
+        say.note(str(cause or "") or "interrupted")
         say_notes(problem)
         return UNKNOWN
     except (say.Unread, SystemExit):  # click's own answer to a broken pipe is to exit

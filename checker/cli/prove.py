@@ -105,7 +105,7 @@ def prove(
 
     outputs = [output for output in (json_out, trace_out, certificate) if output is not None]
     require_outputs(outputs)
-    asked = targets(names)
+    asked = targets(names, budget)
     options = Options(
         settings=settings_of(settings),
         limits=Limits(max_depth=depth, timeout=budget),
@@ -143,11 +143,12 @@ def _require_sense(
 
 def _about_all(path: str, name: str, options: Options) -> bool:
     """Whether the check is about all sizes; one that can't be asked is said to be so later."""
-    from checker import pipeline
+    from checker import budgets, pipeline
     from checker.diagnostics import SpecError
 
     try:
-        return pipeline.about_all(path, name, options.settings)
+        with budgets.within(options.limits.timeout):
+            return pipeline.about_all(path, name, options.settings)
     except SpecError:
         return False
 

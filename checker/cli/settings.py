@@ -140,14 +140,20 @@ def options_of(
     )
 
 
-def targets(names: Sequence[str]) -> list[tuple[str, str]]:
-    """The checks that ``FILE`` (all of them) and ``FILE::CHECK`` name, in order, each once."""
-    from checker import pipeline
+def targets(
+    names: Sequence[str], seconds: float | None = None, memory: int | None = None
+) -> list[tuple[str, str]]:
+    """The checks that ``FILE`` (all of them) and ``FILE::CHECK`` name, in order, each once.
+
+    ``seconds``, ``memory``: for reading each of the files.
+    """
+    from checker import budgets, pipeline
 
     found: dict[tuple[str, str], None] = {}
     for name in names:
         path, separator, wanted = name.partition("::")
-        checks = pipeline.checks_in(path)
+        with budgets.within(seconds, memory):
+            checks = pipeline.checks_in(path)
         if not checks or (separator and wanted not in checks):
             raise pipeline.no_such_check(path, wanted if separator else None, checks)
         found.update(dict.fromkeys((path, c) for c in ([wanted] if separator else checks)))

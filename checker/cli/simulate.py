@@ -56,7 +56,7 @@ def simulate(
     where something is violated, and 3 otherwise: walks prove nothing. The same seed walks the same
     ways again.
     """
-    from checker import pipeline
+    from checker import budgets, pipeline
     from checker.cli.progress import Meter
     from checker.cli.say import page, require_writable
     from checker.cli.settings import one_target, settings_of
@@ -66,9 +66,10 @@ def simulate(
 
     if trace_out is not None and trace_out != "-":
         require_writable(trace_out)
-    path, check = one_target(name)
     options = pipeline.Options(settings=settings_of(settings), fine_steps=fine_steps)
-    opened = pipeline.open_check(path, check, options)
+    with budgets.within(timeout), budgets.pressed():
+        path, check = one_target(name)
+        opened = pipeline.open_check(path, check, options)
     drawn = random.SystemRandom().randrange(LARGEST_SEED) if seed is None else seed
     plan = walking.Plan(drawn, runs, steps, timeout, only)
     _require(opened, only)

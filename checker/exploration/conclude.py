@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import NoReturn
 
@@ -9,18 +10,22 @@ from checker import budgets
 from checker.exploration.compact import omission, said
 from checker.exploration.concrete import Concrete
 from checker.exploration.explored import Cyclic, Explored
+from checker.exploration.findings import Best
 from checker.exploration.liveness import Verdicts, bad_for, decide
 from checker.exploration.spared import reduced
 from checker.exploration.states import Lost
 from checker.properties.steady import steady
 from checker.system import interpreter
+from checker.system.evaluate import RunFault
+from checker.system.interpreter import State
+from checker.system.ir import TransitionSystem
 from checker.witness.answer import Answer, Path, because, without_run
 
 
 def conclude(engine: str, search: Explored) -> Answer:
     """The answer of ``engine``.  Raises ``RunFault`` where a property can't be evaluated."""
     if search.lost is not None:
-        _raise_lost(search, search.lost[1])
+        _raise_lost(search, search.lost[1], search.lost)
     plan = search.kernel.image.reductions
     if plan.acyclic and search.found.cyclic:
         raise Cyclic
@@ -113,9 +118,28 @@ def _made(concrete: Concrete, name: str, path: Path) -> Path:
     return replace(found, values=bad_for(concrete.system, prop, found.states[-1]))
 
 
-def _raise_lost(search: Explored, words: tuple[int, ...]) -> NoReturn:
-    """Lets the interpreter say what is wrong with a property in a state."""
-    system, state = search.system, search.kernel.image.layout.unpack(words)
+def _raise_lost(search: Explored, words: tuple[int, ...], best: Best | None = None) -> NoReturn:
+    """Lets the interpreter say what is wrong with a property in a state, and how runs come there
+    (``best``: where it is a state of the last level that was looked at)."""
+    try:
+        _evaluate_all(search.system, search.kernel.image.layout.unpack(words))
+    except RunFault as fault:
+        fault.states = ()
+        if best is not None and not search.kernel.image.compact:
+            with suppress(KeyboardInterrupt), budgets.pressed(late=True):
+                fault.states = _run_to(search, best).states
+        raise
+    raise AssertionError("a property had an error of the run in native code only")
+
+
+def _run_to(search: Explored, best: Best) -> Path:
+    """A run of the system to a state of the last level that was looked at."""
+    path, kernel = search.path_to(search.found.depth, best), search.kernel
+    return Concrete(search.system, kernel).path(path) if kernel.image.reductions.used else path
+
+
+def _evaluate_all(system: TransitionSystem, state: State) -> None:
+    """Everything that is asked of a state; raises ``RunFault``."""
     for justice in system.justice:
         interpreter.holds(system, justice.holds, state)
     for prop in system.properties:
@@ -125,4 +149,3 @@ def _raise_lost(search: Explored, words: tuple[int, ...]) -> NoReturn:
             names = dict(zip((p.name for p in prop.params), values, strict=True))
             for proposition in prop.propositions:
                 interpreter.holds(system, proposition, state, names)
-    raise AssertionError("a property had an error of the run in native code only")

@@ -18,9 +18,11 @@ def answered(
     A check ``for all n, T, …`` is proved, unless the settings of ``options`` give it sizes.
     Raises what :func:`checker.pipeline.run_check` does.
     """
-    from checker import pipeline
+    from checker import budgets, pipeline
 
-    if not pipeline.about_all(path, name, options.settings):
+    with budgets.within(options.limits.timeout, options.limits.memory):
+        about_all = pipeline.about_all(path, name, options.settings)
+    if not about_all:
         return pipeline.run_check(path, name, options, listener)
     return for_every_size(path, name, options, listener)
 

@@ -20,14 +20,16 @@ from checker.loading import load_check
 from checker.notes import idle, not_promised, notes
 from checker.options import Options, version
 from checker.provenance import header_of
-from checker.running import unanswered
+from checker.running import telling, unanswered
 from checker.scout import larger, largest, scouted
 from checker.system.evaluate import RunFault
 from checker.system.instantiate.assemble import Instantiated, instantiate
-from checker.witness.answer import INTERRUPTED, Answer, Listener, Unsupported
+from checker.witness.answer import INTERRUPTED, Answer, Listener, Unsupported, because
 from checker.witness.phrases import count
 from checker.witness.proof import Proof
+from checker.witness.rerun import ReplayMismatch
 from checker.witness.trace import ERRORS
+from checker.witness.unjudged import diagnosed
 from checker.witness.verdict import PropertyVerdict, Report, Word
 
 if TYPE_CHECKING:
@@ -65,15 +67,22 @@ def prove_check(
     user gave, and :class:`checker.engines.symbolic.certificate.WrongCertificate` and
     :class:`checker.witness.replay.ReplayMismatch` where the tool is wrong.
     """
-    check, started = load_check(path, name, options.settings).with_lemmas(), time.monotonic()
+    with budgets.within(budget):
+        check = load_check(path, name, options.settings).with_lemmas()
+    started = time.monotonic()
     with budgets.within(budget):
         try:
-            with budgets.pressed(late=True):  # what asks z3 has a clock of its own
-                made, found = _found(check, options, tuple(methods), budget, listener)
+            made, found = _found(check, options, tuple(methods), budget, listener)
+            with telling(_answer(made, found)):
                 report = _report(path, check, made, found, options)
+        except ReplayMismatch as wrong:
+            if isinstance(wrong.__cause__, RunFault):  # a violation, for formulas
+                raise diagnosed(made.system, wrong.__cause__) from None
+            raise
         except KeyboardInterrupt as error:
             spent = time.monotonic() - started
-            return unanswered(path, check, replace(options, engine="symbolic"), spent, error)
+            report = unanswered(path, check, replace(options, engine="symbolic"), spent, error)
+            return report if certificate is None else _unwritten(report, certificate)
     if certificate is not None:
         report = _written(report, made, found, certificate)
     return report
@@ -92,36 +101,46 @@ def _found(
     """What can be proved of the smallest system whose guessed capacities are large enough.
 
     Where only such a capacity is what induction fails at, a larger one is tried: what it holds may
-    be bounded by what is proved of its parts.
+    be bounded by what is proved of its parts.  Raises ``KeyboardInterrupt`` where nothing is known.
     """
     from checker.engines.symbolic.asking import Clock
 
     clock = Clock(budget)
-    made = scouted(lambda capacities: _made(check, options, capacities))
-    while True:
-        capacities = dict(made.capacities)
-        try:
-            found = _proved(made, clock, methods, options, listener)
-        except RunFault as fault:
-            too_small = fault.grows
-            if too_small is None or capacities[too_small] >= largest(too_small):
-                raise _at_start(fault) from None
-        else:
-            too_small = _too_small(made, found)
-            out_of_time = clock.left is not None and clock.left <= 0.0
-            if too_small is None or out_of_time or found.stopped is not None:
-                return made, found
-            if capacities[too_small] >= largest(too_small):
-                return made, found
-        capacities[too_small] = larger(capacities[too_small])
-        made = _made(check, options, capacities)
+    known: tuple[Instantiated, Found] | None = None
+    try:
+        with budgets.pressed():
+            made = scouted(lambda capacities: _made(check, options, capacities))
+        while True:
+            capacities = dict(made.capacities)
+            try:
+                found = _proved(made, clock, methods, options, listener)
+            except RunFault as fault:
+                too_small = fault.grows
+                if too_small is None or capacities[too_small] >= largest(too_small):
+                    raise diagnosed(made.system, fault) from None
+            else:
+                known = made, found
+                if clock.left == 0.0 or found.stopped is not None:
+                    return known
+                with budgets.pressed():
+                    too_small = _too_small(made, found)
+                if too_small is None or capacities[too_small] >= largest(too_small):
+                    return known
+            capacities[too_small] = larger(capacities[too_small])
+            made = _made(check, options, capacities)
+    except KeyboardInterrupt as error:
+        if known is None:
+            raise
+        known[1].stopped = because(error)
+        return known
 
 
 def _made(check: typed.Check, options: Options, capacities: Mapping[str, int]) -> Instantiated:
     from checker.properties import ask
 
     fine = options.fine_steps
-    return instantiate(check, options.settings, ask, capacities=capacities, fine=fine)
+    with budgets.pressed():
+        return instantiate(check, options.settings, ask, capacities=capacities, fine=fine)
 
 
 def _proved(
@@ -142,11 +161,6 @@ def _proved(
         raise SpecError((Diagnostic("E007", message, hint=hint),)) from None
     found.without_premise = premises_that_never_hold(made.system, found, clock)
     return found
-
-
-def _at_start(fault: RunFault) -> SpecError:
-    """An error before there is any run: in the initial values."""
-    return SpecError((Diagnostic(fault.code, f"in the initial state: {fault.message}"),))
 
 
 def _too_small(made: Instantiated, found: Found) -> str | None:
@@ -329,10 +343,15 @@ def _written(report: Report, made: Instantiated, found: Found, file: str) -> Rep
     from checker.engines.symbolic.certificate import smt2
 
     if not found.certificate:
-        return replace(report, failed=(f"nothing is proved, so nothing is written to {file}",))
+        return _unwritten(report, file)
     try:
         File(file).write_text(smt2(made.system, found.certificate), encoding="utf-8")
     except OSError as problem:
         why = problem.strerror or str(problem)
         return replace(report, failed=(f"the certificate can't be written to {file}: {why}",))
     return report
+
+
+def _unwritten(report: Report, file: str) -> Report:
+    """``report`` where there is nothing to write to ``file``."""
+    return replace(report, failed=(f"nothing is proved, so nothing is written to {file}",))

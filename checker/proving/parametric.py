@@ -21,18 +21,16 @@ from checker.loading import general, load_check
 from checker.notes import not_promised
 from checker.options import Options, version
 from checker.proving.replayed import Finite, Refuted, numbers_of, refuted, shown
-from checker.proving.sizing import conditions, defaults, thresholds, weakened
+from checker.proving.sizing import conditions, defaults, equal_to, thresholds, weakened
 from checker.running import unanswered
 from checker.system.instantiate.assemble import Instantiated
 from checker.system.instantiate.sizes import require_settable
 from checker.threshold.arithmetic import comparisons, pushed
 from checker.threshold.automaton import (
     And,
-    AtLeast,
     Automaton,
     Condition,
     Decision,
-    Linear,
     Not,
     Outcome,
     Question,
@@ -85,19 +83,23 @@ def prove_every(
 
     Raises :class:`SpecError` for what the user gave, and for what is outside the fragment.
     """
-    written, started = load_check(path, name, options.settings), time.monotonic()
-    with budgets.within(options.limits.timeout, options.limits.memory):
+    limits = options.limits
+    with budgets.within(limits.timeout, limits.memory):
+        written = load_check(path, name, options.settings)
+    started = time.monotonic()
+    with budgets.within(limits.timeout, limits.memory):
         try:
-            with budgets.pressed():
-                proving = _Proving.begun(path, written, options, listener)
+            with budgets.pressed(late=True):
+                with budgets.pressed():
+                    proving = _Proving.begun(path, written, options, listener)
+                proving.ask()
+                if tight and not proving.stopped:
+                    proving.weaken()
+                if synthesize and not proving.stopped:
+                    proving.propose()
+                return proving.report()
         except KeyboardInterrupt as error:
             return unanswered(path, written, options, time.monotonic() - started, error)
-        proving.ask()
-        if tight and not proving.stopped:
-            proving.weaken()
-        if synthesize and not proving.stopped:
-            proving.propose()
-        return proving.report()
 
 
 def automaton_of(
@@ -388,16 +390,18 @@ class _Proving:
 
     def _stopping(self, found: Iterator[_T]) -> Iterator[_T]:
         """``found``, as long as there is time and nobody interrupts."""
-        try:
-            for one in found:
-                yield one
-                if self._left() <= 0.0:
-                    self.stopped = self.options.limits.no_more_time
-                    return
-                assert self.counting is not None
-                self.counting.asking.seconds = self._query()
-        except KeyboardInterrupt as error:
-            self.stopped = because(error)
+        while True:
+            assert self.counting is not None
+            self.counting.asking.seconds = self._query()
+            try:
+                with budgets.pressed():
+                    one = next(found, None)
+            except KeyboardInterrupt as error:
+                self.stopped = because(error)
+                return
+            if one is None:
+                return
+            yield one
 
     def report(self) -> Report:
         """Everything."""
@@ -437,12 +441,3 @@ class _Proving:
             reduce="none",
             proof=proof,
         )
-
-
-def equal_to(numbers: Mapping[str, int]) -> Condition:
-    """That parameters are just these numbers."""
-    parts: list[Condition] = []
-    for name, value in numbers.items():
-        parts.append(AtLeast(Linear(((name, 1),), -value)))
-        parts.append(AtLeast(Linear(((name, -1),), value)))
-    return And(tuple(parts))

@@ -5,14 +5,23 @@ What z3 says fails is followed before it is said to fail, as everywhere else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.lang import typed
 from checker.proving.replayed import Refuted, numbers_of, shown
 from checker.threshold.arithmetic import names
-from checker.threshold.automaton import Automaton, Condition, Question, Quotient, Run
+from checker.threshold.automaton import (
+    And,
+    AtLeast,
+    Automaton,
+    Condition,
+    Linear,
+    Question,
+    Quotient,
+    Run,
+)
 from checker.threshold.wording import Words
 from checker.witness.proof import Weakened
 
@@ -121,3 +130,12 @@ def _written(threshold: Quotient, words: Words) -> str:
     if threshold.divisor == 1:
         return whole
     return f"({whole}) div {threshold.divisor}"
+
+
+def equal_to(numbers: Mapping[str, int]) -> Condition:
+    """That parameters are just these numbers."""
+    parts: list[Condition] = []
+    for name, value in numbers.items():
+        parts.append(AtLeast(Linear(((name, 1),), -value)))
+        parts.append(AtLeast(Linear(((name, -1),), value)))
+    return And(tuple(parts))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from checker import pipeline
+from checker import budgets, pipeline
 from checker.diagnostics import SpecError
 from checker.lang import typed
 from checker.lang.check_stack import layers_of, stands_for
@@ -86,7 +86,7 @@ def plan(path: str, name: str | None, grid: Grid, options: Options) -> Plan:
     ``options.settings`` hold for all cells, ``options.limits`` for each.  Raises
     :class:`SpecError` for what no cell can be meant to have: an unknown parameter or kind of link.
     """
-    base = pipeline.load_check(path, name, options.settings)
+    base = _loaded(path, name, options, options.settings)
     _require_known(base, grid, options)
     worlds = _worlds(path, base, grid, options)
     cells, tasks = [], []
@@ -98,6 +98,14 @@ def plan(path: str, name: str | None, grid: Grid, options: Options) -> Plan:
         if check is not None:
             tasks.append(Task(number, path, check, replace(options, settings=settings)))
     return Plan(path, base, options, grid, tuple(cells), tuple(tasks), tuple(_idle(base, grid)))
+
+
+def _loaded(
+    path: str, name: str | None, options: Options, settings: Mapping[str, str]
+) -> typed.Check:
+    """The check in the world of ``settings``, read within the limits of one cell."""
+    with budgets.within(options.limits.timeout, options.limits.memory):
+        return pipeline.load_check(path, name, settings)
 
 
 def _require_known(check: typed.Check, grid: Grid, options: Options) -> None:
@@ -130,7 +138,7 @@ def _worlds(
         if key in worlds:
             continue
         try:
-            worlds[key] = pipeline.load_check(path, check.name, settings)
+            worlds[key] = _loaded(path, check.name, options, settings)
         except SpecError as problem:
             if any(d.code in NEVER_MEANT for d in problem.diagnostics):
                 raise

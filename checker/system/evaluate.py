@@ -27,7 +27,11 @@ from checker.system.types import (
 
 
 class RunFault(Exception):
-    """An error of the run: ``code`` is a diagnostic's code, ``grows`` a capacity to enlarge."""
+    """An error of the run: ``code`` is a diagnostic's code, ``grows`` a capacity to enlarge.
+
+    ``states``: of a run to the state in which a property can't be evaluated; empty where only the
+    state is known, ``None`` where there is no run yet.
+    """
 
     def __init__(
         self, code: str, message: str, place: Place | None = None, grows: str | None = None
@@ -37,6 +41,7 @@ class RunFault(Exception):
         self.message = message
         self.place = place
         self.grows = grows
+        self.states: tuple[tuple[Value, ...], ...] | None = None
 
 
 class Scope:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from checker.system import interpreter
@@ -67,10 +68,19 @@ def rerun(system: TransitionSystem, path: Path, prop: Property | None) -> Run:
     fault = _failing(system, last) if path.then_fault else None
     ends = fault is None and _is_end(system, last)
     if prop is not None:
-        _require_violation(system, prop, last)
+        _require_violation(system, prop, path.states)
     elif fault is None:
         raise ReplayMismatch("the run ends with neither a violation nor an error")
     return Run(tuple(moments), ends, fault)
+
+
+def run_through(system: TransitionSystem, states: Sequence[State]) -> Run:
+    """The run along ``states``, of which nothing is required but that its steps are the system's;
+    it need not begin where runs do."""
+    moments = [Moment(states[0], None, ())]
+    for number, state in enumerate(states[1:], start=1):
+        moments.append(_step(system, moments[-1].state, state, number))
+    return Run(tuple(moments), ends=False)
 
 
 def _for_ever(
@@ -147,10 +157,13 @@ def _is_end(system: TransitionSystem, state: State) -> bool:
         return False
 
 
-def _require_violation(system: TransitionSystem, prop: Property, last: State) -> None:
+def _require_violation(
+    system: TransitionSystem, prop: Property, states: tuple[State, ...]
+) -> None:
     try:
-        bad = interpreter.holds(system, prop.bad, last)
+        bad = interpreter.holds(system, prop.bad, states[-1])
     except RunFault as fault:
+        fault.states = states
         raise ReplayMismatch(f"{prop.name} can't be evaluated: {fault.message}") from fault
     if not bad:
         raise ReplayMismatch(f"the last state does not violate {prop.name}")

@@ -10,7 +10,7 @@ from functools import cache
 from checker.diagnostics import SpecError
 from checker.engines.symbolic.thresholds import Counting
 from checker.pipeline import Options, run_check
-from checker.proving.parametric import equal_to
+from checker.proving.sizing import equal_to
 from checker.threshold.arithmetic import holds
 from checker.threshold.automaton import And, Automaton, Outcome, Question
 from checker.witness.answer import Limits

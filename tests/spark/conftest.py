@@ -11,7 +11,14 @@ from checker.engines.spark import head
 from checker.engines.spark.holding import holding
 
 HERE = Path(__file__).parent
-WITHOUT_JAVA = {"test_barrier", "test_folder", "test_mesh", "test_pulse", "test_shuffle"}
+WITHOUT_JAVA = {
+    "test_barrier",
+    "test_folder",
+    "test_long_handlers",
+    "test_mesh",
+    "test_pulse",
+    "test_shuffle",
+}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

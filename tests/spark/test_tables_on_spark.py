@@ -16,15 +16,20 @@ from checker import exports
 from checker.cli.main import main
 from checker.engines.spark import masters
 from checker.engines.spark.cluster import Cluster
+from checker.engines.spark.pulse import SILENCE_KEY
 from checker.engines.spark.session import Session, open_session
 from checker.engines.spark.table_pieces import OnExecutors
 from checker.exploration import tables
+from checker.exploration.place import Place
+from checker.exploration.run_folder import RunFolder
 from checker.exploration.tables import prepare, write_tables
 from checker.kernels.layout import lay_out
 from checker.options import Options
 from checker.resources import specs
 from tests.exploration.test_tables import of_library
 from tests.exploration.walked import stored
+from tests.spark.cluster import eventually
+from tests.spark.stopping import is_there, stop_once, stopped
 
 CLUSTER = Cluster("local[2]", {"spark.sql.shuffle.partitions": "2"})
 SPEC = str(specs() / "links" / "alternating_bit.bcast")
@@ -120,7 +125,7 @@ def test_executors_write_the_same_tables(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(tables, "LEAST", 20)
     system, found, _ = of_library("links/alternating_bit.bcast", "lossy_fifo")
     run = stored(tmp_path / "run", lay_out(system), found, shards=2)
-    for name, where in (("here", map), ("there", OnExecutors(CLUSTER))):
+    for name, where in (("here", map), ("there", OnExecutors(CLUSTER, run))):
         prepare(str(tmp_path / name))
         write_tables(system, lay_out(system), run, str(tmp_path / name), where)
     for table in ("states", "transitions", "depths"):
@@ -143,10 +148,26 @@ def test_what_fails_on_an_executor_is_one_line(tmp_path: Path) -> None:
     part = run.parts()[3][0]
     Path(run.place.path(part.name)).write_bytes(b"nonsense" * 9)
     prepare(str(tmp_path / "out"))
+    where = OnExecutors(CLUSTER, run)
     with pytest.raises(OSError, match="is not what was written there") as failed:
-        write_tables(system, lay_out(system), run, str(tmp_path / "out"), OnExecutors(CLUSTER))
+        write_tables(system, lay_out(system), run, str(tmp_path / "out"), where)
     assert "\n" not in str(failed.value)
     assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_piece_whose_executor_hangs_is_made_by_another(tmp_path: Path) -> None:
+    system, found, _ = of_library("links/alternating_bit.bcast", "lossy_fifo")
+    run = stored(tmp_path / "run", lay_out(system), found)
+    place, pieces = Place(str(tmp_path / "run")), list(range(3))
+
+    def stopping(piece: int) -> int:
+        if piece == 1:
+            stop_once(place)
+        return piece * piece
+
+    cluster = Cluster(CLUSTER.master, {**CLUSTER.conf, SILENCE_KEY: "4"})
+    assert sorted(OnExecutors(cluster, run)(stopping, pieces)) == [0, 1, 4]
+    eventually(lambda: not is_there(stopped(place)), "what was given up goes on")
 
 
 def test_tables_are_made_where_the_states_were_found() -> None:
@@ -157,5 +178,5 @@ def test_tables_are_made_where_the_states_were_found() -> None:
         ("spark", Cluster("local[2]"), False),
         ("spark", Cluster("spark://host:7077"), True),
     ]:
-        where = exports.map_parts(engine, Options(cluster=cluster))
+        where = exports.map_parts(engine, Options(cluster=cluster), RunFolder("nowhere", 1))
         assert isinstance(where, OnExecutors) == there

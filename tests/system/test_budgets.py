@@ -7,93 +7,33 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from checker import budgets
-from checker.options import Options
-from checker.pipeline import run_check
-from checker.witness.answer import INTERRUPTED, Limits
-from checker.witness.verdict import Report
-
-SOON = 20.0
-"""Seconds in which something ends whose time is one second."""
+from checker.witness.answer import INTERRUPTED
+from tests.system.limited import (
+    AGAIN,
+    MANY_STARTS,
+    MANY_STEPS,
+    SHORT,
+    SLOW,
+    asked,
+    for_ever,
+    for_long,
+    greedy,
+    interrupting,
+    soon,
+)
 
 Patch = pytest.MonkeyPatch
 
+pytestmark = AGAIN
+
 HERE = ["native", "reference"]
-
-LONG_HANDLER = """\
-protocol P {
-  state x : 0..1000000000 = 0
-  upon condition true {
-    while some v in (0..1) when x < 1000000000 { x := x + 1 }
-  }
-  property q "always" : always true
-}
-check c of P { n = 1  prove q }
-"""
-
-MANY_STARTS = """\
-protocol P {
-  state x : set<0..30> = {}
-  init choose x
-  upon condition true { x := {} }
-  property q "always" : always true
-}
-check c of P { n = 4  prove q }
-"""
-
-LONG_GUARD = """\
-protocol P {
-  state x : 0..3 = 0
-  upon condition x < 3 and exists s in subsets((0..60)): 99 in s { x := x + 1 }
-  property q "always" : always true
-}
-check c of P { n = 1  prove q }
-"""
-
-LONG_PROPERTY = """\
-protocol P {
-  state x : 0..3 = 0
-  upon condition x < 3 { x := x + 1 }
-  property q "always" : always forall p in Proc: not (exists s in subsets((0..60)): p.x + 90 in s)
-}
-check c of P { n = 1  prove q }
-"""
-
-MANY_STEPS = """\
-protocol P {
-  state x : set<0..30> = {}
-  upon condition true {
-    choose v in subsets((0..30))
-    x := v
-  }
-  property q "always" : always true
-}
-check c of P { n = 1  prove q }
-"""
-
-SLOW = {
-    "handler": LONG_HANDLER,
-    "initial states": MANY_STARTS,
-    "guard": LONG_GUARD,
-    "property": LONG_PROPERTY,
-}
-
-SHORT = """\
-protocol P {
-  state x : 0..3 = 0
-  upon condition x < 3 { x := x + 1 }
-  property low "low" : always forall p in Proc: p.x < 2
-  property q "always" : always true
-}
-check c of P { n = 2  expect low violated  prove q }
-"""
+FINE = [False, True]
 
 PHASES = {
     "scouting": "checker.attempts.scouted",
@@ -110,57 +50,26 @@ def impatient(monkeypatch: Patch) -> None:
     monkeypatch.setattr(budgets, "GRACE", 2.0)
 
 
-def asked(spec: str, folder: Path, engine: str = "native", **limits: Any) -> Report:
-    path = folder / "p.bcast"
-    path.write_text(spec)
-    options = Options(engine=engine, threads=1, limits=Limits(**limits), explain=1.0)
-    return run_check(str(path), "c", options)
+BY_STEPS = pytest.mark.parametrize("fine", FINE, ids=["steps", "fine steps"])
 
 
-@contextmanager
-def soon() -> Iterator[None]:
-    started = time.monotonic()
-    yield
-    assert time.monotonic() - started < SOON
-
-
-@contextmanager
-def interrupting(after: float = 1.0) -> Iterator[None]:
-    """Somebody presses Ctrl-C."""
-    timer = threading.Timer(after, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-
-
-def for_ever(*_: Any, **__: Any) -> Any:
-    while True:
-        sum(range(100))
-
-
-def for_long(*_: Any, **__: Any) -> Any:
-    """What can't be ended, as a compiler, ends some time."""
-    time.sleep(3.0)
-    raise RuntimeError("nobody waits for this")
-
-
+@BY_STEPS
 @pytest.mark.parametrize("phase", SLOW)
 @pytest.mark.parametrize("engine", HERE)
-def test_time(engine: str, phase: str, tmp_path: Path) -> None:
+def test_time(engine: str, phase: str, fine: bool, tmp_path: Path) -> None:
     with soon():
-        report = asked(SLOW[phase], tmp_path, engine, timeout=1.0)
+        report = asked(SLOW[phase], tmp_path, engine, fine=fine, timeout=1.0)
     assert report.exit_code == 3
     assert report.stopped == "the time limit of 1 s was reached"
     assert [v.property for v in report.verdicts] == ["q"]
 
 
+@BY_STEPS
 @pytest.mark.parametrize("phase", SLOW)
 @pytest.mark.parametrize("engine", HERE)
-def test_interruption(engine: str, phase: str, tmp_path: Path) -> None:
+def test_interruption(engine: str, phase: str, fine: bool, tmp_path: Path) -> None:
     with soon(), interrupting():
-        report = asked(SLOW[phase], tmp_path, engine)
+        report = asked(SLOW[phase], tmp_path, engine, fine=fine)
     assert report.exit_code == 3
     assert report.stopped == INTERRUPTED
     assert report.interrupted
@@ -195,10 +104,11 @@ def test_states(spec: str, tmp_path: Path) -> None:
     assert report.distinct_states == 1000
 
 
+@BY_STEPS
 @pytest.mark.parametrize("spec", [MANY_STARTS, MANY_STEPS], ids=["starts", "steps"])
-def test_memory(spec: str, tmp_path: Path) -> None:
+def test_memory(spec: str, fine: bool, tmp_path: Path) -> None:
     with soon():
-        report = asked(spec, tmp_path, memory=8 << 20)
+        report = asked(spec, tmp_path, fine=fine, memory=8 << 20)
     assert report.stopped is not None
     assert "the memory limit of 8,388,608 bytes" in report.stopped
 
@@ -206,12 +116,6 @@ def test_memory(spec: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("engine", HERE)
 def test_memory_before_the_search(engine: str, tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr(budgets, "BESIDE", 16 << 20)
-
-    def greedy(*_: Any) -> Any:
-        kept: list[bytes] = []
-        while True:
-            kept.append(b"x" * (1 << 20))
-            time.sleep(0.005)
 
     monkeypatch.setattr("checker.attempts.scouted", greedy)
     with soon():

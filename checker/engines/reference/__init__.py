@@ -100,7 +100,11 @@ class _Search:
         for state in self.level:
             if with_ends and _is_end(self.system, state):
                 self.ends += 1
-            self.inspect(state)
+            try:
+                self.inspect(state)
+            except RunFault as fault:
+                fault.states = self.path_to(state).states
+                raise
         self.judged += len(self.level)
         self.looked = self.depth
 
@@ -170,6 +174,9 @@ def _with_liveness(search: _Search, answer: Answer) -> Answer:
                     if counterexample(graph, premise, check) is None:
                         unmet.add(prop.name)
             fair = some_fair_run(graph) if answer.exhaustive else None
+    except RunFault as fault:
+        fault.states = ()
+        raise
     except KeyboardInterrupt as error:
         reason = because(error)
         undecided = {p.name: reason for p in asked if p.name not in violations}

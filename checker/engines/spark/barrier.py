@@ -25,6 +25,7 @@ from typing import Any
 from checker.engines.spark.course import Counted, Course
 from checker.engines.spark.job import ANSWER, PROGRESS, STOP, Effort, Job, Outcome, rows_of
 from checker.engines.spark.mesh import Address, Mesh
+from checker.engines.spark.pulse import told_to_end
 from checker.engines.spark.session import Session
 from checker.engines.spark.slots import enough
 from checker.exploration.backwards import compiled
@@ -143,7 +144,8 @@ class Task:
             self._look()
             if self._trouble is None:
                 try:
-                    begin = shard.expand(begin, end, SLICE)
+                    with self.job.bound():
+                        begin = shard.expand(begin, end, SLICE)
                 except OutOfMemory as error:
                     self._trouble = self.job.no_room(error)
             over = begin == end or self._trouble is not None
@@ -161,9 +163,11 @@ class Task:
             return
         if self.job.is_late():
             self._trouble = self._trouble or self.job.limits.no_more_time
+        if told_to_end():
+            self._trouble = self._trouble or INTERRUPTED
         if self.index == 0:
             self._said_at = now
-            if (self.job.folder.heard(STOP) or {}).get("stop"):
+            if (self.job.folder.heard(STOP) or {}).get(STOP):
                 self._trouble = self._trouble or INTERRUPTED
             self._say()
 

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
+from checker import budgets
 from checker.diagnostics import Diagnostic, SpecError
 from checker.engines.spark import barrier, shuffle
 from checker.engines.spark.cluster import Cluster, Exchange
@@ -160,7 +161,7 @@ class Run:
         self._remark(
             f"on {shown(self.cluster.master)}, {job.shards} shards, {exchange.value}: {why}"
         )
-        self.folder.say(STOP, {"stop": False})
+        self.folder.say(STOP, {STOP: False})
         failures, reached = 0, -1
         with Watch(self.folder, self.listener, self.started):
             while True:
@@ -266,7 +267,8 @@ class Run:
             try:
                 outcome = made.result()
             except KeyboardInterrupt:
-                self.folder.say(STOP, {"stop": True})
+                self.folder.say(STOP, {STOP: True})
+                budgets.tell_all()  # the first levels may be made here
                 try:
                     outcome = made.result(STOPPING)
                 except BaseException:

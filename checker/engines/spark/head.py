@@ -70,7 +70,8 @@ class Head:
         begin, end = shard.store.range_of(shard.crew, depth)
         stop = self.why_stop()
         while begin < end and stop is None:
-            begin = shard.expand(begin, end, SLICE)
+            with self.job.bound(until - time.monotonic()):
+                begin = shard.expand(begin, end, SLICE)
             for _, rows in shard.outgoing(1 if begin == end else shard.cap):
                 shard.take(rows)
             if time.monotonic() > until:

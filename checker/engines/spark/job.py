@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import hmac
+import math
 import pickle
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from checker import budgets
 from checker.engines.spark.pulse import SILENCE, Beat
 from checker.exploration.findings import Best, Findings
 from checker.exploration.run_folder import Part, RunFolder
@@ -50,7 +54,7 @@ class Job:
     @property
     def beat(self) -> Beat:
         """How its tasks are heard from."""
-        return Beat.within(self.folder, self.silence)
+        return Beat.within(self.folder, self.silence, end=STOP)
 
     @property
     def key(self) -> bytes:
@@ -80,6 +84,17 @@ class Job:
         return part.shard * self.shards < (shard + 1) * part.shards and (
             shard * part.shards < (part.shard + 1) * self.shards
         )
+
+    @contextmanager
+    def bound(self, seconds: float = math.inf) -> Iterator[None]:
+        """Within the block native code gives up where the time limit is reached, or so many
+        ``seconds`` are over: it may be long within one state."""
+        left = seconds if self.deadline is None else min(seconds, self.deadline - time.time())
+        if left == math.inf:
+            yield
+            return
+        with budgets.within(left), budgets.polled():
+            yield
 
     def is_late(self) -> bool:
         """Whether the time limit is reached."""

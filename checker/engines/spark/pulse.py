@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from checker import budgets
 from checker.exploration.run_folder import RunFolder
 
 SILENCE = 20.0
@@ -29,6 +30,8 @@ BEATS = 4
 """In the time after which a task is given up."""
 START = 40.0
 """Seconds more that a task has until its first beat: its Python may have to be started."""
+HEED = 2.0
+"""Seconds, at most, between two looks whether the run is to end."""
 ECHO = "echo"
 """A message of the driver to itself."""
 
@@ -44,16 +47,20 @@ class Overdue(Exception):
 @dataclass(frozen=True)
 class Beat:
     """What a task is given; can be pickled.  ``every``: seconds between beats; ``group``: of tasks
-    that are counted together."""
+    that are counted together; ``end``: the message of the driver by which they are told to end
+    (:func:`told_to_end`), where they heed one."""
 
     folder: RunFolder
     every: float
     group: str = "beat"
+    end: str | None = None
 
     @classmethod
-    def within(cls, folder: RunFolder, silence: float, group: str = "beat") -> Beat:
+    def within(
+        cls, folder: RunFolder, silence: float, group: str = "beat", end: str | None = None
+    ) -> Beat:
         """Often enough for a task that is given up after ``silence`` seconds."""
-        return cls(folder, silence / BEATS, group)
+        return cls(folder, silence / BEATS, group, end)
 
     def name(self, task: int) -> str:
         """Of the message of a task; none of another attempt has it."""
@@ -63,6 +70,7 @@ class Beat:
     def of(self, task: int, turn: int = 0) -> Iterator[None]:
         """A block in which this process is heard from as number ``task``, for the time number
         ``turn``, and after which nobody waits for it."""
+        _told.clear()
         over = threading.Event()
         thread = threading.Thread(target=self._beat, args=(task, turn, over), daemon=True)
         thread.start()
@@ -75,16 +83,34 @@ class Beat:
     def _beat(self, task: int, turn: int, over: threading.Event) -> None:
         said = {"turn": turn, "pid": os.getpid(), "host": socket.gethostname(), "over": False}
         said["start"] = secrets.token_hex(4)  # one that begins again says something new
-        count, seen = 0, False
+        count, seen, due = 0, False, time.monotonic()
         while not over.is_set():
-            mine = self.folder.is_mine
-            if mine is False or (seen and mine is None):  # it is another's, or deleted
-                os._exit(1)
-            seen = mine is True
-            self.folder.say(self.name(task), {**said, "count": count})
-            count += 1
-            over.wait(self.every)
+            if time.monotonic() >= due:
+                mine = self.folder.is_mine
+                if mine is False or (seen and mine is None):  # it is another's, or deleted
+                    os._exit(1)
+                seen = mine is True
+                self.folder.say(self.name(task), {**said, "count": count})
+                count += 1
+                due = time.monotonic() + self.every
+            self._heed()
+            over.wait(max(0.0, min(HEED, due - time.monotonic())))
         self.folder.say(self.name(task), {**said, "count": count, "over": True})
+
+
+    def _heed(self) -> None:
+        """Where the run is to end, native code gives up, which may be long within one state."""
+        if self.end is not None and (self.folder.heard(self.end) or {}).get(self.end):
+            _told.set()
+            budgets.tell_all()
+
+
+_told = threading.Event()
+
+
+def told_to_end() -> bool:
+    """Whether the task of this process has heard that its run is to end."""
+    return _told.is_set()
 
 
 @dataclass

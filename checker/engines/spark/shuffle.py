@@ -107,7 +107,7 @@ class Run:
             folder.commit(complete, [part for part in parts if part.level <= complete.depth])
 
     def _why_stop(self) -> str | None:
-        if (self.job.folder.heard(STOP) or {}).get("stop"):
+        if (self.job.folder.heard(STOP) or {}).get(STOP):
             return INTERRUPTED
         return self.job.limits.no_more_time if self.job.is_late() else None
 

@@ -28,6 +28,7 @@ from typing import Any
 from checker.engines.spark.course import Counted, Course
 from checker.engines.spark.job import PROGRESS, STOP, Effort, Job, rows_of
 from checker.engines.spark.keeper import Keeper
+from checker.engines.spark.pulse import told_to_end
 from checker.exploration.backwards import compiled
 from checker.exploration.findings import Report
 from checker.exploration.run_folder import Part
@@ -272,7 +273,8 @@ def expand(keeper: Keeper, luggage: Luggage) -> Iterator[Row]:
     begin, end = (0, 0) if stop else shard.store.range_of(shard.crew, depth)
     looked = started
     while begin < end and stop is None:
-        begin = shard.expand(begin, end, SLICE)
+        with job.bound():
+            begin = shard.expand(begin, end, SLICE)
         for owner, rows in shard.outgoing(shard.cap):
             bytes_out += len(rows)
             yield owner, None, rows
@@ -295,6 +297,8 @@ def _look(keeper: Keeper, luggage: Luggage) -> str | None:
     job = keeper.job
     if keeper.index == 0:
         job.folder.say(PROGRESS, luggage.course.progress())
-        if (job.folder.heard(STOP) or {}).get("stop"):
+        if (job.folder.heard(STOP) or {}).get(STOP):
             return INTERRUPTED
+    if told_to_end():
+        return INTERRUPTED
     return job.limits.no_more_time if job.is_late() else None

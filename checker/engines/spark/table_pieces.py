@@ -8,27 +8,51 @@ from typing import TypeVar
 
 from checker.engines.spark.cluster import Cluster
 from checker.engines.spark.fan_out import Failure, fan_out
-from checker.engines.spark.session import open_session
+from checker.engines.spark.pulse import Beat, Listening, Silent
+from checker.engines.spark.session import Session, open_session
+from checker.exploration.run_folder import RunFolder
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
+
+ATTEMPTS = 4
+"""So often pieces are made again of which nothing was heard any more."""
 
 
 class OnExecutors:
     """Runs a function over pieces on the executors of ``cluster``, in a session of its own.
 
     Called, it gives the results as they come, and raises ``OSError`` where one has failed.  What
-    the function reads and writes has to be where the executors see it, too.
+    the function reads and writes has to be where the executors see it, too; so has ``folder``, in
+    which they are heard from.  A piece whose executor hangs is made again by another one.
     """
 
-    def __init__(self, cluster: Cluster) -> None:
-        self.cluster = cluster
+    def __init__(self, cluster: Cluster, folder: RunFolder) -> None:
+        self.cluster, self.folder = cluster, folder
 
     def __call__(
         self, function: Callable[[Piece], Result], pieces: Sequence[Piece]
     ) -> Iterator[Result]:
+        left, silent = dict(enumerate(pieces)), ""
         with open_session(self.cluster) as session:
-            for _, found in fan_out(session, function, pieces):
+            for _ in range(ATTEMPTS):
+                try:
+                    yield from self._once(session, function, left)
+                except Silent as told:
+                    silent = str(told)
+                else:
+                    return
+        raise OSError(errno.EIO, f"on an executor: {silent}")
+
+    def _once(
+        self, session: Session, function: Callable[[Piece], Result], left: dict[int, Piece]
+    ) -> Iterator[Result]:
+        """The results of what is ``left``, from which it is taken then; raises ``Silent``."""
+        self.folder.claim()  # who is left from before ends itself
+        beat, numbers = Beat.within(self.folder, session.silence, "tables"), list(left)
+        with Listening(beat) as heard:
+            for at, found in fan_out(session, function, list(left.values()), heard):
                 if isinstance(found, Failure):
                     raise OSError(errno.EIO, f"on an executor: {found.reason}")
+                del left[numbers[at]]
                 yield found

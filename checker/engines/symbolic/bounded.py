@@ -13,9 +13,10 @@ import z3
 from checker.engines.symbolic.asking import Clock, GaveUp, ask, plain_solver
 from checker.engines.symbolic.encoding import Encoding, Symbolic
 from checker.engines.symbolic.interrupting import interruptible
-from checker.system.ir import PropertyKind, TransitionSystem
+from checker.system.evaluate import RunFault
+from checker.system.ir import Property, PropertyKind, TransitionSystem
 from checker.witness.answer import Answer, Limits, Listener, Path, Progress, because
-from checker.witness.rerun import rerun
+from checker.witness.rerun import ReplayMismatch, rerun
 
 DEPTH = 10
 """Steps where nobody says how many."""
@@ -135,7 +136,7 @@ class _Search:
         try:
             if self.possible(bad, self.query_seconds):
                 found = self.path()
-                rerun(self.system, found, prop)
+                _require_run(self.system, found, prop)
                 self.violations[prop.name] = found
                 self.open_.remove(index)
             else:
@@ -171,6 +172,17 @@ class _Search:
                 self.stopped = NOTHING_LEFT
                 return
         self.stopped = f"the depth limit of {self.depth} was reached"
+
+
+def _require_run(system: TransitionSystem, path: Path, prop: Property) -> None:
+    """Raises ``ReplayMismatch`` where the run is none, and ``RunFault`` where ``prop`` can't be
+    evaluated at its end: for formulas that is a violation, too."""
+    try:
+        rerun(system, path, prop)
+    except ReplayMismatch as wrong:
+        if isinstance(wrong.__cause__, RunFault):
+            raise wrong.__cause__ from None
+        raise
 
 
 def _steps(count: int) -> str:

@@ -1,21 +1,26 @@
 """Ctrl-C in the midst of z3: the work is done by a thread of its own, and the main thread waits.
 
-Python tells of a signal between two of its instructions in the main thread.  There it would come
-late (z3 is one instruction), or inside the conversion of an argument, where ``ctypes`` makes
-another error of it.  A thread that waits is told at once, and can tell z3.
+Python tells of a signal, and of a budget that is used up, between two of its instructions in the
+main thread.  There it would come late (z3 is one instruction), or inside the conversion of an
+argument, where ``ctypes`` makes another error of it.  A thread that waits is told at once, and can
+tell z3.
 """
 
 from __future__ import annotations
 
-import ctypes
 import threading
 from collections.abc import Callable
 from typing import TypeVar
 
 import z3
 
+from checker.budgets import Apart, Reached
+
 WAIT = 0.05
-"""Seconds between two looks at the thread."""
+"""Seconds between two attempts to end what z3 does."""
+
+RAISED_AGAIN = 20
+"""After so many of them what z3 is asked by is told again: the end of an object ignores that."""
 
 STACK = 256 << 20
 """Bytes of the thread's stack: formulas are deep."""
@@ -26,41 +31,34 @@ T = TypeVar("T")
 def interruptible(work: Callable[[], T]) -> T:
     """What ``work`` returns; raises what it raises.
 
-    Where the main thread is told to end meanwhile (``KeyboardInterrupt``, by whatever signal),
-    ``work`` ends first, with an error that nobody sees.
+    Where the main thread is told to end meanwhile (``KeyboardInterrupt``, by whatever signal or
+    budget), ``work`` ends first, with an error that nobody sees.
     """
     if threading.current_thread() is not threading.main_thread():
         return work()
-    results: list[T] = []
-    errors: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            results.append(work())
-        except BaseException as error:  # it is raised where the result is wanted
-            errors.append(error)
-
     before = threading.stack_size(STACK)
-    thread = threading.Thread(target=run, daemon=True)
     try:
-        thread.start()
+        apart = Apart(work)
     finally:
         threading.stack_size(before)
     try:
-        while thread.is_alive():
-            thread.join(WAIT)
+        return apart.result()
     except KeyboardInterrupt:
-        _end(thread)
+        _end(apart)
         raise
-    if errors:
-        raise errors[0]
-    return results[0]
 
 
-def _end(thread: threading.Thread) -> None:
-    """Makes ``thread`` end, whether it is in z3 or not."""
-    ident = ctypes.c_ulong(thread.ident or 0)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(KeyboardInterrupt))
-    while thread.is_alive():
-        z3.main_ctx().interrupt()
-        thread.join(WAIT)
+def _end(apart: Apart[T]) -> None:
+    """Waits for the end of ``apart``, whether it is in z3 or not; a second Ctrl-C leaves it to
+    itself, and a budget does not: somebody may ask z3 again."""
+    tries = 0
+    while not apart.done:
+        try:
+            if tries % RAISED_AGAIN == 0:
+                apart.tell()
+            tries += 1
+            z3.main_ctx().interrupt()
+            apart.wait(WAIT)
+        except Reached:
+            continue
+    z3.Solver().check()  # until the next query z3 remembers that it was to end, and refuses

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import z3
 
+from checker import budgets
 from checker.engines.symbolic import invariants, reachable
 from checker.engines.symbolic.asking import Clock, GaveUp
 from checker.engines.symbolic.candidates import Candidates, Clause, candidates
@@ -34,7 +35,7 @@ from checker.engines.symbolic.induction import NotExcluded, induct
 from checker.engines.symbolic.interrupting import interruptible
 from checker.engines.symbolic.sampling import Samples, sample
 from checker.system.ir import TransitionSystem
-from checker.witness.answer import INTERRUPTED, Listener, Path, Progress, because
+from checker.witness.answer import INTERRUPTED, Listener, Path, Progress
 from checker.witness.phrases import count
 from checker.witness.trace import ERRORS
 
@@ -53,6 +54,9 @@ DEEPER = 1000
 
 CANCELED = "canceled"
 """What z3 says where it has ended for a signal that it took itself."""
+
+SPARE = 1.0
+"""Seconds after the end of the time in which whoever looks at the clock has to have seen that."""
 
 PREMISES = 6
 """Induction over so many steps for premises that were not seen to hold."""
@@ -104,11 +108,12 @@ def prove(
     """
     work = _Work(system, clock, listener)
     try:
-        interruptible(lambda: work.run(methods, deepest))
-    except KeyboardInterrupt as error:
-        work.found.stopped = because(error)
-    except GaveUp as why:
+        with budgets.pressed(spare=SPARE):
+            interruptible(lambda: work.run(methods, deepest))
+    except (GaveUp, budgets.Reached) as why:
         work.found.tried.append(f"{work.phase} ({why})")
+    except KeyboardInterrupt:
+        work.found.stopped = INTERRUPTED
     except z3.Z3Exception as problem:
         if CANCELED not in str(problem):
             raise
@@ -316,7 +321,8 @@ def premises_that_never_hold(system: TransitionSystem, found: Found, clock: Cloc
         return set()
     never: set[int] = set()
     try:
-        interruptible(lambda: _ask_premises(system, found, clock, asked, never))
+        with budgets.pressed(spare=SPARE):
+            interruptible(lambda: _ask_premises(system, found, clock, asked, never))
     except (GaveUp, KeyboardInterrupt):
         pass
     return never

@@ -6,8 +6,10 @@ Nothing is proved by them.  What they show is real, though: a premise that held,
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 from dataclasses import dataclass, field
 
+from checker import budgets
 from checker.engines.symbolic.asking import Clock
 from checker.system import interpreter
 from checker.system.evaluate import RunFault
@@ -66,6 +68,15 @@ def sample(
     state can be computed.
     """
     found = Samples()
+    with suppress(budgets.Reached), budgets.within(clock.left), budgets.pressed():
+        _sample(system, found, clock, breadth, walks, length)
+    return found
+
+
+def _sample(
+    system: TransitionSystem, found: Samples, clock: Clock, breadth: int, walks: int, length: int
+) -> None:
+    """Looks for states, until it has enough of them, or is told to end."""
     for state, events in interpreter.initial_events(system):
         found.marks.update(event.mark for event in events)
         _note(system, found, state, None)
@@ -77,7 +88,6 @@ def sample(
         if clock.left is not None and clock.left <= 0.0:
             break
         _walk(system, found, draw.choice(level), length, draw)
-    return found
 
 
 def _search(system: TransitionSystem, found: Samples, breadth: int, clock: Clock) -> list[State]:

@@ -1,0 +1,39 @@
+"""An expression that can't be evaluated where no step is taken: in an initial value, or in a
+property that is asked of some state.  The run to that state is told, where it is known."""
+
+from __future__ import annotations
+
+from checker.diagnostics import Diagnostic, Span, SpecError
+from checker.system.evaluate import RunFault
+from checker.system.ir import TransitionSystem
+from checker.witness.narrate import narrate
+from checker.witness.phrases import count
+from checker.witness.rerun import run_through
+from checker.witness.trace import Header
+
+MOST = 40
+"""Steps of a run that are told; the last ones, where there are more."""
+
+
+def diagnosed(system: TransitionSystem, fault: RunFault) -> SpecError:
+    """What ``fault`` says, and in which state of ``system``, with the steps that lead there."""
+    span = None
+    if fault.place is not None:
+        at = fault.place
+        span = Span(at.file, at.line, at.column, at.line, at.column + 1)
+    problem = SpecError((Diagnostic(fault.code, f"{_where(fault)}: {fault.message}", span),))
+    if fault.states is not None and len(fault.states) > 1:
+        run = run_through(system, fault.states)
+        steps = narrate(system, run, None, Header("", system.name, "")).steps[1:]
+        told = list(enumerate((step.headline for step in steps), start=1))[-MOST:]
+        problem.add_note("\n".join(f"{number:>3}  {headline}" for number, headline in told))
+    return problem
+
+
+def _where(fault: RunFault) -> str:
+    """In which state."""
+    if fault.states is None or len(fault.states) == 1:
+        return "in the initial state"
+    if not fault.states:
+        return "in some state"
+    return f"in a state after {count(len(fault.states) - 1, 'step')}"

@@ -1,0 +1,52 @@
+"""Time and Ctrl-C end a run on Spark whose tasks are in the midst of one long step."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from checker.engines import spark
+from checker.engines.spark.cluster import Cluster, Exchange
+from checker.engines.spark.pulse import Beat
+from checker.kernels.image import build
+from checker.loading import load_check
+from checker.properties import ask
+from checker.system.instantiate.assemble import instantiate
+from checker.witness.answer import INTERRUPTED, Limits
+from tests.spark.cluster import PATIENCE, eventually
+from tests.spark.gang import begun
+from tests.system.limited import LONG_HANDLER, written
+
+pytest.importorskip("pyspark")
+
+pytestmark = pytest.mark.usefixtures("one_session", "nothing_in_the_driver")
+
+
+@pytest.mark.parametrize("exchange", [Exchange.BARRIER, Exchange.SHUFFLE])
+@pytest.mark.parametrize("how", ["time", "interrupt"])
+def test_a_long_step(how: str, exchange: Exchange, tmp_path: Path) -> None:
+    check = load_check(written(LONG_HANDLER, tmp_path), "c", {})
+    system = instantiate(check, {}, ask).system
+    folder = begun(tmp_path / "run", system, build(system))
+
+    def interrupt() -> None:
+        eventually(lambda: list((tmp_path / "run" / "said").glob(f"{Beat.group}-*")), "no task")
+        time.sleep(1.0)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    limits, why = Limits(), INTERRUPTED
+    if how == "time":
+        limits = Limits(timeout=20.0)
+        why = limits.no_more_time
+    else:
+        threading.Thread(target=interrupt).start()
+    before = time.monotonic()
+    found = spark.explore(system, limits, Cluster("local[2]", {}, exchange, 2), folder)
+    assert time.monotonic() - before < PATIENCE
+    assert (found.stopped, found.exhaustive) == (why, False)
+    assert (found.distinct_states, found.transitions) == (1, 0)
