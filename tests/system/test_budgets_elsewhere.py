@@ -146,8 +146,9 @@ def test_methods_of_proof(how: str, method: str) -> None:
 def test_phases_of_a_proof(how: str, phase: str, tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr(PROVING[phase], for_ever)
     path = written(SHORT, tmp_path)
+    seconds = 10.0 if phase == "sampling" else 1.0  # of which samples have a tenth
     with soon(), interrupting(None if how == "time" else 2.0):
-        report = prove_check(path, "c", Options(), budget=1.0 if how == "time" else None)
+        report = prove_check(path, "c", Options(), budget=seconds if how == "time" else None)
     if phase == "sampling" and how == "time":
         assert report.exit_code == 0  # the rest goes on without samples
     else:
