@@ -10,7 +10,7 @@ from typing import Any
 
 from checker.system import ir, types
 
-_PLAIN = frozenset(("str", "int", "bool", "None", "tuple", "frozenset", "Span", "Place", "Type"))
+_PLAIN = frozenset(("str", "int", "bool", "None", "tuple", "frozenset", "Span", "Place"))
 """Fields annotated with nothing else have no node in them."""
 
 

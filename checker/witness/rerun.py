@@ -157,9 +157,7 @@ def _is_end(system: TransitionSystem, state: State) -> bool:
         return False
 
 
-def _require_violation(
-    system: TransitionSystem, prop: Property, states: tuple[State, ...]
-) -> None:
+def _require_violation(system: TransitionSystem, prop: Property, states: tuple[State, ...]) -> None:
     try:
         bad = interpreter.holds(system, prop.bad, states[-1])
     except RunFault as fault:

@@ -97,7 +97,6 @@ class Beat:
             over.wait(max(0.0, min(HEED, due - time.monotonic())))
         self.folder.say(self.name(task), {**said, "count": count, "over": True})
 
-
     def _heed(self) -> None:
         """Where the run is to end, native code gives up, which may be long within one state."""
         if self.end is not None and (self.folder.heard(self.end) or {}).get(self.end):

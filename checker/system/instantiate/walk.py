@@ -9,8 +9,9 @@ from checker.system.tree import backwards
 
 
 def nodes(root: object) -> Iterator[object]:
-    """``root`` and every node of the typed tree below it, from the top down; layers and interfaces,
-    types and places in a file are left out."""
+    """``root`` and every node of the typed tree below it, from the top down.
+
+    Types are among them; layers, interfaces and places in a file are not."""
     todo = [root]
     while todo:
         node = todo.pop()
