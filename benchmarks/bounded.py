@@ -16,13 +16,13 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.comparing import WrongAnswer  # noqa: E402
 from benchmarks.tables import Table, into_page, number  # noqa: E402
+from checker.capacity_estimation import estimate_capacities  # noqa: E402
 from checker.engines import native  # noqa: E402
 from checker.engines.symbolic import bounded  # noqa: E402
 from checker.loading import load_check  # noqa: E402
 from checker.options import Options  # noqa: E402
 from checker.pipeline import run_check  # noqa: E402
 from checker.properties import ask  # noqa: E402
-from checker.scout import scouted  # noqa: E402
 from checker.system.instantiate.assemble import instantiate  # noqa: E402
 from checker.system.ir import PropertyKind, TransitionSystem  # noqa: E402
 from checker.witness.answer import Answer, Limits  # noqa: E402
@@ -57,7 +57,7 @@ HOLDING = (
 def system_of(spec: str, name: str) -> TransitionSystem:
     """The system of a check, with the capacities that a first look finds."""
     check = load_check(str(ROOT / "specs" / f"{spec}.bcast"), name, {})
-    return scouted(lambda sizes: instantiate(check, {}, ask, capacities=sizes)).system
+    return estimate_capacities(lambda sizes: instantiate(check, {}, ask, capacities=sizes)).system
 
 
 def lengths(system: TransitionSystem, answer: Answer) -> dict[str, int]:

@@ -39,7 +39,7 @@ class Proved:
     cpu: float
 
 
-def about_all() -> list[tuple[Path, str]]:
+def parametric_checks() -> list[tuple[Path, str]]:
     """The library's checks about all sizes."""
     return [
         (path, name)
@@ -142,7 +142,7 @@ def document(done: Sequence[Proved]) -> dict[str, object]:
 def main(only: Sequence[str], target: Path | None, page: Path | None) -> None:
     """Prove or refute every check of the library that is about all sizes, one after the other."""
     done = []
-    for path, name in about_all():
+    for path, name in parametric_checks():
         if only and not any(part in f"{path}::{name}" for part in only):
             continue
         click.echo(f"{path.stem}::{name}", err=True)

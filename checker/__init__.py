@@ -23,7 +23,7 @@ def check(
     Raises :class:`checker.diagnostics.SpecError` for what is wrong with the spec or the options.
     """
     from checker.options import Options
-    from checker.proving.answering import answered
+    from checker.proving.dispatch_check import answer_check
 
     given = {key: str(value) for key, value in (settings or {}).items()}
-    return answered(path, name, Options(settings=given, **how))
+    return answer_check(path, name, Options(settings=given, **how))

@@ -1,8 +1,8 @@
 """Attempts at one check, with larger and larger guesses: what they have come to together.
 
 An attempt that finds a guessed capacity too small is followed by one in a larger system.  That one
-goes on from there where it can (:mod:`checker.exploration.grown`), and begins again where it can't;
-if it is then cut short, an earlier attempt may have come further.
+goes on from there where it can (:mod:`checker.exploration.capacity_growth`), and begins again where
+it can't; if it is then cut short, an earlier attempt may have come further.
 """
 
 from __future__ import annotations
@@ -13,26 +13,37 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker import budgets
-from checker.exploration.grown import Carry
+from checker.capacity_estimation import (
+    enlarge_bound,
+    estimate_capacities,
+    limit_text,
+    maximum_bound,
+)
+from checker.caveats import piles_up, why_unbounded
+from checker.exploration.capacity_growth import Carry
 from checker.kernels.image import MIN_LEVEL_BITS
 from checker.kernels.layout import WORD, Layout, lay_out
 from checker.lang import typed
-from checker.notes import endless, piles_up
 from checker.options import Options
 from checker.properties import ask
-from checker.reductions.choose import Question
-from checker.running import answer_of, remaining, telling, verdicts_alone, with_whole_timeout
-from checker.scout import larger, largest, outgrew, scouted
+from checker.reductions.choose import SideQuestions
+from checker.run_engine import (
+    answer_of,
+    marking_interruption,
+    remaining_time,
+    verdicts_alone,
+    with_whole_timeout,
+)
 from checker.system import interpreter
-from checker.system.alike import alike
+from checker.system.bound_equivalence import same_up_to_bounds
 from checker.system.evaluate import RunFault
 from checker.system.instantiate.assemble import Instantiated, instantiate
 from checker.system.ir import TransitionSystem
-from checker.witness.answer import DECIDED, Answer, Listener, Restart, Unsupported, because
+from checker.witness.answer import DECIDED, Answer, Listener, Restart, Unsupported, stop_reason
 from checker.witness.unjudged import diagnosed
 
 if TYPE_CHECKING:
-    from checker.exploration.kept import Kept
+    from checker.exploration.checkpoint import Checkpoint
 
 
 LONG = 100_000
@@ -41,12 +52,12 @@ TWICE = 3
 """Up to so many times more."""
 
 
-def explored(
+def explore_with_growing_capacities(
     check: typed.Check,
     options: Options,
-    question: Question,
+    question: SideQuestions,
     listener: Listener | None,
-    run: Kept | None,
+    run: Checkpoint | None,
 ) -> tuple[Instantiated, Answer]:
     """The answer for the smallest system of ``check`` whose guessed capacities are large enough;
     where it is ended before there is one, what is known from smaller systems.
@@ -56,17 +67,17 @@ def explored(
     """
     attempts = Attempts()
     try:
-        return _attempted(check, options, question, listener, run, attempts)
+        return _attempt_until_sufficient(check, options, question, listener, run, attempts)
     except KeyboardInterrupt as error:
-        return attempts.interrupted(error)
+        return attempts.conclude_interrupted(error)
 
 
-def _attempted(
+def _attempt_until_sufficient(
     check: typed.Check,
     options: Options,
-    question: Question,
+    question: SideQuestions,
     listener: Listener | None,
-    run: Kept | None,
+    run: Checkpoint | None,
     attempts: Attempts,
 ) -> tuple[Instantiated, Answer]:
     started = time.monotonic()
@@ -75,30 +86,30 @@ def _attempted(
 
     def make(capacities: Mapping[str, int]) -> Instantiated:
         fine, coverage = options.fine_steps, options.coverage
-        with budgets.pressed():
+        with budgets.raising_when_exhausted():
             return instantiate(
                 check, options.settings, ask, capacities=capacities, fine=fine, coverage=coverage
             )
 
-    with budgets.pressed():
+    with budgets.raising_when_exhausted():
         known = None if run is None else run.capacities
-        made = scouted(make) if known is None else make(known)
+        made = estimate_capacities(make) if known is None else make(known)
     while True:
         capacities = dict(made.capacities)
         if run is not None:
             run.capacities = capacities
         answer, why = None, None
         try:
-            left = remaining(options, started)
+            left = remaining_time(options, started)
             answer = answer_of(made.system, left, listener, run, question, attempts.carry)
         except RunFault as fault:
             too_small: tuple[str, ...] = () if fault.grows is None else (fault.grows,)
-            if not too_small or capacities[too_small[0]] >= largest(too_small[0]):
+            if not too_small or capacities[too_small[0]] >= maximum_bound(too_small[0]):
                 raise diagnosed(made.system, fault) from None
         else:
             answer = with_whole_timeout(answer, options)
-            attempts.answered(made, answer)
-            with telling(answer):
+            attempts.record_answer(made, answer)
+            with marking_interruption(answer):
                 too_small = _too_small(made.system, answer)
                 if not too_small:
                     return attempts.together(made, answer)
@@ -106,7 +117,7 @@ def _attempted(
         if answer is not None and why is not None:
             return attempts.together(made, replace(answer, fault=None, stopped=why))
         states = 0 if answer is None else answer.distinct_states
-        capacities = enlarged(make, capacities, too_small, states)
+        capacities = enlarge_capacities(make, capacities, too_small, states)
         attempts.outgrown(made, answer, capacities)
         if run is not None:
             run.afresh()
@@ -132,9 +143,9 @@ def _no_use(
         return piled
     for name in too_small:
         size = made.capacities[name]
-        without_end = endless(made.system, answer, name, size)
-        if without_end or size >= largest(name):
-            return without_end or outgrew(name, size)
+        without_end = why_unbounded(made.system, answer, name, size)
+        if without_end or size >= maximum_bound(name):
+            return without_end or limit_text(name, size)
     undecided = {p.name for p in made.system.properties} - set(answer.violations)
     decided = options.limits.until_decided and made.system.properties and not undecided
     return DECIDED if decided else None
@@ -149,7 +160,7 @@ class Attempts:
         self._last: tuple[Instantiated, Answer] | None = None
         self._restarts: list[Restart] = []
 
-    def answered(self, made: Instantiated, answer: Answer) -> None:
+    def record_answer(self, made: Instantiated, answer: Answer) -> None:
         """The last attempt has come to its end."""
         self._last = made, answer
         if self._restarts:
@@ -172,14 +183,14 @@ class Attempts:
             )
         )
 
-    def interrupted(self, error: KeyboardInterrupt) -> tuple[Instantiated, Answer]:
+    def conclude_interrupted(self, error: KeyboardInterrupt) -> tuple[Instantiated, Answer]:
         """What is known where ``error`` ends the next attempt, or what follows on the last one;
         raises it where nothing is."""
         known = [*self._earlier, *([] if self._last is None else [self._last])]
         if not known:
             raise error
         made, answer = known[-1]
-        return self.together(made, replace(answer, fault=None, stopped=because(error)))
+        return self.together(made, replace(answer, fault=None, stopped=stop_reason(error)))
 
     def together(self, made: Instantiated, answer: Answer) -> tuple[Instantiated, Answer]:
         """The answer of all attempts; ``answer`` is the last one's.
@@ -194,11 +205,11 @@ class Attempts:
         if best is answer and not any(a.violations for _, a in self._earlier):
             return made, answer
         best = replace(best, fault=None, stopped=answer.stopped, restarts=answer.restarts)
-        if not alike(there.system, made.system):
+        if not same_up_to_bounds(there.system, made.system):
             return there, best
         found = dict(best.violations)
         for one, other in (*self._earlier, (made, answer)):
-            if alike(one.system, made.system):
+            if same_up_to_bounds(one.system, made.system):
                 found = other.violations | found
         return made, replace(best, violations=found)
 
@@ -209,7 +220,7 @@ def _reach(answer: Answer) -> tuple[int, int, int]:
     return len(answer.violations), levels, answer.distinct_states
 
 
-def enlarged(
+def enlarge_capacities(
     make: Callable[[Mapping[str, int]], Instantiated],
     capacities: Mapping[str, int],
     too_small: Sequence[str],
@@ -226,7 +237,7 @@ def enlarged(
     system = make(found).system
     for _ in range(TWICE):
         more = _twice(found, too_small)
-        if any(more[name] > largest(name) for name in too_small):
+        if any(more[name] > maximum_bound(name) for name in too_small):
             break
         if not _is_free(system, make(more).system):
             break
@@ -235,7 +246,7 @@ def enlarged(
 
 
 def _twice(capacities: Mapping[str, int], names: Sequence[str]) -> dict[str, int]:
-    return {**capacities, **{name: larger(capacities[name]) for name in names}}
+    return {**capacities, **{name: enlarge_bound(capacities[name]) for name in names}}
 
 
 def _is_free(system: TransitionSystem, other: TransitionSystem) -> bool:
@@ -245,7 +256,7 @@ def _is_free(system: TransitionSystem, other: TransitionSystem) -> bool:
     except Unsupported:
         return False
     levels = _free(here) < MIN_LEVEL_BITS or _free(there) >= MIN_LEVEL_BITS
-    return there.words == here.words and levels and alike(system, other)
+    return there.words == here.words and levels and same_up_to_bounds(system, other)
 
 
 def _free(layout: Layout) -> int:

@@ -1,10 +1,10 @@
 """Budgets bind whatever is done meanwhile: seconds, bytes, and whoever wants the tool to end.
 
 A budget holds :func:`within` a block of the thread that opens it.  In the parts of the block that
-are :func:`pressed` it is enforced: where it is used up, :class:`Reached` is raised there, between
-any two instructions of Python, as Ctrl-C raises ``KeyboardInterrupt``, whose kind it is: whoever
-answers the one answers the other.  What can't be left at any moment is :func:`polled` instead, and
-looks at the clock itself.
+are :func:`raising_when_exhausted` it is enforced: where it is used up, :class:`BudgetExhausted` is
+raised there, between any two instructions of Python, as Ctrl-C raises ``KeyboardInterrupt``, whose
+kind it is: whoever answers the one answers the other.  What can't be left at any moment is
+:func:`stopping_native_code` instead, and looks at the clock itself.
 
 Native code, in which Python raises nothing, looks at a word of its module (:class:`Stop`) and gives
 up where it is set.  It is set when a budget is used up, and when SIGINT or SIGTERM has come, for
@@ -51,7 +51,7 @@ twice as many: in a callback of the garbage collector or of a weak reference Pyt
 ENDING = frozenset({signal.SIGINT, signal.SIGTERM})
 
 
-class Reached(KeyboardInterrupt):
+class BudgetExhausted(KeyboardInterrupt):
     """A budget is used up; the message says which, in words."""
 
 
@@ -97,7 +97,7 @@ class _Part:
         """Whether memory is watched here: what looks at the clock looks at its memory, too."""
         return self.raises and not self.late
 
-    def used_up(self) -> str | None:
+    def exhausted_budget(self) -> str | None:
         """What is used up, in words."""
         now = time.monotonic()
         for budget in self.budgets:
@@ -129,7 +129,7 @@ class Stop:
             _stops.add(self)
 
     @property
-    def told(self) -> bool:
+    def is_set(self) -> bool:
         """Whether native code gives up now."""
         return self._word.value != 0
 
@@ -185,29 +185,29 @@ def _budgets() -> tuple[Budget, ...]:
 
 
 @contextmanager
-def pressed(late: bool = False, spare: float = 0.0) -> Iterator[None]:
-    """Within the block :class:`Reached` is raised when a budget is used up.
+def raising_when_exhausted(late: bool = False, spare: float = 0.0) -> Iterator[None]:
+    """Within the block :class:`BudgetExhausted` is raised when a budget is used up.
 
     ``late``: what was found in time is being told; that may take as long as finding it.  ``spare``:
     seconds more, where what is done has a clock of its own that ends it better, if it is looked at.
     """
     part = _Part(_budgets(), late, True, spare)
-    why = part.used_up()
+    why = part.exhausted_budget()
     if why is not None:
-        raise Reached(why)
-    with _watched(part):
+        raise BudgetExhausted(why)
+    with _watching(part):
         yield
 
 
 @contextmanager
-def polled() -> Iterator[None]:
+def stopping_native_code() -> Iterator[None]:
     """Within the block nothing is raised: native code is told to stop, and who has called it looks
     at the clock."""
-    with _watched(_Part(_budgets(), False, False)):
+    with _watching(_Part(_budgets(), False, False)):
         yield
 
 
-class Apart(Generic[_T]):
+class WorkerThread(Generic[_T]):
     """What ``work`` gives, which a thread of its own does: whoever waits for it can be told to end,
     though the work can't.  Nobody hears of it then."""
 
@@ -231,7 +231,7 @@ class Apart(Generic[_T]):
                 _at_work.discard(self)
 
     @property
-    def done(self) -> bool:
+    def is_done(self) -> bool:
         """Whether the work is over."""
         return self._over.is_set()
 
@@ -252,10 +252,10 @@ class Apart(Generic[_T]):
         return self._results[0]
 
 
-_at_work: set[Apart[Any]] = set()
+_at_work: set[WorkerThread[Any]] = set()
 
 
-def left_behind() -> bool:
+def has_abandoned_work() -> bool:
     """Whether some work is not over that nobody waits for any more."""
     return bool(_at_work)
 
@@ -271,7 +271,7 @@ def _wait() -> None:
 
 
 @contextmanager
-def _watched(part: _Part) -> Iterator[None]:
+def _watching(part: _Part) -> Iterator[None]:
     watcher, late = _watcher(), None
     with watcher.hearing_signals():
         try:
@@ -288,13 +288,13 @@ def _watched(part: _Part) -> Iterator[None]:
                 except KeyboardInterrupt as error:
                     late = error
             if part.told or part.interrupted < math.inf:
-                _answered(part)
+                _settle(part)
                 watcher.wake()
         if late is not None:
             raise late
 
 
-def _answered(part: _Part) -> None:
+def _settle(part: _Part) -> None:
     """The part, which was told to end, is over: what is still to be raised for it is not, and what
     was raised for those around it may have been answered within."""
     if part.raises:
@@ -351,7 +351,7 @@ class _Watcher:
             wait = max(0.0, min(looks) - time.monotonic()) if looks else None
             if select.select([self._out], [], [], wait)[0] and ENDING & {*os.read(self._out, 512)}:
                 tell_all()
-                _interrupted()
+                _raise_interrupt()
             with _lock:
                 again = [part for part in _parts if not _end(part)]
             if again:
@@ -366,9 +366,9 @@ def _end(part: _Part) -> bool:
             return False
         part.interrupted, part.pause = now + part.pause, 2 * part.pause
     waiting = part.told and (not part.raises or now < part.again)
-    why = None if waiting else part.used_up()
+    why = None if waiting else part.exhausted_budget()
     if why is not None:
-        if part.raises and not raise_in(part.thread, _reached(why)):
+        if part.raises and not raise_in(part.thread, _reached_type(why)):
             return False
         part.told, part.again, part.pause = True, now + part.pause, 2 * part.pause
     if part.told:
@@ -383,7 +383,7 @@ def tell_all() -> None:
             stop.tell()
 
 
-def _interrupted() -> None:
+def _raise_interrupt() -> None:
     """A signal has come: the main thread raises it, and again where that has had no effect."""
     main, again = threading.main_thread().ident, time.monotonic() + RAISED_AGAIN
     with _lock:
@@ -392,9 +392,13 @@ def _interrupted() -> None:
                 part.interrupted = again
 
 
-def _reached(why: str) -> type[Reached]:
+def _reached_type(why: str) -> type[BudgetExhausted]:
     """What is raised without arguments, and says ``why``."""
-    return type("Reached", (Reached,), {"__init__": lambda self: Reached.__init__(self, why)})
+    return type(
+        "BudgetExhausted",
+        (BudgetExhausted,),
+        {"__init__": lambda self: BudgetExhausted.__init__(self, why)},
+    )
 
 
 def raise_in(thread: int, kind: type[KeyboardInterrupt] | None) -> bool:

@@ -16,7 +16,8 @@ from checker.system.instantiate.sizes import parameters
 
 def checks_in(path: str) -> list[str]:
     """Names of the checks of a file, in order; raises :class:`SpecError`, and
-    :class:`checker.budgets.Reached` where the caller has opened a budget, as :func:`load_check`."""
+    :class:`checker.budgets.BudgetExhausted` where the caller has opened a budget, as
+    :func:`load_check`."""
     return [check.name for check in _module(path).checks]
 
 
@@ -35,14 +36,14 @@ def load_check(path: str, name: str | None, settings: Mapping[str, str]) -> type
         return load_in_world(path, check.name, world)
 
 
-def about_all(path: str, name: str | None, settings: Mapping[str, str]) -> bool:
+def is_parametric(path: str, name: str | None, settings: Mapping[str, str]) -> bool:
     """Whether the check is about all sizes, and ``settings`` give it none; raises
     :class:`SpecError`."""
     every = load_check(path, name, settings).every
     return bool(every) and not any(size in settings for size in every)
 
 
-def general(check: typed.Check) -> typed.Check:
+def parametrize(check: typed.Check) -> typed.Check:
     """What ``check`` asks of one system, asked of the systems of all sizes.
 
     ``n``, ``f`` and the protocol's parameters that are numbers have no value any more, except where
@@ -89,9 +90,9 @@ def _reading(path: str) -> Iterator[None]:
     """Budgets bind within the block, but a short one is meant for what follows on reading; who is
     told of one is told of ``path``, too."""
     try:
-        with budgets.pressed(spare=budgets.GRACE):
+        with budgets.raising_when_exhausted(spare=budgets.GRACE):
             yield
-    except budgets.Reached as reached:
+    except budgets.BudgetExhausted as reached:
         reached.add_note(f"{path} was not read to its end: nothing is known of its checks")
         raise
 

@@ -11,40 +11,40 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from checker import budgets, running
+from checker import budgets, run_engine
+from checker.caveats import not_promised, notes, uncounted_steps, why_nothing_explored
 from checker.exploration.forecast import Outlook
-from checker.exports import exported, require_exportable
 from checker.lang import typed
-from checker.loading import about_all, checks_in, general, load_check, no_such_check
-from checker.notes import counted_apart, idle, not_promised, notes
+from checker.loading import checks_in, is_parametric, load_check, no_such_check, parametrize
 from checker.options import Options, version
 from checker.provenance import header_of, settings_of
-from checker.reductions.choose import NAMED, Question
-from checker.reductions.plan import Kind
+from checker.reductions.choose import NAMED, SideQuestions
+from checker.reductions.reduction_plan import Kind
 from checker.reductions.table import shows_all
-from checker.running import kept, require_compact, unanswered
+from checker.run_engine import require_compact, run_folder, unknown_report
+from checker.state_tables import export_tables, require_exportable
 from checker.system.instantiate.assemble import Instantiated, instantiate
 from checker.system.ir import TransitionSystem
 from checker.system.memo import a_run
-from checker.witness.answer import Answer, Forecast, Listener, because
+from checker.witness.answer import Answer, Forecast, Listener, stop_reason
 from checker.witness.trace import Header, Trace
 from checker.witness.verdict import Audit, Expected, PropertyVerdict, Report, ScenarioVerdict
 
 if TYPE_CHECKING:
-    from checker.exploration.kept import Kept
-    from checker.stepping.opened import Opened
+    from checker.exploration.checkpoint import Checkpoint
+    from checker.stepping.prepared_check import PreparedCheck
 
 __all__ = [
     "Options",
-    "about_all",
     "checks_in",
     "dump",
     "explain_trace",
-    "general",
+    "is_parametric",
     "load_check",
     "no_such_check",
     "open_again",
     "open_check",
+    "parametrize",
     "replay_trace",
     "run_check",
     "run_loaded",
@@ -73,15 +73,15 @@ def run_loaded(
     require_compact(options)
     require_exportable(options)
     started = time.monotonic()
-    with kept(path, check, options) as run:
+    with run_folder(path, check, options) as run:
         try:
             with budgets.within(options.limits.timeout, options.limits.memory):
                 outlook = Outlook(listener)
-                made, answer = _answered(check, options, outlook, run)
-                with running.telling(answer):
+                made, answer = _answer_checked_for_coverage(check, options, outlook, run)
+                with run_engine.marking_interruption(answer):
                     report = _report(path, check, made, answer, options)
         except KeyboardInterrupt as error:
-            report = unanswered(path, check, options, time.monotonic() - started, error)
+            report = unknown_report(path, check, options, time.monotonic() - started, error)
             if run is not None:
                 run.unfinished = True
         else:
@@ -89,14 +89,14 @@ def run_loaded(
                 report = replace(report, forecast=_of_these(outlook.forecast(), answer))
             if run is not None and run.mended:
                 report = replace(report, notes=(*report.notes, run.mended))
-            report = _audited(report, path, check, answer, options, listener)
-            if run is not None and run.temporary and not report.interrupted:
+            report = _audit(report, path, check, answer, options, listener)
+            if run is not None and run.temporary and not report.was_interrupted:
                 run.unfinished = False
-            if not report.interrupted and (options.explain is not None or options.kinds > 1):
+            if not report.was_interrupted and (options.explain is not None or options.kinds > 1):
                 from checker.explaining.reports import as_asked
 
                 report = as_asked(report, made.system, options, listener)
-            report = exported(report, made.system, options, run, listener)
+            report = export_tables(report, made.system, options, run, listener)
     return report if run is None or not run.staying else replace(report, kept=run.location)
 
 
@@ -114,21 +114,23 @@ def explain_trace(
     trace: Trace, seconds: float, *, threads: int | None = None, listener: Listener | None = None
 ) -> Trace:
     """As :func:`replay_trace`; the run is made smaller and explained within ``seconds``."""
-    from checker.explaining.asking import Clock
+    from checker.explaining.counterfactual_queries import ExplainingBudget
     from checker.explaining.explain import explain
     from checker.witness.replay import replay_document
 
     system = _system_of(trace, None)
     again = replay_document(system, trace)
-    return explain(system, again, Clock(seconds, threads, listener=listener))
+    return explain(system, again, ExplainingBudget(seconds, threads, listener=listener))
 
 
 def _system_of(trace: Trace, base_folder: str | None) -> TransitionSystem:
     """The system of which a trace document is a run, as its spec is now."""
-    return _made_of(trace, base_folder)[1].system
+    return _instantiate_from_trace(trace, base_folder)[1].system
 
 
-def _made_of(trace: Trace, base_folder: str | None) -> tuple[typed.Check, Instantiated]:
+def _instantiate_from_trace(
+    trace: Trace, base_folder: str | None
+) -> tuple[typed.Check, Instantiated]:
     """The check of which a trace document is a run, as its spec is now, and its system."""
     from checker.properties import ask
 
@@ -139,26 +141,26 @@ def _made_of(trace: Trace, base_folder: str | None) -> tuple[typed.Check, Instan
     return check, instantiate(check, settings, ask, capacities=grown, fine=header.fine_steps)
 
 
-def open_again(trace: Trace) -> Opened:
+def open_again(trace: Trace) -> PreparedCheck:
     """The check of a trace, made ready for stepping through; raises :class:`SpecError`."""
-    from checker.stepping.opened import Opened
+    from checker.stepping.prepared_check import PreparedCheck
 
     header = trace.header
-    check, made = _made_of(trace, None)
+    check, made = _instantiate_from_trace(trace, None)
     settings, _ = settings_of(header)
-    return Opened(check, settings, lambda _: header, fine=header.fine_steps, made=made)
+    return PreparedCheck(check, settings, lambda _: header, fine=header.fine_steps, made=made)
 
 
-def open_check(path: str, name: str | None, options: Options) -> Opened:
+def open_check(path: str, name: str | None, options: Options) -> PreparedCheck:
     """A check made ready for stepping through; raises :class:`SpecError`."""
-    from checker.stepping.opened import Opened
+    from checker.stepping.prepared_check import PreparedCheck
 
     check = load_check(path, name, options.settings)
 
-    def described(made: Instantiated) -> Header:
+    def header(made: Instantiated) -> Header:
         return header_of(path, check, made, options)
 
-    return Opened(check, options.settings, described, fine=options.fine_steps)
+    return PreparedCheck(check, options.settings, header, fine=options.fine_steps)
 
 
 def dump(path: str, name: str | None, options: Options) -> str:
@@ -173,25 +175,25 @@ def dump(path: str, name: str | None, options: Options) -> str:
 # ---- the steps --------------------------------------------------------------------------------
 
 
-def _answered(
-    check: typed.Check, options: Options, listener: Listener | None, run: Kept | None
+def _answer_checked_for_coverage(
+    check: typed.Check, options: Options, listener: Listener | None, run: Checkpoint | None
 ) -> tuple[Instantiated, Answer]:
     """The answer; what never happened under reductions is looked for without before it is said."""
     started = time.monotonic()
-    made, answer = _explored(check, options, listener, run)
+    made, answer = _explore(check, options, listener, run)
     if not (answer.reduced.used and answer.exhaustive and _says_little(check, made, answer)):
         return made, answer
     if run is not None:
         run.afresh()
-    plainly = replace(running.remaining(options, started), reduce="none")
+    plainly = replace(run_engine.remaining_time(options, started), reduce="none")
     try:
-        made, again = _explored(check, plainly, listener, run)
+        made, again = _explore(check, plainly, listener, run)
     except KeyboardInterrupt as error:
-        return made, replace(answer, exhaustive=False, stopped=because(error))
+        return made, replace(answer, exhaustive=False, stopped=stop_reason(error))
     why = "something never happened with it, which is said of all states only"
     unused = tuple((kind, why) for kind in answer.reduced.used)
     reduced = replace(again.reduced, unused=(*answer.reduced.unused, *unused))
-    return made, running.with_whole_timeout(replace(again, reduced=reduced), options)
+    return made, run_engine.with_whole_timeout(replace(again, reduced=reduced), options)
 
 
 def _sees_all(answer: Answer) -> bool:
@@ -216,7 +218,7 @@ def _says_little(check: typed.Check, made: Instantiated, answer: Answer) -> bool
     )
 
 
-def _audited(
+def _audit(
     report: Report,
     path: str,
     check: typed.Check,
@@ -228,49 +230,49 @@ def _audited(
 
     Raises :class:`checker.witness.audit.Disagreement`.
     """
-    if not options.audit or report.interrupted:
+    if not options.audit or report.was_interrupted:
         return report
-    from checker.witness.audit import Found, audit
+    from checker.witness.audit import ExplorationResult, audit
 
     if not answer.reduced.used:
         said = "nothing to compare: no reduction was used"
         return replace(report, audit=Audit(report.exhaustive, said))
     plainly = replace(options, reduce="none", checkpoint=None, resume=None, states_out=None)
     limits = options.limits
-    with kept(path, check, plainly) as run, budgets.within(limits.timeout, limits.memory):
+    with run_folder(path, check, plainly) as run, budgets.within(limits.timeout, limits.memory):
         try:
-            made, whole = _explored(check, plainly, listener, run)
+            made, whole = _explore(check, plainly, listener, run)
             verdicts = _report(path, check, made, whole, plainly).verdicts
         except KeyboardInterrupt as error:
             said = "nothing was compared"
-            return replace(report, audit=Audit(False, said, because(error)))
+            return replace(report, audit=Audit(False, said, stop_reason(error)))
         finally:
             if run is not None:
                 run.unfinished = False
-    found = audit(Found(answer, report.verdicts), Found(whole, verdicts))
+    found = audit(ExplorationResult(answer, report.verdicts), ExplorationResult(whole, verdicts))
     return replace(report, audit=found)
 
 
-def _explored(
-    check: typed.Check, options: Options, listener: Listener | None, run: Kept | None
+def _explore(
+    check: typed.Check, options: Options, listener: Listener | None, run: Checkpoint | None
 ) -> tuple[Instantiated, Answer]:
     """The answer for the smallest system whose guessed capacities are large enough; where it is
     ended before there is one, what is known from a smaller system."""
-    from checker.attempts import explored
+    from checker.attempts import explore_with_growing_capacities
 
-    return explored(check, options, _question(check, options), listener, run)
+    return explore_with_growing_capacities(check, options, _question(check, options), listener, run)
 
 
-def _question(check: typed.Check, options: Options) -> Question:
+def _question(check: typed.Check, options: Options) -> SideQuestions:
     """What is asked beside properties: numbers of states, and lengths of runs.
 
     Who asks for a reduction by name wants it, whatever numbers the check expects.
     """
-    idle = _changed(options) or options.reduce in NAMED
+    idle = _is_overridden(options) or options.reduce in NAMED
     numbers = {e.what for e in check.expect if isinstance(e.value, int) and not idle}
     tables = options.coverage or options.states_out is not None
     lengths = bool(numbers & {"trace", "depth"})
-    return Question(states="states" in numbers or tables, lengths=lengths)
+    return SideQuestions(states="states" in numbers or tables, lengths=lengths)
 
 
 # ---- what is said -----------------------------------------------------------------------------
@@ -291,7 +293,7 @@ def _report(
         header,
         words,
         allow_unused=check.allow_unused,
-        idle=idle(check),
+        idle=why_nothing_explored(check),
         world=not_promised(check, made),
     )
     return Report(
@@ -311,7 +313,7 @@ def _report(
         bytes_per_state=answer.bytes_per_state,
         notes=(
             *notes(check, made, options.fine_steps),
-            *(counted_apart(check, options.fine_steps) if answer.up_to is not None else ()),
+            *(uncounted_steps(check, options.fine_steps) if answer.up_to is not None else ()),
             *answer.remarks,
         ),
         never=never_happened(made.system, answer) if _sees_all(answer) else (),
@@ -325,7 +327,7 @@ def _report(
         weights=answer.weights,
         omission=answer.omission,
         restarts=answer.restarts,
-        scenarios=() if _changed(options) else _scenarios(path, check, made, options),
+        scenarios=() if _is_overridden(options) else _scenarios(path, check, made, options),
     )
 
 
@@ -335,11 +337,11 @@ def _scenarios(
     """What became of the check's scenarios."""
     if not check.scenarios:
         return ()
-    from checker.stepping.opened import Opened
-    from checker.stepping.regressions import judged
+    from checker.stepping.prepared_check import PreparedCheck
+    from checker.stepping.regressions import judge_scenario
 
-    opened = Opened(check, {}, lambda now: header_of(path, check, now, options), made=made)
-    return tuple(judged(opened, scenario) for scenario in check.scenarios)
+    opened = PreparedCheck(check, {}, lambda now: header_of(path, check, now, options), made=made)
+    return tuple(judge_scenario(opened, scenario) for scenario in check.scenarios)
 
 
 def _expectations(
@@ -353,7 +355,7 @@ def _expectations(
     from checker.witness.judge import compare
 
     idle = set[str]()
-    if _changed(options):
+    if _is_overridden(options):
         idle = {"states", "depth", "trace"}
     elif options.reduce in NAMED and answer.reduced.used:
         alone = answer.reduced.used == (Kind.SYMMETRY.value,)
@@ -362,6 +364,6 @@ def _expectations(
     return compare(wanted, verdicts, answer)
 
 
-def _changed(options: Options) -> bool:
+def _is_overridden(options: Options) -> bool:
     """Whether the check does not run as it is written."""
     return bool(options.settings) or options.fine_steps

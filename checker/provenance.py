@@ -8,9 +8,9 @@ from checker.diagnostics import SpecError
 from checker.lang import typed
 from checker.lang.sources import SourceText, own_texts, shipped_texts
 from checker.options import Options, version
-from checker.resources import called
+from checker.resources import display_name
 from checker.system.instantiate.assemble import Instantiated
-from checker.system.instantiate.sizes import shown
+from checker.system.instantiate.sizes import describe_sizes
 from checker.system.ir import TransitionSystem
 from checker.witness.trace import Header, Source, Trace
 
@@ -31,7 +31,7 @@ def header_of(
         version(),
         path,
         check.name,
-        shown(check, made.sizes),
+        describe_sizes(check, made.sizes),
         settings,
         options.fine_steps,
         _sources(path, made.system) if sources else (),
@@ -76,4 +76,4 @@ def _own(path: str) -> tuple[Source, ...]:
 
 
 def _source(text: SourceText) -> Source:
-    return Source(called(text.file), text.digest, text.data.decode("utf-8"), text.shipped)
+    return Source(display_name(text.file), text.digest, text.data.decode("utf-8"), text.shipped)

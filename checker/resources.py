@@ -41,7 +41,7 @@ def interfaces() -> Path:
     return specs() / "interfaces"
 
 
-def called(file: str) -> str:
+def display_name(file: str) -> str:
     """How ``file`` is called in documents that are read elsewhere: those that travel with the tool
     by their place in it, all others as they are."""
     shipped = interfaces()
@@ -62,7 +62,7 @@ def page() -> Path:
 _refused: dict[Path, str] = {}
 
 
-def refused() -> dict[Path, str]:
+def take_refused_folders() -> dict[Path, str]:
     """The folders that were not used since this was asked last, each with the reason."""
     found = dict(_refused)
     _refused.clear()
@@ -85,8 +85,9 @@ def cache_folder(name: str = "") -> Path | None:
 def own_folder(folder: Path) -> Path | None:
     """``folder``, made where it is missing; ``None`` where it can't be made.
 
-    Also ``None``, and :func:`refused` says so, where it belongs to somebody else or others may
-    write there: what is kept in it decides verdicts, and some of it is run as machine code.
+    Also ``None``, and :func:`take_refused_folders` says so, where it belongs to somebody else or
+    others may write there: what is kept in it decides verdicts, and some of it is run as machine
+    code.
     """
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -136,7 +137,7 @@ def at_most(file: IO[bytes], most: int) -> bytes:
     return data
 
 
-def keep(path: Path, data: bytes, most: int) -> None:
+def store_cached(path: Path, data: bytes, most: int) -> None:
     """Writes ``data`` to a file of a cache folder, whole or not at all, and silently.
 
     The oldest half of the folder goes when it holds more than ``most`` files of that kind.
@@ -156,9 +157,9 @@ def keep(path: Path, data: bytes, most: int) -> None:
                 old.unlink(missing_ok=True)
 
 
-def kept(path: Path) -> bytes | None:
-    """What :func:`keep` has written to ``path``; ``None`` where there is nothing, where it is
-    damaged, and where somebody else could have written it."""
+def load_cached(path: Path) -> bytes | None:
+    """What :func:`store_cached` has written to ``path``; ``None`` where there is nothing, where it
+    is damaged, and where somebody else could have written it."""
     try:
         with open(path, "rb", opener=_itself) as file:
             status = os.fstat(file.fileno())

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from checker.cli import formats, say
-from checker.cli.keeping import keeping_options
+from checker.cli import console, formats
+from checker.cli.checkpoint_options import keeping_options
 from checker.cli.settings import SET, engine_options
 from checker.diagnostics.visible import json_text
 
@@ -86,10 +86,10 @@ def check(
     **engine: Any,
 ) -> int:
     """Run checks: all of FILE's, or the one called CHECK."""
-    from checker.cli.keeping import with_keeping
+    from checker.cli.checkpoint_options import with_keeping
     from checker.cli.settings import options_of, targets
-    from checker.proving.answering import answered
-    from checker.running import sessions
+    from checker.proving.dispatch_check import answer_check
+    from checker.run_engine import shared_sessions
 
     outputs = [output for output in (json_out, trace_out, itf_out) if output is not None]
     require_outputs(outputs)
@@ -102,15 +102,15 @@ def check(
         options = replace(options, explain=explaining)
 
     def ask(path: str, name: str, meter: Meter) -> Report:
-        return answered(path, name, options, meter)
+        return answer_check(path, name, options, meter)
 
     files = Files(json_out, trace_out, itf_out)
-    with sessions(options):
-        code = told(asked, ask, options, files, quiet=quiet, steps=steps)
+    with shared_sessions(options):
+        code = run_and_report(asked, ask, options, files, quiet=quiet, steps=steps)
     return code
 
 
-def told(
+def run_and_report(
     asked: list[tuple[str, str]],
     ask: Callable[[str, str, Meter], Report],
     options: Options,
@@ -124,10 +124,10 @@ def told(
 
     What goes wrong with one check, or with showing it, is said, and does not end the others.
     """
-    from checker.cli.keeping import say_kept
-    from checker.cli.problems import attempted
+    from checker.cli.checkpoint_options import say_kept
+    from checker.cli.errors import attempt
     from checker.cli.progress import Meter
-    from checker.cli.signals import ended_politely
+    from checker.cli.signals import interrupting_on_signals
     from checker.witness.verdict import worst
 
     reports: list[Report] = []
@@ -135,30 +135,30 @@ def told(
     for path, name in asked:
 
         def answer(path: str = path, name: str = name) -> None:
-            with Meter(f"{path}::{name}", silent=quiet) as meter, ended_politely():
+            with Meter(f"{path}::{name}", silent=quiet) as meter, interrupting_on_signals():
                 reports.append(ask(path, name, meter))
 
-        if failed := attempted(answer):
+        if failed := attempt(answer):
             codes.append(failed)
             continue
         report = reports[-1]
-        codes += [report.exit_code, attempted(lambda: files.write(reports))]
+        codes += [report.exit_code, attempt(lambda: files.write(reports))]
         if files.leave_stdout:
             first = len(reports) == 1
             show = partial(_print, report, with_traces=not quiet, steps=steps, first=first)
-            codes.append(attempted(show))
+            codes.append(attempt(show))
         for what in report.failed:
-            say.note(f"error: {what}")
+            console.print_note(f"error: {what}")
         say_kept(report, options)
-        if report.interrupted:
+        if report.was_interrupted:
             break
-    codes.append(attempted(lambda: files.close(reports)))
+    codes.append(attempt(lambda: files.close(reports)))
     return worst(codes)
 
 
 def require_outputs(outputs: list[str]) -> None:
     """Raises ``UsageError`` where two of the files are one, or a file can't be written."""
-    from checker.cli.say import require_writable
+    from checker.cli.console import require_writable
 
     if len(set(outputs)) < len(outputs):
         raise click.UsageError("two outputs can't go to the same file")
@@ -176,21 +176,21 @@ def _with_tables(options: Options, states_out: str | None, checks: int) -> Optio
 
 
 def _print(report: Report, *, with_traces: bool, steps: bool, first: bool) -> None:
-    from checker.cli.say import page
+    from checker.cli.console import print_view
     from checker.views.report import report_view
     from checker.views.text import trace_view
 
     if not first:
-        say.line()
-    page(report_view(report))
+        console.print_line()
+    print_view(report_view(report))
     if with_traces:
         for trace, *others in _runs(traces_of(report)):
-            say.line()
-            page(trace_view(trace, steps, others=tuple(others)))
+            console.print_line()
+            print_view(trace_view(trace, steps, others=tuple(others)))
         further = [trace for verdict in report.verdicts for trace in verdict.others]
         for number, (trace, *others) in enumerate(_runs(further), start=2):
-            say.line(f"\nAnother kind of run ({number})\n")
-            page(trace_view(trace, steps, others=tuple(others)))
+            console.print_line(f"\nAnother kind of run ({number})\n")
+            print_view(trace_view(trace, steps, others=tuple(others)))
 
 
 def _runs(traces: list[Trace]) -> list[list[Trace]]:
@@ -215,7 +215,7 @@ def traces_of(report: Report) -> list[Trace]:
     found: list[Trace] = []
     for surprising in (True, False):
         for verdict in report.verdicts:
-            surprise = not meets(verdict.word, report.wanted(verdict))
+            surprise = not meets(verdict.word, report.expected_word(verdict))
             if surprise is surprising and verdict.trace is not None and verdict.trace not in found:
                 found.append(verdict.trace)
     return found
@@ -241,28 +241,30 @@ class Files:
     def write(self, reports: list[Report]) -> None:
         """Writes what there is so far to files."""
         if self._json not in (None, "-"):
-            say.write(str(self._json), _documents(reports))
+            console.write_file(str(self._json), _documents(reports))
         traces = _traces(reports)
         if traces and not self._written:
             for file, text in self._traces.items():
                 if file not in (None, "-"):
-                    say.write(file, text(traces[0]))
+                    console.write_file(file, text(traces[0]))
             self._written = True
 
     def close(self, reports: list[Report]) -> None:
         """Writes what goes to stdout, and says what was not written."""
         if self._json == "-":
-            say.put(_documents(reports))
+            console.write_stdout(_documents(reports))
         if not self._traces:
             return
         traces = _traces(reports)
         if not traces:
-            say.note("there is no violation, so no trace was written")
+            console.print_note("there is no violation, so no trace was written")
             return
         if "-" in self._traces:
-            say.put(self._traces["-"](traces[0]))
+            console.write_stdout(self._traces["-"](traces[0]))
         if len(traces) > 1:
-            say.note(f"of {len(traces)} traces, the first was written: {traces[0].property_name}")
+            console.print_note(
+                f"of {len(traces)} traces, the first was written: {traces[0].property_name}"
+            )
 
 
 def _traces(reports: list[Report]) -> list[Trace]:

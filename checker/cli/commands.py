@@ -6,17 +6,17 @@ from collections.abc import Sequence
 
 import click
 
-from checker.cli import say
+from checker.cli import console
 from checker.cli.check import check
 from checker.cli.diagnostic import diagnostic
 from checker.cli.doctor import doctor
+from checker.cli.errors import say_notes, say_problem, say_refused
 from checker.cli.explain import explain
 from checker.cli.explore import explore
 from checker.cli.export import export
 from checker.cli.gallery import gallery
-from checker.cli.library import list_specs
+from checker.cli.list_protocols import list_specs
 from checker.cli.main import UNKNOWN, UNREAD
-from checker.cli.problems import say_notes, say_problem, say_refused
 from checker.cli.prove import prove
 from checker.cli.replay import replay
 from checker.cli.scenario import scenario
@@ -39,7 +39,7 @@ def version() -> str:
 
 def _print_version(context: click.Context, _: click.Parameter, value: bool) -> None:
     if value:
-        say.line(f"bivalence {version()}")
+        console.print_line(f"bivalence {version()}")
         context.exit()
 
 
@@ -84,12 +84,12 @@ for _command in (
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line and returns its exit code."""
-    code = _answered(arguments)
+    code = _run_command(arguments)
     say_refused()
     return code
 
 
-def _answered(arguments: Sequence[str] | None) -> int:
+def _run_command(arguments: Sequence[str] | None) -> int:
     try:
         result = cli.main(
             args=None if arguments is None else list(arguments),
@@ -99,10 +99,10 @@ def _answered(arguments: Sequence[str] | None) -> int:
         return result if isinstance(result, int) else 0
     except (click.Abort, KeyboardInterrupt) as problem:
         cause = problem.__cause__ if isinstance(problem, click.Abort) else problem
-        say.note(str(cause or "") or "interrupted")
+        console.print_note(str(cause or "") or "interrupted")
         say_notes(problem)
         return UNKNOWN
-    except (say.Unread, SystemExit):  # click's own answer to a broken pipe is to exit
+    except (console.OutputClosed, SystemExit):  # click's own answer to a broken pipe is to exit
         return UNREAD
     except Exception as problem:
         return say_problem(problem)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from checker.cli import say
+from checker.cli import console
 
 
 @click.command()
@@ -19,5 +19,5 @@ def diagnostic(code: str) -> int:
         near = [known for known in pages if known[:1] == wanted[:1]] or list(pages)
         known = f"; there are {', '.join(near)}" if near else ""
         raise click.UsageError(f"there is no diagnostic {wanted}{known}")
-    say.line(pages[wanted].read_text(encoding="utf-8").rstrip("\n"))
+    console.print_line(pages[wanted].read_text(encoding="utf-8").rstrip("\n"))
     return 0

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from checker.cli import say
-from checker.cli.clusters import CONF, MASTER, conf_of
+from checker.cli import console
+from checker.cli.cluster_options import CONF, MASTER, conf_of
 
 if TYPE_CHECKING:
     from checker.engines.spark.probe import Seen
@@ -56,11 +56,13 @@ def doctor(master: str | None, conf: tuple[str, ...]) -> int:
     failed = False
     for finding in chain(findings(), on_cluster(master, settings)):
         mark = "ok" if finding.good else "MISSING" if finding.needed else "absent"
-        say.line(f"{mark:<8} {finding.what}: {finding.said}")
+        console.print_line(f"{mark:<8} {finding.what}: {finding.said}")
         if not finding.good and finding.remedy:
-            say.line(f"{'':<8} -> {finding.remedy}")
+            console.print_line(f"{'':<8} -> {finding.remedy}")
         failed = failed or (finding.needed and not finding.good)
-    say.line("something that is needed is missing" if failed else "everything needed is here")
+    console.print_line(
+        "something that is needed is missing" if failed else "everything needed is here"
+    )
     return 1 if failed else 0
 
 
@@ -109,7 +111,7 @@ def on_cluster(master: str | None, conf: dict[str, str]) -> Iterator[Finding]:
     from checker.diagnostics import SpecError
     from checker.engines.spark import probe
     from checker.engines.spark.cluster import Cluster
-    from checker.engines.spark.masters import shown
+    from checker.engines.spark.masters import redact_master
     from checker.engines.spark.session import open_session
 
     if master is None:
@@ -117,7 +119,9 @@ def on_cluster(master: str | None, conf: dict[str, str]) -> Iterator[Finding]:
     try:
         with open_session(Cluster(master, conf)) as session:
             dynamic = ", which come and go" if session.dynamic else ""
-            yield Finding("cluster", True, f"{shown(master)}: {session.slots} slots{dynamic}")
+            yield Finding(
+                "cluster", True, f"{redact_master(master)}: {session.slots} slots{dynamic}"
+            )
             for one in sorted({_executor(seen) for seen in probe.require(session)}):
                 yield Finding("executor", True, one)
     except SpecError as problem:
@@ -171,7 +175,7 @@ def _cache() -> Finding:
     from checker import resources
 
     folder = resources.cache_folder()
-    for refused, why in resources.refused().items():
+    for refused, why in resources.take_refused_folders().items():
         said = f"{refused} is not used: {why}"
         return Finding("cache", False, said, "delete it: it is made anew", needed=False)
     if folder is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from checker.cli import say
+from checker.cli import console
 from checker.diagnostics.visible import json_text
 
 if TYPE_CHECKING:
@@ -46,26 +46,26 @@ def explain(
     asked without it. Exits 1, as `replay` does: it is a violation, after all.
     """
     from checker import pipeline
+    from checker.cli.console import print_view, require_writable, write_file
     from checker.cli.progress import Meter
-    from checker.cli.say import page, require_writable, write
-    from checker.cli.traces import loaded, replayed
+    from checker.cli.trace_documents import load_document, replay_document
     from checker.views.text import trace_view
     from checker.witness.json_format import trace_to_json
 
     if trace_out is not None:
         require_writable(trace_out)
-    document = loaded(trace)
-    run = replayed(document)
+    document = load_document(trace)
+    run = replay_document(document)
     with Meter(f"explaining {trace}", silent=as_json) as meter:
         found = pipeline.explain_trace(run, budget, threads=threads, listener=meter)
     again = _since(document.trace, found)
     text = json_text(trace_to_json(again))
     if trace_out is not None:
-        write(trace_out, text + "\n")
+        write_file(trace_out, text + "\n")
     if as_json:
-        say.line(text)
+        console.print_line(text)
     else:
-        page(trace_view(again, steps))
+        print_view(trace_view(again, steps))
     return 1
 
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from checker.cli import say
+from checker.cli import console
 from checker.cli.settings import SET
 
 if TYPE_CHECKING:
-    from checker.cli.exploring import Exploring
-    from checker.stepping.opened import Opened
-    from checker.stepping.session import Session
+    from checker.cli.interactive import Exploring
+    from checker.stepping.prepared_check import PreparedCheck
+    from checker.stepping.session import SteppingSession
 
 
 @click.command()
@@ -39,34 +39,34 @@ def explore(
     tells what can be said. Commands come from a terminal or, one a line, from a file or a pipe.
     """
     from checker import pipeline
-    from checker.cli.exploring import Exploring
-    from checker.cli.say import require_writable
+    from checker.cli.console import require_writable
+    from checker.cli.interactive import Exploring
     from checker.cli.settings import one_target, settings_of
-    from checker.cli.signals import ended_politely
-    from checker.stepping.session import Session
+    from checker.cli.signals import interrupting_on_signals
+    from checker.stepping.session import SteppingSession
 
     if save is not None:
         require_writable(save)
     path, check = one_target(name)
     options = pipeline.Options(settings=settings_of(settings), fine_steps=fine_steps)
     opened = pipeline.open_check(path, check, options)
-    session = Session(opened)
+    session = SteppingSession(opened)
     if scenario is not None:
         _begin(session, opened, scenario)
     exploring = Exploring(session, diagrams=not no_diagram)
-    with ended_politely():
+    with interrupting_on_signals():
         try:
             exploring.show()
-            while (line := _line()) is not None and _done(exploring, line):
+            while (line := _line()) is not None and _execute(exploring, line):
                 pass
         except KeyboardInterrupt:
-            say.line()
+            console.print_line()
     if save is not None:
         exploring.save(save)
     return 0
 
 
-def _done(exploring: Exploring, line: str) -> bool:
+def _execute(exploring: Exploring, line: str) -> bool:
     """Does what ``line`` says; False at the end.  Where somebody types, Ctrl-C ends the command,
     such as a long `random`, and not the session."""
     try:
@@ -74,7 +74,7 @@ def _done(exploring: Exploring, line: str) -> bool:
     except KeyboardInterrupt:
         if not sys.stdin.isatty():
             raise
-        say.line("\ninterrupted; `show` tells how far it went")
+        console.print_line("\ninterrupted; `show` tells how far it went")
         return True
 
 
@@ -88,23 +88,23 @@ def _line() -> str | None:
         try:
             return input("> ")
         except EOFError:
-            say.line()
+            console.print_line()
             return None
     line = sys.stdin.readline()
     if not line:
         return None
-    say.line(f"> {line.strip()}")
+    console.print_line(f"> {line.strip()}")
     return line
 
 
-def _begin(session: Session, opened: Opened, name: str) -> None:
+def _begin(session: SteppingSession, opened: PreparedCheck, name: str) -> None:
     """Takes the steps of a scenario, as far as they are possible."""
-    from checker.cli.scenarios import found
-    from checker.stepping.matching import Unclear
+    from checker.cli.named_scenarios import find_scenario
+    from checker.stepping.phrase_matching import Unclear
 
-    scenario = found(opened.check, name)
+    scenario = find_scenario(opened.check, name)
     for step in (*scenario.steps, *scenario.again):
         said = session.say(step.text)
         if isinstance(said, Unclear):
-            say.line(f"line {step.span.line}: {said.message}; this is how far it goes")
+            console.print_line(f"line {step.span.line}: {said.message}; this is how far it goes")
             break

@@ -17,8 +17,8 @@ from checker.cli.formats import FORMATS
 )
 def export(trace: str, wanted: str, output: str) -> int:
     """Write TRACE in another format; the spec is not needed."""
-    from checker.cli.say import require_writable
-    from checker.cli.traces import load
+    from checker.cli.console import require_writable
+    from checker.cli.trace_documents import load
     from checker.cli.view import put
 
     if output != "-":

@@ -34,7 +34,7 @@ def shiviz(trace: Trace) -> str:
 
 def rows(trace: Trace) -> str:
     """Comma-separated values: a row for each step."""
-    from checker.witness.step_rows import trace_to_csv
+    from checker.witness.csv_format import trace_to_csv
 
     return visible(trace_to_csv(trace))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from checker.cli import say
+from checker.cli import console
 
 if TYPE_CHECKING:
     from checker.options import Options
@@ -44,12 +44,12 @@ def gallery(folder: str, files: tuple[str, ...], budget: float, every: bool, ope
     FILEs are specs, or folders with specs in them; without any, the library that comes with the
     tool. Of each, the checks that expect a violation are run.
     """
-    from checker.cli.pages import open_in_browser
-    from checker.cli.say import note, write
+    from checker.cli.console import print_note, write_file
+    from checker.cli.page_options import open_in_browser
     from checker.views.page.gallery import index_of
     from checker.witness.phrases import count
 
-    target = say.folder(folder)
+    target = console.make_folder(folder)
     specs = _specs(files)
     exhibits: list[Exhibit] = []
     skipped: list[Skipped] = []
@@ -57,10 +57,12 @@ def gallery(folder: str, files: tuple[str, ...], budget: float, every: bool, ope
         for trace in _visit(file, budget, every, skipped):
             exhibits.append(_hang(trace, file, target))
     index = target / "index.html"
-    write(str(index), index_of(exhibits, skipped))
+    write_file(str(index), index_of(exhibits, skipped))
     for each in skipped:
-        note(f"left out: {each.check}: {each.why}")
-    say.line(f"{index}: {count(len(exhibits), 'run')}, {count(len(skipped), 'check')} left out")
+        print_note(f"left out: {each.check}: {each.why}")
+    console.print_line(
+        f"{index}: {count(len(exhibits), 'run')}, {count(len(skipped), 'check')} left out"
+    )
     if opened:
         open_in_browser(str(index))
     return 0
@@ -121,18 +123,18 @@ def _options(budget: float) -> Options:
 
 def _verdicts(file: str, name: str, options: Options) -> tuple[PropertyVerdict, ...]:
     from checker.cli.progress import Meter
-    from checker.proving.answering import answered
+    from checker.proving.dispatch_check import answer_check
 
     with Meter(f"{file}::{name}") as meter:
-        report = answered(file, name, options, meter)
-    if report.interrupted:
+        report = answer_check(file, name, options, meter)
+    if report.was_interrupted:
         raise KeyboardInterrupt
     return report.verdicts
 
 
 def _hang(trace: Trace, file: Path, target: Path) -> Exhibit:
     """Writes the page of a run, with the text of its spec beside it."""
-    from checker.cli.say import write
+    from checker.cli.console import write_file
     from checker.views.page import page_of
     from checker.views.page.gallery import Exhibit, page_name
 
@@ -140,6 +142,6 @@ def _hang(trace: Trace, file: Path, target: Path) -> Exhibit:
     name = page_name(trace)
     (target / theme).mkdir(exist_ok=True)
     spec = f"{theme}/{file.name}.txt"
-    write(str(target / spec), file.read_text(encoding="utf-8"))
-    write(str(target / theme / name), page_of(trace, index="../index.html"))
+    write_file(str(target / spec), file.read_text(encoding="utf-8"))
+    write_file(str(target / theme / name), page_of(trace, index="../index.html"))
     return Exhibit(theme, trace, f"{theme}/{name}", spec)

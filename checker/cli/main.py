@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return USAGE
         from checker.cli.commands import run
 
-        code = _flushed(run(arguments))
+        code = _flush(run(arguments))
         if arguments is None:
             _leave_what_goes_on(code)
         return code
@@ -45,9 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _leave_what_goes_on(code: int) -> None:
     """Ends with ``code`` at once where something goes on that can't be stopped (a compiler, say):
     nobody would wait for it."""
-    from checker.budgets import left_behind
+    from checker.budgets import has_abandoned_work
 
-    if left_behind():
+    if has_abandoned_work():
         os._exit(code)
 
 
@@ -67,7 +67,7 @@ def _can_speak() -> bool:
     return speaks
 
 
-def _flushed(code: int) -> int:
+def _flush(code: int) -> int:
     """``code``, where all that was said has left; nothing is left to be flushed at the exit."""
     for stream in (sys.stderr, sys.stdout):
         try:

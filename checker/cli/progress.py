@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from checker.cli import say
+from checker.cli import console
 from checker.diagnostics.visible import visible
 
 if TYPE_CHECKING:
@@ -46,12 +46,12 @@ class _Line:
             self._update(line)
         elif time.monotonic() - self._last >= EVERY:
             self._last = time.monotonic()
-            say.note(line)
+            console.print_note(line)
 
     def _tell(self, line: str) -> None:
         """A line that stays."""
         if self._status is None:
-            say.note(line)
+            console.print_note(line)
         else:
             self._status.console.print(line, markup=False, highlight=False)
 

@@ -97,10 +97,10 @@ def prove(
     with `for all`: for every number of processes and faults that the resilience condition allows.
     PROVED is said only of what a second query has confirmed.
     """
-    from checker.cli.check import EXPLAIN, Files, require_outputs, told
+    from checker.cli.check import EXPLAIN, Files, require_outputs, run_and_report
     from checker.cli.settings import settings_of, targets
     from checker.options import Options
-    from checker.proving.answering import for_every_size
+    from checker.proving.dispatch_check import for_every_size
     from checker.witness.answer import Limits
 
     outputs = [output for output in (json_out, trace_out, certificate) if output is not None]
@@ -112,7 +112,7 @@ def prove(
         query_timeout=query_timeout,
         explain=None if quiet and not outputs else EXPLAIN,
     )
-    general = {one for one in asked if every or _about_all(*one, options)}
+    general = {one for one in asked if every or _is_parametric(*one, options)}
     of_one = method != "auto" or depth is not None or certificate is not None
     _require_sense(asked, general, of_one, certificate, synthesize)
 
@@ -121,7 +121,7 @@ def prove(
             return for_every_size(path, name, options, meter, tight=tight, synthesize=synthesize)
         return _of_one(path, name, options, meter, METHODS[method], certificate)
 
-    return told(asked, ask, options, Files(json_out, trace_out), quiet=quiet, steps=steps)
+    return run_and_report(asked, ask, options, Files(json_out, trace_out), quiet=quiet, steps=steps)
 
 
 def _require_sense(
@@ -141,14 +141,14 @@ def _require_sense(
         raise click.UsageError("--synthesize wants --all-n, or a check with `for all`")
 
 
-def _about_all(path: str, name: str, options: Options) -> bool:
+def _is_parametric(path: str, name: str, options: Options) -> bool:
     """Whether the check is about all sizes; one that can't be asked is said to be so later."""
     from checker import budgets, pipeline
     from checker.diagnostics import SpecError
 
     try:
         with budgets.within(options.limits.timeout):
-            return pipeline.about_all(path, name, options.settings)
+            return pipeline.is_parametric(path, name, options.settings)
     except SpecError:
         return False
 

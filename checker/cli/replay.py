@@ -18,18 +18,18 @@ def replay(trace: str, steps: bool) -> int:
     trace says: it is a violation, after all. A scenario (FILE.scenario, or FILE::CHECK::SCENARIO)
     is run as a regression: exits 0 where the run is possible and its claims are true.
     """
-    from checker.cli.say import page
-    from checker.cli.scenarios import is_scenario, replay_scenario
-    from checker.cli.traces import changed, loaded, replayed
+    from checker.cli.console import print_view
+    from checker.cli.named_scenarios import is_scenario, replay_scenario
+    from checker.cli.trace_documents import changed_sources, load_document, replay_document
     from checker.views.text import trace_view
 
     if is_scenario(trace):
         return replay_scenario(trace, steps)
     if "::" in trace and not Path(trace).exists():
         raise click.UsageError(f"{trace}: a scenario of a check is called FILE::CHECK::SCENARIO")
-    document = loaded(trace)
-    again = replayed(document)
-    if not document.edited and not changed(document.trace):
+    document = load_document(trace)
+    again = replay_document(document)
+    if not document.edited and not changed_sources(document.trace):
         again = replace(again, explanation=document.trace.explanation)
-    page(trace_view(again, steps))
+    print_view(trace_view(again, steps))
     return 1

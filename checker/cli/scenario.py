@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from checker.cli import say
+from checker.cli import console
 
 
 @click.command()
@@ -19,20 +19,20 @@ def scenario(trace: str, output: str | None, name: str | None) -> int:
     A check runs its scenarios beside its exploration, so that a bug once found stays found.
     """
     from checker import pipeline
-    from checker.cli.say import require_writable, write
-    from checker.cli.scenarios import named, text_of
-    from checker.cli.traces import loaded, replayed
-    from checker.stepping.scenario import claims_of, clause, retold
+    from checker.cli.console import require_writable, write_file
+    from checker.cli.named_scenarios import scenario_name, text_of
+    from checker.cli.trace_documents import load_document, replay_document
+    from checker.stepping.scenario import as_choices, claims_of, clause
     from checker.witness.replay import path_of
 
-    document = replayed(loaded(trace))
+    document = replay_document(load_document(trace))
     opened = pipeline.open_again(document)
     path = path_of(opened.system, document)
-    taken = retold(opened, path)
+    taken = as_choices(opened, path)
     if output is None:
-        called = named(name or document.property_name or "run")
-        say.put(clause(called, taken, path.loop, claims_of(document)))
+        called = scenario_name(name or document.property_name or "run")
+        console.write_stdout(clause(called, taken, path.loop, claims_of(document)))
         return 0
     require_writable(output)
-    write(output, text_of(opened, taken, document, output, name))
+    write_file(output, text_of(opened, taken, document, output, name))
     return 0

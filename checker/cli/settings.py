@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from checker.cli.clusters import cluster_of, cluster_options
+from checker.cli.cluster_options import cluster_of, cluster_options
 
 if TYPE_CHECKING:
     from checker.pipeline import Options

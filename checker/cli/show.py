@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from checker.cli import say
+from checker.cli import console
 from checker.cli.settings import SET
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def show(
     which `prove --all-n` asks.
     """
     from checker import pipeline
-    from checker.cli.say import require_writable
+    from checker.cli.console import require_writable
     from checker.cli.settings import settings_of, targets
     from checker.witness.answer import Limits
 
@@ -59,37 +59,37 @@ def show(
             raise click.UsageError("--svg draws one automaton: name the check, as FILE::CHECK")
     for number, (path, name) in enumerate(asked):
         if number:
-            say.line()
+            console.print_line()
         if automaton or svg is not None:
             _draw(path, name, options, svg)
         elif system:
-            say.line(pipeline.dump(path, name, options).rstrip("\n"))
-        elif pipeline.about_all(path, name, options.settings):
+            console.print_line(pipeline.dump(path, name, options).rstrip("\n"))
+        elif pipeline.is_parametric(path, name, options.settings):
             check = pipeline.load_check(path, name, options.settings)
-            say.line(_described_in_general(path, check))
+            console.print_line(_describe_parametric(path, check))
         else:
-            say.line(_described(pipeline.run_check(path, name, options)))
+            console.print_line(_describe(pipeline.run_check(path, name, options)))
     return 0
 
 
 def _draw(path: str, name: str, options: Options, svg: str | None) -> None:
     """The threshold automaton of a check as text, or as a picture in the file ``svg``."""
-    from checker.cli.say import note, write
+    from checker.cli.console import print_note, write_file
     from checker.proving.parametric import automaton_of
 
     automaton, questions = automaton_of(path, name, options)
     if svg is None:
-        from checker.threshold.drawing import drawn
+        from checker.threshold.text_drawing import draw_text
 
-        say.put(drawn(automaton, questions))
+        console.write_stdout(draw_text(automaton, questions))
         return
-    from checker.threshold.picture import svg_of
+    from checker.threshold.svg_drawing import svg_of
 
-    write(svg, svg_of(automaton, questions))
-    note(f"{svg} shows {path}::{name}")
+    write_file(svg, svg_of(automaton, questions))
+    print_note(f"{svg} shows {path}::{name}")
 
 
-def _described_in_general(path: str, check: Check) -> str:
+def _describe_parametric(path: str, check: Check) -> str:
     """A check about all sizes in words."""
     from checker.lang.constant_text import sizes_of
 
@@ -101,13 +101,13 @@ def _described_in_general(path: str, check: Check) -> str:
     return "\n".join(lines)
 
 
-def _described(report: Report) -> str:
+def _describe(report: Report) -> str:
     """A check in words; the report is of a search that only looked at the start."""
     sizes = ", ".join(f"{name} = {value}" for name, value in report.parameters.items())
     lines = [f"{report.file}::{report.check}", f"  with {sizes}" if sizes else "  no parameters"]
     expected = {e.what: e.expected for e in report.expectations}
     for verdict in report.verdicts:
-        wanted = report.wanted(verdict)
+        wanted = report.expected_word(verdict)
         expected.pop(verdict.property, None)
         lines.append(f"  {verdict.property} (expected: {wanted})")
         lines.append(f"    {' '.join(verdict.definition.split())}")

@@ -15,7 +15,7 @@ AGAIN = 0.02
 
 
 @contextmanager
-def ended_politely() -> Iterator[None]:
+def interrupting_on_signals() -> Iterator[None]:
     """SIGTERM raises ``KeyboardInterrupt`` meanwhile, so that what was found is told and kept.
 
     So does SIGINT, as ever; and both also where they come while an object is being given up, in

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from checker.cli import say
+from checker.cli import console
 from checker.cli.settings import SET
 
 if TYPE_CHECKING:
-    from checker.stepping.opened import Opened
+    from checker.stepping.prepared_check import PreparedCheck
     from checker.stepping.simulate import Walks
     from checker.views.walks import Walked
 
@@ -57,39 +57,39 @@ def simulate(
     ways again.
     """
     from checker import budgets, pipeline
+    from checker.cli.console import print_view, require_writable
     from checker.cli.progress import Meter
-    from checker.cli.say import page, require_writable
     from checker.cli.settings import one_target, settings_of
-    from checker.cli.signals import ended_politely
+    from checker.cli.signals import interrupting_on_signals
     from checker.stepping import simulate as walking
     from checker.views.walks import walks_view
 
     if trace_out is not None and trace_out != "-":
         require_writable(trace_out)
     options = pipeline.Options(settings=settings_of(settings), fine_steps=fine_steps)
-    with budgets.within(timeout), budgets.pressed():
+    with budgets.within(timeout), budgets.raising_when_exhausted():
         path, check = one_target(name)
         opened = pipeline.open_check(path, check, options)
     drawn = random.SystemRandom().randrange(LARGEST_SEED) if seed is None else seed
-    plan = walking.Plan(drawn, runs, steps, timeout, only)
+    plan = walking.WalkPlan(drawn, runs, steps, timeout, only)
     _require(opened, only)
     title = f"{path}::{check}"
-    with Meter(title, silent=quiet) as meter, ended_politely():
+    with Meter(title, silent=quiet) as meter, interrupting_on_signals():
         walks = walking.simulate(opened, plan, meter)
     if trace_out != "-":
-        page(walks_view(_told(title, opened, walks)))
+        print_view(walks_view(_summary(title, opened, walks)))
     _show(walks, trace_out, quiet)
     return 3 if walks.found is None else 1
 
 
-def _require(opened: Opened, only: tuple[str, ...]) -> None:
+def _require(opened: PreparedCheck, only: tuple[str, ...]) -> None:
     known = [prop.name for prop in opened.system.properties]
     for name in only:
         if name not in known:
             raise click.UsageError(f"the check asks for {', '.join(known)}, not for {name}")
 
 
-def _told(title: str, opened: Opened, walks: Walks) -> Walked:
+def _summary(title: str, opened: PreparedCheck, walks: Walks) -> Walked:
     from checker.views.walks import Walked
     from checker.witness.vacuity import coverage
 
@@ -111,17 +111,17 @@ def _told(title: str, opened: Opened, walks: Walks) -> Walked:
 
 
 def _show(walks: Walks, trace_out: str | None, quiet: bool) -> None:
+    from checker.cli.console import print_note, print_view
     from checker.cli.formats import document
-    from checker.cli.say import note, page
     from checker.cli.view import put
     from checker.views.text import trace_view
 
     if walks.found is None:
         if trace_out is not None:
-            note("there is no violation, so no trace was written")
+            print_note("there is no violation, so no trace was written")
         return
     if trace_out is not None:
         put(trace_out, document(walks.found.trace))
     if not quiet and trace_out != "-":
-        say.line()
-        page(trace_view(walks.found.trace))
+        console.print_line()
+        print_view(trace_view(walks.found.trace))

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from checker.cli import say
+from checker.cli import console
 from checker.cli.settings import SET, engine_options
 from checker.diagnostics.visible import json_text
 
 if TYPE_CHECKING:
     from checker.engines.spark.cluster import Cluster
-    from checker.sweep.cells import Outcome
-    from checker.sweep.plan import Plan
+    from checker.sweep.cells import CellOutcome
     from checker.sweep.rows import Row
+    from checker.sweep.sweep_plan import SweepPlan
     from checker.witness.answer import Progress
 
 MOST_SHOWN = 1000
@@ -71,8 +71,8 @@ def sweep(
     """
     from checker.cli.settings import options_of
     from checker.sweep.grid import grid_of
-    from checker.sweep.plan import plan
     from checker.sweep.run import for_each_cell, jobs_for
+    from checker.sweep.sweep_plan import plan
 
     outputs = [output for output in (out, json_out) if output is not None]
     _require(outputs, traces, out)
@@ -103,7 +103,7 @@ def _require_whole(engine: Mapping[str, Any]) -> None:
 
 
 def _require(outputs: list[str], traces: str | None, out: str | None) -> None:
-    from checker.cli.say import require_writable
+    from checker.cli.console import require_writable
 
     if len(set(outputs)) < len(outputs):
         raise click.UsageError("two outputs can't go to the same file")
@@ -121,10 +121,12 @@ def _require(outputs: list[str], traces: str | None, out: str | None) -> None:
             raise click.UsageError(f"{traces} is not writable")
 
 
-def _run(planned: Plan, jobs: int, cluster: Cluster | None, keeper: _Keeper, *, quiet: bool) -> int:
+def _run(
+    planned: SweepPlan, jobs: int, cluster: Cluster | None, keeper: _Keeper, *, quiet: bool
+) -> int:
+    from checker.cli.console import print_note
     from checker.cli.progress import Count
-    from checker.cli.say import note
-    from checker.cli.signals import ended_politely
+    from checker.cli.signals import interrupting_on_signals
     from checker.sweep.run import run
 
     interrupted = False
@@ -136,18 +138,18 @@ def _run(planned: Plan, jobs: int, cluster: Cluster | None, keeper: _Keeper, *, 
             meter.count(done, [_where(planned, cell, how) for cell, how in sorted(running.items())])
 
         try:
-            with ended_politely(), closing(run(planned, jobs, cluster, tell)) as outcomes:
+            with interrupting_on_signals(), closing(run(planned, jobs, cluster, tell)) as outcomes:
                 for outcome in outcomes:
                     keeper.take(outcome)
         except KeyboardInterrupt:
             interrupted = True
     keeper.finish()
     if interrupted:
-        note("interrupted; what is done is kept")
+        print_note("interrupted; what is done is kept")
     return _exit_code(keeper.rows)
 
 
-def _where(planned: Plan, cell: int, how: Progress) -> str:
+def _where(planned: SweepPlan, cell: int, how: Progress) -> str:
     settings = planned.cells[cell - 1].settings
     values = " ".join(f"{name}={value}" for name, value in settings.items())
     return f"{values}: {how.states:,} states"
@@ -167,7 +169,7 @@ class _Keeper:
     """Rows and traces as they come, on disk before all are there."""
 
     def __init__(
-        self, planned: Plan, out: str | None, json_out: str | None, traces: str | None
+        self, planned: SweepPlan, out: str | None, json_out: str | None, traces: str | None
     ) -> None:
         self.rows: list[Row] = []
         self._plan, self._out, self._json, self._traces = planned, out, json_out, traces
@@ -177,12 +179,12 @@ class _Keeper:
         self._told = False
         self._untraced: OSError | None = None
 
-    def take(self, outcome: Outcome) -> None:
+    def take(self, outcome: CellOutcome) -> None:
         """Keeps the outcome of a cell."""
         from checker.sweep.rows import row_of
 
         cell = self._plan.cells[outcome.cell - 1]
-        self.rows.append(row_of(cell, outcome, self._written(outcome)))
+        self.rows.append(row_of(cell, outcome, self._write_traces(outcome)))
         self._unsaved = True
         self.save_if_due()
 
@@ -194,13 +196,13 @@ class _Keeper:
         try:
             self._save()
         except OSError as problem:
-            self._troubled(problem)
+            self._note_write_error(problem)
         self._spent += time.monotonic() - now
         self._unsaved = False
 
     def finish(self) -> None:
         """Saves everything, and shows it; raises ``OSError`` where something is not on disk."""
-        from checker.cli.say import page
+        from checker.cli.console import print_view
         from checker.cli.sweep_view import sweep_view
         from checker.sweep.rows import as_json, without_run
 
@@ -210,36 +212,36 @@ class _Keeper:
         finally:
             if self._json == "-":
                 document = as_json(self._plan, self.rows)
-                say.line(json_text(document))
+                console.print_line(json_text(document))
             else:
                 in_file = self._out is not None or self._json is not None
-                page(sweep_view(self._plan, self.rows, MOST_SHOWN if in_file else None))
+                print_view(sweep_view(self._plan, self.rows, MOST_SHOWN if in_file else None))
         if self._untraced is not None:
             raise self._untraced
 
-    def _troubled(self, problem: OSError) -> None:
+    def _note_write_error(self, problem: OSError) -> None:
         """A disk that is full is no reason to stop: the table will be shown."""
-        from checker.cli.say import note
+        from checker.cli.console import print_note
 
         if not self._told:
-            note(f"can't write: {problem.strerror or problem}; going on")
+            print_note(f"can't write: {problem.strerror or problem}; going on")
         self._told = True
 
     def _save(self) -> None:
-        from checker.cli.say import write
+        from checker.cli.console import write_file
         from checker.sweep.rows import as_json, as_parquet
 
         if self._out is not None:
-            write(self._out, as_parquet(self._plan, self.rows))
+            write_file(self._out, as_parquet(self._plan, self.rows))
         if self._json not in (None, "-"):
             document = as_json(self._plan, self.rows)
-            write(str(self._json), json_text(document) + "\n")
+            write_file(str(self._json), json_text(document) + "\n")
 
-    def _written(self, outcome: Outcome) -> dict[str, str]:
+    def _write_traces(self, outcome: CellOutcome) -> dict[str, str]:
         """Writes the traces of one cell; gives the file of each property."""
         if self._traces is None:
             return {}
-        from checker.cli.say import write
+        from checker.cli.console import write_file
         from checker.provenance import with_own_sources
         from checker.sweep.rows import traces_of
         from checker.witness.json_format import trace_to_json
@@ -251,9 +253,9 @@ class _Keeper:
             document = trace_to_json(with_own_sources(trace))
             text = json_text(document)
             try:
-                write(path, text + "\n")
+                write_file(path, text + "\n")
                 files[name] = path
             except OSError as problem:
                 self._untraced = problem
-                self._troubled(problem)
+                self._note_write_error(problem)
         return files

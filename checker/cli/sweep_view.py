@@ -12,9 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from checker.sweep.cells import Status
-from checker.sweep.plan import Plan
 from checker.sweep.rows import Row, in_order
-from checker.views.paper import pairs, stack
+from checker.sweep.sweep_plan import SweepPlan
+from checker.views.canvas import pairs, stack
 from checker.views.report import STYLES
 from checker.witness.phrases import count
 from checker.witness.verdict import Word
@@ -24,7 +24,7 @@ LABEL = 8
 CALM = (Status.DONE,)
 
 
-def sweep_view(plan: Plan, rows: Sequence[Row], most: int | None = None) -> RenderableType:
+def sweep_view(plan: SweepPlan, rows: Sequence[Row], most: int | None = None) -> RenderableType:
     """The sweep; of its cells the first ``most`` where that is not ``None``."""
     ordered = in_order(rows)
     title = Text(f"{plan.path}::{plan.check.name}", style="bold")
@@ -34,7 +34,7 @@ def sweep_view(plan: Plan, rows: Sequence[Row], most: int | None = None) -> Rend
     return stack([title, _table(plan, ordered[:most]), _facts(plan, ordered, most)])
 
 
-def _table(plan: Plan, rows: Sequence[Row]) -> RenderableType:
+def _table(plan: SweepPlan, rows: Sequence[Row]) -> RenderableType:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim", expand=True)
     for name in plan.grid.names:
         numbers = all(isinstance(row.cell.parameters.get(name), int) for row in rows)
@@ -87,7 +87,7 @@ def _link(path: str) -> str:
     return Path(os.path.abspath(path)).as_uri()
 
 
-def _facts(plan: Plan, rows: Sequence[Row], most: int | None) -> RenderableType:
+def _facts(plan: SweepPlan, rows: Sequence[Row], most: int | None) -> RenderableType:
     shown = [("cells", _statuses(rows))]
     if most is not None and len(rows) > most:
         shown.append(("shown", f"the first {most:,}; the file has all"))

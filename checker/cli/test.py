@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from checker.cli import say
+from checker.cli import console
 from checker.cli.settings import engine_options
 
 if TYPE_CHECKING:
@@ -27,17 +27,17 @@ def test(paths: tuple[str, ...], **engine: Any) -> int:
     PATHs are specs, or folders with specs in them.
     """
     from checker.cli.settings import options_of
-    from checker.running import sessions
+    from checker.run_engine import shared_sessions
     from checker.witness.verdict import worst
 
     options = options_of((), engine)
     files = list(dict.fromkeys(specs_in(paths)))
     codes: list[int] = []
-    with sessions(options):
+    with shared_sessions(options):
         for file in files:
             codes += _run(str(file), options)
     good = sum(code == 0 for code in codes)
-    say.line(f"{good} of {len(codes)} as expected")
+    console.print_line(f"{good} of {len(codes)} as expected")
     return worst(codes)
 
 
@@ -59,40 +59,40 @@ def specs_in(paths: Iterable[str]) -> Iterable[Path]:
 def _run(file: str, options: Options) -> list[int]:
     """A line for each check of a file, and their exit codes; a bad file is one failure."""
     from checker import pipeline
-    from checker.cli.problems import attempted
+    from checker.cli.console import print_note
+    from checker.cli.errors import attempt
     from checker.cli.progress import Meter
-    from checker.cli.say import note
-    from checker.proving.answering import answered
+    from checker.proving.dispatch_check import answer_check
 
     names: list[str] = []
-    if failed := attempted(lambda: names.extend(pipeline.checks_in(file))):
-        return [_unasked(file, failed)]
+    if failed := attempt(lambda: names.extend(pipeline.checks_in(file))):
+        return [_report_unusable(file, failed)]
     if not names:
-        note(f"{file}: has no check")
+        print_note(f"{file}: has no check")
     codes = []
     for name in names:
         reports: list[Report] = []
 
         def answer(name: str = name, reports: list[Report] = reports) -> None:
             with Meter(f"{file}::{name}") as meter:
-                reports.append(answered(file, name, options, meter))
+                reports.append(answer_check(file, name, options, meter))
 
-        if failed := attempted(answer):
-            codes.append(_unasked(f"{file}::{name}", failed))
+        if failed := attempt(answer):
+            codes.append(_report_unusable(f"{file}::{name}", failed))
             continue
         (report,) = reports
-        say.line(_line(report))
+        console.print_line(_line(report))
         codes.append(report.exit_code)
-        if report.interrupted:
+        if report.was_interrupted:
             raise KeyboardInterrupt
     return codes
 
 
-def _unasked(what: str, code: int) -> int:
+def _report_unusable(what: str, code: int) -> int:
     """Says that a file or a check could not be run, for which ``code`` stands."""
-    from checker.cli.problems import USAGE
+    from checker.cli.errors import USAGE
 
-    say.line(f"{'UNUSABLE' if code == USAGE else 'FAILED'}  {what}")
+    console.print_line(f"{'UNUSABLE' if code == USAGE else 'FAILED'}  {what}")
     return code
 
 
@@ -116,7 +116,9 @@ def _reasons(report: Report) -> Iterable[str]:
             wanted, found = expectation.expected, expectation.found
             yield f"{expectation.what}: expected {wanted}, found {found}"
     for verdict in report.verdicts:
-        if verdict.property not in judged and not meets(verdict.word, report.wanted(verdict)):
+        if verdict.property not in judged and not meets(
+            verdict.word, report.expected_word(verdict)
+        ):
             yield f"{verdict.property}: {verdict.label()}, {verdict.reason}"
     for scenario in report.scenarios:
         if not scenario.met:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from checker.cli import formats, say
-from checker.cli.pages import beside, called, page_options, require_page, write_page
+from checker.cli import console, formats
+from checker.cli.page_options import beside, companion_title, page_options, require_page, write_page
 
 if TYPE_CHECKING:
     from checker.witness.trace import Trace
@@ -46,14 +46,14 @@ def view(
 
     The document is taken at its word: `replay` makes the run again.
     """
-    from checker.cli.say import page
-    from checker.cli.traces import loaded, say_changes
+    from checker.cli.console import print_view
+    from checker.cli.trace_documents import load_document, say_changes
     from checker.views.text import source_view, trace_view
 
     wanted = {name: asked[name] for name in OUTPUTS if asked[name] is not None}
     paged = require_page(html, opened, compare, faultless)
     _require([*wanted.values(), *([] if html is None else [html])])
-    found = loaded(trace)
+    found = load_document(trace)
     document = found.trace
     say_changes(document)
     for name, file in wanted.items():
@@ -61,26 +61,26 @@ def view(
         put(file, made(document))
     if paged:
         other = beside(found, compare, faultless)
-        write_page(document, html, opened, other, called(compare, faultless))
+        write_page(document, html, opened, other, companion_title(compare, faultless))
     elif source:
-        page(source_view(document))
+        print_view(source_view(document))
     elif not wanted:
-        page(trace_view(document, steps, replayed=False))
+        print_view(trace_view(document, steps, replayed=False))
     return 0
 
 
 def put(file: str, text: str) -> None:
     """Writes ``text`` to ``file``; ``-`` is stdout."""
-    from checker.cli.say import write
+    from checker.cli.console import write_file
 
     if file == "-":
-        say.put(text)
+        console.write_stdout(text)
     else:
-        write(file, text)
+        write_file(file, text)
 
 
 def _require(files: list[str]) -> None:
-    from checker.cli.say import require_writable
+    from checker.cli.console import require_writable
 
     if len(set(files)) < len(files):
         raise click.UsageError("two outputs can't go to the same file")

@@ -19,7 +19,7 @@ def visible(text: str) -> str:
 
     What is visible stays so: a text may go through here twice.
     """
-    return ACTING.sub(_named, text)
+    return ACTING.sub(_escape, text)
 
 
 def json_text(document: object, indent: int | None = 2) -> str:
@@ -29,7 +29,7 @@ def json_text(document: object, indent: int | None = 2) -> str:
     return ACTING.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
-def _named(found: re.Match[str]) -> str:
+def _escape(found: re.Match[str]) -> str:
     code = ord(found[0])
     if code < 0x100:
         return f"\\x{code:02x}"

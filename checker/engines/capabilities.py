@@ -145,7 +145,7 @@ TABLE: dict[Feature, dict[str, Ability]] = {
 
 def require(engine: str, feature: Feature) -> None:
     """Raises :class:`SpecError` where ``engine`` can't do it; ``auto`` is ``native``."""
-    ability = TABLE[feature][_named(engine)]
+    ability = TABLE[feature][_engine_name(engine)]
     if ability.can is Can.NO:
         able = next(e for e in ENGINES[1:] if TABLE[feature][e].can is not Can.NO)
         message = f"the {engine} engine {ability.note}"
@@ -154,13 +154,13 @@ def require(engine: str, feature: Feature) -> None:
 
 def can(engine: str, feature: Feature) -> bool:
     """Whether ``engine`` can do it, within limits at least; what is no engine can do nothing."""
-    ability = TABLE[feature].get(_named(engine))
+    ability = TABLE[feature].get(_engine_name(engine))
     return ability is not None and ability.can in (Can.YES, Can.PARTLY)
 
 
-def ignored(engine: str, wanted: Iterable[Feature]) -> tuple[str, ...]:
+def ignored_features(engine: str, wanted: Iterable[Feature]) -> tuple[str, ...]:
     """What the report says about what was wanted and is not observed."""
-    abilities = [TABLE[feature][_named(engine)] for feature in wanted]
+    abilities = [TABLE[feature][_engine_name(engine)] for feature in wanted]
     return tuple(f"the {engine} engine {a.note}" for a in abilities if a.can is Can.IGNORED)
 
 
@@ -182,5 +182,5 @@ def table() -> list[str]:
     return [*lines, "", *(f"{i}. {note}" for i, note in enumerate(notes, 1))]
 
 
-def _named(engine: str) -> str:
+def _engine_name(engine: str) -> str:
     return "native" if engine == "auto" else engine

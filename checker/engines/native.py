@@ -13,19 +13,19 @@ from dataclasses import replace
 from functools import partial
 
 from checker import budgets
+from checker.exploration.blowup import blowup_factors
+from checker.exploration.capacity_growth import Carry
 from checker.exploration.compact import without_rounds
-from checker.exploration.conclude import conclude
 from checker.exploration.explored import Explored
-from checker.exploration.grown import Carry
+from checker.exploration.finalize import finalize
 from checker.exploration.journal import CannotKeep, Journal
 from checker.exploration.search import Search
-from checker.exploration.traces import path_to
-from checker.exploration.upgrade import Upgrade, first_kernel
-from checker.exploration.weights import weights
+from checker.exploration.tiered_jit import PendingOptimisation, first_kernel
+from checker.exploration.trace_reconstruction import path_to
 from checker.kernels.fields import MAX_WORKERS
 from checker.kernels.image import KernelImage, build
-from checker.kernels.seen import KEY_BITS
-from checker.reductions.plan import NOTHING, Plan
+from checker.kernels.visited_set import KEY_BITS
+from checker.reductions.reduction_plan import NOTHING, ReductionPlan
 from checker.system import interpreter
 from checker.system.interpreter import Event
 from checker.system.ir import TransitionSystem
@@ -40,7 +40,7 @@ def explore(
     system: TransitionSystem,
     limits: Limits,
     *,
-    plan: Plan = NOTHING,
+    plan: ReductionPlan = NOTHING,
     threads: int | None = None,
     listener: Listener | None = None,
     journal: Callable[[KernelImage], Journal] | None = None,
@@ -62,8 +62,8 @@ def explore(
     begun = time.monotonic()
     with budgets.within(limits.timeout):
         try:
-            with budgets.pressed():
-                search, starts = _prepared(
+            with budgets.raising_when_exhausted():
+                search, starts = _prepare_search(
                     system, limits, plan, threads, listener, journal, compact
                 )
         except KeyboardInterrupt as error:
@@ -76,7 +76,7 @@ def explore(
             search.found.reach(event.mark for _, events in starts or () for event in events)
             if search.journal is not None:
                 search.journal.over(search)
-            answer = _concluded(search, search.journal)
+            answer = _conclude(search, search.journal)
             if carry is not None and answer.fault is not None:
                 carry.leave(search)
             return answer
@@ -84,10 +84,10 @@ def explore(
             search.close()
 
 
-def _prepared(
+def _prepare_search(
     system: TransitionSystem,
     limits: Limits,
-    plan: Plan,
+    plan: ReductionPlan,
     threads: int | None,
     listener: Listener | None,
     journal: Callable[[KernelImage], Journal] | None,
@@ -102,14 +102,14 @@ def _prepared(
     known = kept is not None or image.begins
     starts = None if known else interpreter.initial_events(system)
     workers = max(1, min(threads or os.cpu_count() or 1, MAX_WORKERS))
-    upgrade = Upgrade(image) if improvable else None
+    upgrade = PendingOptimisation(image) if improvable else None
     return Search(system, kernel, upgrade, limits, workers, listener, kept), starts
 
 
-def _concluded(search: Search, journal: Journal | None) -> Answer:
+def _conclude(search: Search, journal: Journal | None) -> Answer:
     """The answer; what is complete is committed where it is not all."""
     try:
-        answer = conclude(NAME, _explored(search))
+        answer = finalize(NAME, _as_explored(search))
     except KeyboardInterrupt:
         if journal is not None:
             journal.save(search.store)
@@ -123,11 +123,11 @@ def _concluded(search: Search, journal: Journal | None) -> Answer:
             if limits.max_states is not None and answer.stopped == limits.no_more_states:
                 # which states of the next level were found is chance where threads look for them
                 search.store.drop(search.found.depth + 1)
-            answer = replace(answer, weights=weights(search.system, search.store))
+            answer = replace(answer, weights=blowup_factors(search.system, search.store))
     return answer
 
 
-def _explored(search: Search) -> Explored:
+def _as_explored(search: Search) -> Explored:
     stopped, search.stopped = search.stopped, None
     return Explored(
         system=search.system,
@@ -137,7 +137,7 @@ def _explored(search: Search) -> Explored:
         found=search.found,
         depth=search.depth,
         states=search.store.states,
-        used=search.store.used,
+        used=search.store.used_bytes,
         lost=search.lost,
         stopped=stopped,
         started=search.begun,

@@ -7,8 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from checker.explaining.saying import Voice
-from checker.explaining.truth import Fact, Names, Word, facts, looked_at, whole_word, word_of
+from checker.explaining.realisation import Voice
+from checker.explaining.truth import (
+    Fact,
+    LassoWord,
+    Names,
+    facts,
+    observed_states,
+    whole_word,
+    word_of,
+)
 from checker.system.ir import TRUE, Property, PropertyKind, TransitionSystem
 from checker.system.reading import Atom, Join, Node, Phrase, Range, Timed
 from checker.witness.rerun import Run
@@ -32,13 +40,13 @@ def claims(system: TransitionSystem, prop: Property, run: Run, trace: Trace) -> 
     for fact in found:
         if fact.atom.expr == TRUE or fact.atom.kind == "values":
             continue
-        text, formula = _affirmed(voice, fact), _formula(voice, fact)
+        text, formula = _affirmative_clause(voice, fact), _formula(voice, fact)
         row = tuple(row_of(whole, fact))
         said.setdefault((text, formula), Claim(text, formula, row, fact.role))
     return tuple(said.values())
 
 
-def row_of(whole: Word, fact: Fact) -> list[bool]:
+def row_of(whole: LassoWord, fact: Fact) -> list[bool]:
     """The truth of what ``fact`` is about in each state; of anybody, where it is of nobody."""
     if fact.range is not None:
         one_of_several = isinstance(fact.range.body, Join) and fact.range.body.op == "or"
@@ -47,10 +55,10 @@ def row_of(whole: Word, fact: Fact) -> list[bool]:
     return whole.atom(fact.atom, fact.names)
 
 
-def _affirmed(voice: Voice, fact: Fact) -> str:
+def _affirmative_clause(voice: Voice, fact: Fact) -> str:
     """The atom of ``fact`` as a clause that is so."""
     atom = fact.atom
-    subject = voice.filled(atom.subject, fact)
+    subject = voice.fill(atom.subject, fact)
     text = f"{subject} {atom.yes} {voice.objects(fact)}"
     return _some(" ".join(text.split()), fact)
 
@@ -65,15 +73,15 @@ def _some(text: str, fact: Fact) -> str:
 
 
 def _formula(voice: Voice, fact: Fact) -> str:
-    return filled_in(voice, fact.atom.formula, fact)
+    return fill_in(voice, fact.atom.formula, fact)
 
 
-def filled_in(voice: Voice, phrase: Phrase, fact: Fact) -> str:
+def fill_in(voice: Voice, phrase: Phrase, fact: Fact) -> str:
     """``phrase`` as the spec says it; a name without a value stays a name."""
     authors = {name: name.partition(".")[0] for name in fact.unknown}
     parts = []
     for piece in phrase:
-        text = piece if isinstance(piece, str) else voice.filled((piece,), fact)
+        text = piece if isinstance(piece, str) else voice.fill((piece,), fact)
         name = getattr(piece, "name", "")
         parts.append(authors.get(name, text) if text.startswith("any ") else text)
     return "".join(parts)
@@ -99,26 +107,26 @@ def obligations(
     That of the violation comes first, then others that the run opened: what is not met, what is.
     ``impossible`` is left open.  Empty for what is asked of single states.
     """
-    return tuple(one for one, _, _ in owed(system, prop, run, trace))
+    return tuple(one for one, _, _ in obligations_of(system, prop, run, trace))
 
 
-def owed(
+def obligations_of(
     system: TransitionSystem, prop: Property, run: Run, trace: Trace
 ) -> tuple[tuple[Obligation, Node, Names], ...]:
     """The obligations, each with what would meet it, and the values of the names in that."""
     if prop.reading is None or prop.kind is not PropertyKind.LIVENESS or run.loop is None:
         return ()
-    word, numbers = word_of(system, prop, run), looked_at(system, prop.reading, run)
+    word, numbers = word_of(system, prop, run), observed_states(system, prop.reading, run)
     voice, whole = Voice(word, trace), whole_word(system, run)
     violated = [f.names for f in facts(system, prop, run) if not f.true or f.mode != "now"]
     found: dict[str, tuple[int, Obligation, _Demand]] = {}
     demands = islice(_demands(word, prop.reading.root, {}), MOST_ASSIGNMENTS)
     for demand in demands:
-        opened = _opened(word, demand)
+        opened = _open_and_met(word, demand)
         if opened is None:
             continue
         start, met = opened
-        text = wish(voice, demand.goal, demand.names, start)
+        text = goal_text(voice, demand.goal, demand.names, start)
         here = any(demand.names.items() <= names.items() for names in violated)
         rank = 0 if here and met is None else 1 if met is None else 2
         first = _since(whole, demand.premise, demand.names, numbers, start)
@@ -131,7 +139,7 @@ def owed(
     return tuple((one, d.goal, d.names) for _, one, d in ordered[:MOST_OBLIGATIONS])
 
 
-def _demands(word: Word, node: Node, names: Names) -> Iterator[_Demand]:
+def _demands(word: LassoWord, node: Node, names: Names) -> Iterator[_Demand]:
     match node:
         case Range("forall", body=body):
             for value in word.values(node, names):
@@ -155,7 +163,7 @@ def _demands(word: Word, node: Node, names: Names) -> Iterator[_Demand]:
             return
 
 
-def _opened(word: Word, demand: _Demand) -> tuple[int, int | None] | None:
+def _open_and_met(word: LassoWord, demand: _Demand) -> tuple[int, int | None] | None:
     """Where ``demand`` was opened, and where it was met; the one that is never met, if any is."""
     length = len(word.states)
     owed = [True] * length
@@ -171,7 +179,7 @@ def _opened(word: Word, demand: _Demand) -> tuple[int, int | None] | None:
     return start, next((at for at in range(start, length) if goal[at]), None)
 
 
-def _since(whole: Word, node: Node | None, names: Names, numbers: list[int], at: int) -> int:
+def _since(whole: LassoWord, node: Node | None, names: Names, numbers: list[int], at: int) -> int:
     """The step since which ``node`` is true at position ``at``: the property does not look at each
     state, and those behind the one at which it looked before count, too."""
     row = [True] * len(whole.states) if node is None else whole.truth(node, names)
@@ -182,28 +190,28 @@ def _since(whole: Word, node: Node | None, names: Names, numbers: list[int], at:
     return number
 
 
-def wish(voice: Voice, node: Node, names: Names, at: int) -> str:
+def goal_text(voice: Voice, node: Node, names: Names, at: int) -> str:
     """What would have to be so, in words: ``p2 delivers a from p1``."""
     match node:
         case Atom():
             fact = Fact(node, names, True, "now", at)
-            subject = voice.filled(node.subject, fact)
-            said = f"{subject} {_present(node)} {voice.filled(node.objects, fact)}"
+            subject = voice.fill(node.subject, fact)
+            said = f"{subject} {_present(node)} {voice.fill(node.objects, fact)}"
             return voice.brief(" ".join(said.split()))
         case Join("not", (Atom() as atom,)):
             fact = Fact(atom, names, False, "now", at)
-            denied = f"{voice.filled(atom.subject, fact)} {atom.no}"
-            return " ".join(f"{denied} {voice.filled(atom.objects, fact)}".split())
+            denied = f"{voice.fill(atom.subject, fact)} {atom.no}"
+            return " ".join(f"{denied} {voice.fill(atom.objects, fact)}".split())
         case Join("and" | "or" as op, parts):
-            return f" {op} ".join(wish(voice, part, names, at) for part in parts)
+            return f" {op} ".join(goal_text(voice, part, names, at) for part in parts)
         case Timed("always", (part,)):
-            return f"from some time on {wish(voice, part, names, at)}"
+            return f"from some time on {goal_text(voice, part, names, at)}"
         case Range("exists"):
             return _somebody(voice, node, names, at)
         case Range():
-            return filled_in(voice, node.formula, Fact(_any_atom(node), names, True, "now", at))
+            return fill_in(voice, node.formula, Fact(_any_atom(node), names, True, "now", at))
         case _:
-            return " and ".join(wish(voice, part, names, at) for part in node.parts)
+            return " and ".join(goal_text(voice, part, names, at) for part in node.parts)
 
 
 def _somebody(voice: Voice, node: Range, names: Names, at: int) -> str:
@@ -211,10 +219,10 @@ def _somebody(voice: Voice, node: Range, names: Names, at: int) -> str:
     told = node.among if node.among is not None else node.body
     if isinstance(told, Atom):
         fact = Fact(told, names, True, "now", at, "", unknown)
-        subject = voice.filled(told.subject, fact)
+        subject = voice.fill(told.subject, fact)
         text = f"{subject} {_present(told)} {voice.objects(fact)}"
         return voice.brief(_some(" ".join(text.split()), fact))
-    return filled_in(voice, node.formula, Fact(_any_atom(node), names, True, "now", at))
+    return fill_in(voice, node.formula, Fact(_any_atom(node), names, True, "now", at))
 
 
 def _present(atom: Atom) -> str:

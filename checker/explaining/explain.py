@@ -10,18 +10,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from checker.explaining import claims, slice, words
-from checker.explaining.ablation import COUNTED, ablations, counts_messages
-from checker.explaining.asking import Clock
+from checker.explaining import claims, slice, verdict_sentences
+from checker.explaining.counterfactual_queries import ExplainingBudget
+from checker.explaining.counterfactuals import COUNTED, counterfactuals_of, counts_messages
 from checker.explaining.goals import goal
-from checker.explaining.no_return import impossible
-from checker.explaining.smaller import Smaller, cost_of, shortest, smaller
+from checker.explaining.minimisation import MinimisedRun, cost_of, minimise, shortest
+from checker.explaining.no_return import point_of_no_return
 from checker.system.ir import MarkKind, Property, PropertyKind, TransitionSystem
-from checker.witness.answer import because
+from checker.witness.answer import stop_reason
 from checker.witness.narrate import narrate
 from checker.witness.replay import path_of
 from checker.witness.rerun import Run, rerun
-from checker.witness.trace import Ablation, Cost, Explanation, Header, Obligation, Trace
+from checker.witness.trace import Cost, Counterfactual, Explanation, Header, Obligation, Trace
 
 FOR_SMALLER, FOR_ABLATION, FOR_SHORTEST = 0.5, 0.8, 0.2
 """Shares of what is left of the time: for a smaller run, then for ablation, and at the end for
@@ -41,7 +41,7 @@ _T = TypeVar("_T")
 def explain(
     system: TransitionSystem,
     trace: Trace,
-    clock: Clock,
+    clock: ExplainingBudget,
     *,
     strict: bool = False,
 ) -> Trace:
@@ -58,18 +58,18 @@ def explain(
         return replace(trace, explanation=Explanation(note=ERROR))
     if prop is None:
         return replace(trace, explanation=Explanation(note=NOTHING))
-    found = telling.tried(lambda: telling.explained(trace, prop), None, "why it fails")
+    found = telling.attempt(lambda: telling.explain(trace, prop), None, "why it fails")
     if found is None:
         return replace(trace, explanation=Explanation(note="; ".join(telling.notes)))
     return found
 
 
-def told(system: TransitionSystem, prop: Property, run: Run, header: Header) -> Trace:
+def narrate_with_words(system: TransitionSystem, prop: Property, run: Run, header: Header) -> Trace:
     """``run``, which violates ``prop``, as it is, in words; nothing is explored for it."""
     trace = narrate(system, run, prop, header)
-    telling = _Telling(system, Clock(0.0), strict=False)
+    telling = _Telling(system, ExplainingBudget(0.0), strict=False)
     took = cost_of(system, run)
-    said = replace(telling.said(prop, run, trace), before=took, after=took)
+    said = replace(telling.describe(prop, run, trace), before=took, after=took)
     return replace(trace, explanation=replace(said, note="; ".join(telling.notes)))
 
 
@@ -83,17 +83,17 @@ def _crashes_are_counted_apart(system: TransitionSystem, took: Cost | None, head
 class _Telling:
     """An explanation in the making."""
 
-    def __init__(self, system: TransitionSystem, clock: Clock, strict: bool) -> None:
+    def __init__(self, system: TransitionSystem, clock: ExplainingBudget, strict: bool) -> None:
         self.system, self.clock, self.strict = system, clock, strict
         self.notes: list[str] = []
 
-    def tried(self, part: Callable[[], _T], otherwise: _T, what: str) -> _T:
+    def attempt(self, part: Callable[[], _T], otherwise: _T, what: str) -> _T:
         """What ``part`` gives, or ``otherwise`` and a note that ``what`` is missing."""
         try:
             return part()
         except KeyboardInterrupt as error:
             self.clock.stop()
-            self.note(because(error))
+            self.note(stop_reason(error))
         except Exception as problem:
             if self.strict:
                 raise
@@ -104,31 +104,33 @@ class _Telling:
         if text not in self.notes:
             self.notes.append(text)
 
-    def explained(self, trace: Trace, prop: Property) -> Trace:
+    def explain(self, trace: Trace, prop: Property) -> Trace:
         """The smaller run and all that is said of it."""
         system = self.system
         path = path_of(system, trace)
         run = rerun(system, path, prop)
-        found = Smaller(path, run, False)
-        if self.clock.left:
+        found = MinimisedRun(path, run, False)
+        if self.clock.seconds_left:
             part = self.clock.part(FOR_SMALLER)
-            found = self.tried(
-                lambda: smaller(system, prop, path, run, part), found, "whether it is the smallest"
+            found = self.attempt(
+                lambda: minimise(system, prop, path, run, part), found, "whether it is the smallest"
             )
             self.notes.extend(note for note in found.notes if note not in self.notes)
         else:
             self.note(NO_TIME_GIVEN)
         if found.run is not run:
             trace = narrate(system, found.run, prop, trace.header)
-        said = self.said(prop, found.run, trace)
+        said = self.describe(prop, found.run, trace)
         said = replace(
             said,
             before=cost_of(system, run),
             after=cost_of(system, found.run),
             ablations=self.without(prop, found.run),
         )
-        owed = self.tried(
-            lambda: self.owed(prop, found.run, trace), said.obligations, "when it became too late"
+        owed = self.attempt(
+            lambda: self.obligations(prop, found.run, trace),
+            said.obligations,
+            "when it became too late",
         )
         said = replace(said, obligations=owed)
         least = found.fewest and self.shortest(prop, found)
@@ -139,43 +141,45 @@ class _Telling:
             self.note(ON_ITS_WAY)
         return replace(trace, explanation=replace(said, least=least, note="; ".join(self.notes)))
 
-    def shortest(self, prop: Property, found: Smaller) -> bool:
+    def shortest(self, prop: Property, found: MinimisedRun) -> bool:
         """Whether no run with as few faults and messages takes fewer steps."""
         part = self.clock.part(FOR_SHORTEST)
-        known = self.tried(
+        known = self.attempt(
             lambda: shortest(self.system, prop, found, part), False, "whether it is the shortest"
         )
         if not known:
             self.note(ROUND if found.run.ends else NEAREST)
         return known
 
-    def said(self, prop: Property, run: Run, trace: Trace) -> Explanation:
+    def describe(self, prop: Property, run: Run, trace: Trace) -> Explanation:
         """The part of the explanation that needs no exploration."""
         given = self.system, prop, run, trace
         return Explanation(
-            sentences=self.tried(lambda: words.sentences(*given), (), "how it came about"),
-            claims=self.tried(lambda: claims.claims(*given), (), "what was true when"),
-            obligations=self.tried(lambda: claims.obligations(*given), (), "what was owed when"),
-            context=self.tried(lambda: slice.context(*given), (), "what does not matter"),
+            sentences=self.attempt(
+                lambda: verdict_sentences.sentences(*given), (), "how it came about"
+            ),
+            claims=self.attempt(lambda: claims.claims(*given), (), "what was true when"),
+            obligations=self.attempt(lambda: claims.obligations(*given), (), "what was owed when"),
+            context=self.attempt(lambda: slice.context(*given), (), "what does not matter"),
         )
 
-    def without(self, prop: Property, run: Run) -> tuple[Ablation, ...]:
+    def without(self, prop: Property, run: Run) -> tuple[Counterfactual, ...]:
         """What would be without each fault and each message."""
-        if not self.clock.left:
+        if not self.clock.seconds_left:
             return ()
         part = self.clock.part(FOR_ABLATION)
         if counts_messages(self.system, run):
             self.note(COUNTED)
         what = "what would be without its faults and messages"
-        return self.tried(lambda: ablations(self.system, prop, run, part), (), what)
+        return self.attempt(lambda: counterfactuals_of(self.system, prop, run, part), (), what)
 
-    def owed(self, prop: Property, run: Run, trace: Trace) -> tuple[Obligation, ...]:
+    def obligations(self, prop: Property, run: Run, trace: Trace) -> tuple[Obligation, ...]:
         """The obligations; each unmet one with the step after which nothing could meet it."""
         found = []
-        for one, node, names in claims.owed(self.system, prop, run, trace):
+        for one, node, names in claims.obligations_of(self.system, prop, run, trace):
             wanted = None if one.met is not None else goal(node, names)
             if wanted is not None:
-                step = impossible(self.system, run, wanted, self.clock)
+                step = point_of_no_return(self.system, run, wanted, self.clock)
                 one = replace(one, impossible=step)
             found.append(one)
         return tuple(found)

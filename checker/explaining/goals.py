@@ -15,7 +15,7 @@ from checker.system.types import BOOL, Value
 def goal(node: Node, names: Mapping[str, Value]) -> Expr | None:
     """``node`` with the values of ``names``; ``None`` where it is about more than one state."""
     expr = _expr(node)
-    return None if expr is None else _closed(expr, names)
+    return None if expr is None else _substitute_constants(expr, names)
 
 
 def _expr(node: Node) -> Expr | None:
@@ -25,16 +25,16 @@ def _expr(node: Node) -> Expr | None:
         case Join(op, parts):
             found = [_expr(part) for part in parts]
             known = [part for part in found if part is not None]
-            return _joined(op, known) if len(known) == len(found) else None
+            return _connective(op, known) if len(known) == len(found) else None
         case Range():
-            return _quantified(node)
+            return _quantifier(node)
         case Timed():
             return None
         case _:
             assert_never(node)
 
 
-def _joined(op: str, parts: list[Expr]) -> Expr:
+def _connective(op: str, parts: list[Expr]) -> Expr:
     match op:
         case "not":
             return build.negation(parts[0])
@@ -48,7 +48,7 @@ def _joined(op: str, parts: list[Expr]) -> Expr:
             return build.equal(parts[0], parts[1])
 
 
-def _quantified(node: Range) -> Expr | None:
+def _quantifier(node: Range) -> Expr | None:
     body, where = _expr(node.body), ir.TRUE if node.where is None else _expr(node.where)
     if body is None or where is None:
         return None
@@ -61,7 +61,7 @@ def _quantified(node: Range) -> Expr | None:
     return ir.Quant(kind, node.name, node.domain, held, BOOL)
 
 
-def _closed(node: Any, names: Mapping[str, Value]) -> Any:
+def _substitute_constants(node: Any, names: Mapping[str, Value]) -> Any:
     """``node`` with constants for ``names``, none of which is bound inside."""
     match node:
         case ir.Local(type_, name) if name in names:
@@ -69,9 +69,11 @@ def _closed(node: Any, names: Mapping[str, Value]) -> Any:
         case ir.Const():
             return node
         case tuple():
-            return tuple(_closed(part, names) for part in node)
-        case _ if is_dataclass(node) and not isinstance(node, type | ir.Place):
-            parts = {f.name: _closed(getattr(node, f.name), names) for f in fields(node)}
+            return tuple(_substitute_constants(part, names) for part in node)
+        case _ if is_dataclass(node) and not isinstance(node, type | ir.SourceLocation):
+            parts = {
+                f.name: _substitute_constants(getattr(node, f.name), names) for f in fields(node)
+            }
             return replace(node, **parts)
         case _:
             return node

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.explaining.asking import Clock, answered
+from checker.explaining.counterfactual_queries import ExplainingBudget, explore_in_time
 from checker.system import interpreter, ir
 from checker.system.interpreter import State
 from checker.system.ir import Expr, Property, PropertyKind, TransitionSystem
@@ -13,7 +13,9 @@ from checker.witness.rerun import Run
 GOAL = "goal"
 
 
-def impossible(system: TransitionSystem, run: Run, goal: Expr, clock: Clock) -> int | None:
+def point_of_no_return(
+    system: TransitionSystem, run: Run, goal: Expr, clock: ExplainingBudget
+) -> int | None:
     """The number of the first step of ``run`` after which no step at all leads to ``goal``.
 
     ``None`` where there is none, or where that is not known.  What can't be reached from a state
@@ -34,7 +36,9 @@ def impossible(system: TransitionSystem, run: Run, goal: Expr, clock: Clock) -> 
     return high
 
 
-def _reachable(system: TransitionSystem, state: State, goal: Expr, clock: Clock) -> bool | None:
+def _reachable(
+    system: TransitionSystem, state: State, goal: Expr, clock: ExplainingBudget
+) -> bool | None:
     """Whether ``goal`` is true in ``state`` or can become so; ``None``: not known."""
     question = Property(GOAL, PropertyKind.INVARIANT, goal, ir.TRUE, "")
     begun = replace(
@@ -48,7 +52,7 @@ def _reachable(system: TransitionSystem, state: State, goal: Expr, clock: Clock)
     )
     if interpreter.initial_states(begun) != [state]:  # the monitor would go on twice
         return None
-    answer = answered(begun, clock)
+    answer = explore_in_time(begun, clock)
     if isinstance(answer, str):
         return None
     if GOAL in answer.violations:

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from checker import budgets
-from checker.explaining.asking import Clock
+from checker.explaining.counterfactual_queries import ExplainingBudget
+from checker.explaining.diverse_counterexamples import find_diverse
 from checker.explaining.explain import explain
-from checker.explaining.resting import with_supports
-from checker.explaining.several import several
+from checker.explaining.fairness_support import with_supports
 from checker.options import Options
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import Listener
@@ -28,12 +28,14 @@ def as_asked(
 ) -> Report:
     """``report`` with its violations explained, and with some of other kinds, where that is wanted
     and there are any."""
-    clock = Clock(options.explain or 0.0, options.threads, options.limits.memory, listener)
+    clock = ExplainingBudget(
+        options.explain or 0.0, options.threads, options.limits.memory, listener
+    )
     with _for(clock):
         if options.explain is not None:
-            report = explained(report, system, clock)
+            report = explain_report(report, system, clock)
             report = with_supports(report, system, clock)
-    if options.kinds > 1 and not clock.stopped:
+    if options.kinds > 1 and not clock.is_stopped:
         clock = replace(clock, seconds=FOR_KINDS)
         with _for(clock):
             report = with_others(report, system, options.kinds, clock)
@@ -41,27 +43,27 @@ def as_asked(
 
 
 @contextmanager
-def _for(clock: Clock) -> Iterator[None]:
+def _for(clock: ExplainingBudget) -> Iterator[None]:
     """The block is left where it goes on long after ``clock``, or somebody interrupts it."""
     seconds = 2 * clock.seconds + LATEST
     with (
         contextlib.suppress(KeyboardInterrupt),
         budgets.within(seconds, said=OVER),
-        budgets.pressed(),
+        budgets.raising_when_exhausted(),
     ):
         yield
 
 
-def explained(report: Report, system: TransitionSystem, clock: Clock) -> Report:
+def explain_report(report: Report, system: TransitionSystem, clock: ExplainingBudget) -> Report:
     """``report`` with the traces of its violations explained, all of them before ``clock`` is over.
 
     Verdicts, reasons and expectations stay as they are: they are about the run that the engine
     found.  What a trace does not use of its share of the time is for those behind it.
     """
-    left = sum(1 for verdict in report.verdicts if _violated(verdict))
+    left = sum(1 for verdict in report.verdicts if _has_counterexample(verdict))
     verdicts = []
     for verdict in report.verdicts:
-        if _violated(verdict) and verdict.trace is not None:
+        if _has_counterexample(verdict) and verdict.trace is not None:
             trace = explain(system, verdict.trace, clock.part(1 / left))
             left -= 1
             verdict = replace(verdict, trace=trace)
@@ -69,21 +71,23 @@ def explained(report: Report, system: TransitionSystem, clock: Clock) -> Report:
     return replace(report, verdicts=tuple(verdicts))
 
 
-def with_others(report: Report, system: TransitionSystem, most: int, clock: Clock) -> Report:
+def with_others(
+    report: Report, system: TransitionSystem, most: int, clock: ExplainingBudget
+) -> Report:
     """``report`` with up to ``most`` counterexamples for each violated property, each of another
     kind, those found before ``clock`` is over."""
     known = {prop.name: prop for prop in system.properties}
-    left = sum(1 for verdict in report.verdicts if _violated(verdict))
+    left = sum(1 for verdict in report.verdicts if _has_counterexample(verdict))
     verdicts = []
     for verdict in report.verdicts:
-        if _violated(verdict) and verdict.trace is not None and verdict.property in known:
+        if _has_counterexample(verdict) and verdict.trace is not None and verdict.property in known:
             part = clock.part(1 / left)
             left -= 1
-            found = several(system, known[verdict.property], verdict.trace, most - 1, part)
+            found = find_diverse(system, known[verdict.property], verdict.trace, most - 1, part)
             verdict = replace(verdict, others=found.traces, of_others=found.note)
         verdicts.append(verdict)
     return replace(report, verdicts=tuple(verdicts))
 
 
-def _violated(verdict: PropertyVerdict) -> bool:
+def _has_counterexample(verdict: PropertyVerdict) -> bool:
     return verdict.word is Word.VIOLATED and verdict.trace is not None

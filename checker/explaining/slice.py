@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checker.explaining.claims import row_of
-from checker.explaining.saying import Voice
+from checker.explaining.realisation import Voice
 from checker.explaining.truth import Fact, facts, whole_word, word_of
 from checker.system.ir import Property, PropertyKind, TransitionSystem
 from checker.witness.causality import causality, lane_of
@@ -54,7 +54,7 @@ def _targets(
     if trace.closing is not None and trace.loop is not None:
         yield from range(trace.loop + 1, trace.closing.number + 1)
     if prop.kind is PropertyKind.LIVENESS:
-        named = {voice.filled((f.atom.owner,), f) for f in found if f.atom.owner is not None}
+        named = {voice.fill((f.atom.owner,), f) for f in found if f.atom.owner is not None}
         named |= set(_owners(voice, found, trace))
         named = named or set(trace.processes)
         theirs = {step.number for step in trace.steps if lane_of(step) in named}
@@ -80,7 +80,7 @@ def _changes(row: list[bool], all_of_them: bool) -> Iterator[int]:
 def _owners(voice: Voice, found: tuple[Fact, ...], trace: Trace) -> Iterator[str]:
     """The processes of which state is spoken: ``p1`` of ``p1.vote``."""
     for fact in found:
-        text = voice.filled((*fact.atom.subject, " ", *fact.atom.objects), fact)
+        text = voice.fill((*fact.atom.subject, " ", *fact.atom.objects), fact)
         for process in trace.processes:
             if f"{process}." in text:
                 yield process
@@ -90,14 +90,14 @@ def _events(trace: Trace, fact: Fact, voice: Voice) -> Iterator[int]:
     """The steps at which what should happen once, or in an order, happened."""
     if fact.atom.kind not in ("twice", "order", "act"):
         return
-    said = voice.filled((*fact.atom.subject, " ", *fact.atom.objects), fact)
+    said = voice.fill((*fact.atom.subject, " ", *fact.atom.objects), fact)
     for step in trace.steps:
         for event in step.events:
-            if _told(event, fact, said):
+            if _mentions(event, fact, said):
                 yield step.number
 
 
-def _told(event: Event, fact: Fact, said: str) -> bool:
+def _mentions(event: Event, fact: Fact, said: str) -> bool:
     if event.kind == "perform":
         return f"act {event.name} " in f"{said} "
     if event.kind != "indication" or not event.name.startswith(f"{fact.atom.op}("):

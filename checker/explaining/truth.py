@@ -12,7 +12,7 @@ from typing import assert_never
 
 from checker.system import ir
 from checker.system.evaluate import RunFault, Scope, elements, evaluate
-from checker.system.interpreter import named
+from checker.system.interpreter import name_values
 from checker.system.ir import Expr, Property, PropertyKind, TransitionSystem
 from checker.system.reading import Atom, Join, Node, Range, Reading, Timed
 from checker.system.types import Value
@@ -47,7 +47,7 @@ class Fact:
 
 
 @dataclass
-class Word:
+class LassoWord:
     """The states at which a property looks, from one of them back to number ``loop`` for ever.
 
     ``hints``: values that the author's names have in the violation, where these are known.
@@ -79,7 +79,7 @@ class Word:
             case Atom():
                 return self.atom(node, names)
             case Join(op, parts):
-                return _joined(op, [self.truth(part, names) for part in parts])
+                return _connective_truth(op, [self.truth(part, names) for part in parts])
             case Timed("~>", (premise, goal)):
                 owed = self.truth(premise, names)
                 met = self.ahead(self.truth(goal, names), any)
@@ -123,7 +123,7 @@ class Word:
                 among = False
             row.append(among and self.value(node.condition, at, inner))
         if node.where is not None:
-            row = _joined("and", [row, self.truth(node.where, inner)])
+            row = _connective_truth("and", [row, self.truth(node.where, inner)])
         return row
 
     def member(self, node: Range, value: Value, names: Names) -> list[bool]:
@@ -132,7 +132,7 @@ class Word:
         if not any(here):
             return [node.kind == "forall"] * len(here)
         body = self.truth(node.body, {**names, node.name: value})
-        return _joined("and" if node.kind == "exists" else "=>", [here, body])
+        return _connective_truth("and" if node.kind == "exists" else "=>", [here, body])
 
     # ---- witnesses ----------------------------------------------------------------------------
 
@@ -212,7 +212,7 @@ class Word:
                 yield Fact(node.among, inner, True, "now", at, given)
             if node.where is not None:
                 yield from _as(given, self.why(node.where, inner, True, at, "now"))
-            goal = "goal" if node.kind == "forall" and not _premised(node.body) else ""
+            goal = "goal" if node.kind == "forall" and not _has_premise(node.body) else ""
             yield from _as(goal, self.why(node.body, inner, wanted, at, mode))
             return
 
@@ -224,7 +224,7 @@ class Word:
                 yield from simple
                 return
         told = [v for v in self.values(node, names) if self.inside(node, v, names)[at]]
-        guard, rest = _guarded(node.body)
+        guard, rest = _split_guard(node.body)
         if guard is not None:
             standing = [v for v in told if self.truth(guard, {**names, node.name: v})[at]]
             if standing:
@@ -248,7 +248,7 @@ class Word:
             return
         if node.where is not None:
             return
-        guard, rest = _guarded(body)
+        guard, rest = _split_guard(body)
         only = ""
         if guard is not None and rest is not None:
             body, only = rest, "correct"
@@ -272,7 +272,7 @@ class Word:
                 yield Fact(atom, names, False, how, at, "", unknowns, only, node)
 
 
-def _joined(op: str, rows: list[list[bool]]) -> list[bool]:
+def _connective_truth(op: str, rows: list[list[bool]]) -> list[bool]:
     columns = list(zip(*rows, strict=True))
     match op:
         case "not":
@@ -297,13 +297,13 @@ def _as(role: str, facts: Iterator[Fact]) -> Iterator[Fact]:
         yield fact if fact.role or not role else replace(fact, role=role)
 
 
-def _premised(node: Node) -> bool:
+def _has_premise(node: Node) -> bool:
     """Whether ``node`` tells premises from goals itself."""
     match node:
         case Timed("~>") | Join("=>"):
             return True
         case Timed(_, (part,)):
-            return _premised(part)
+            return _has_premise(part)
         case Range(kind):
             return kind == "forall"
         case _:
@@ -328,7 +328,7 @@ def _trivial(node: Node) -> bool:
     return isinstance(node, Atom) and node.expr == ir.TRUE
 
 
-def _guarded(node: Node) -> tuple[Node | None, Node | None]:
+def _split_guard(node: Node) -> tuple[Node | None, Node | None]:
     """`correct(p)` and the rest of a conjunction of two."""
     match node:
         case Join("and", (Atom(kind="standing", op="correct") as guard, rest)):
@@ -337,7 +337,7 @@ def _guarded(node: Node) -> tuple[Node | None, Node | None]:
             return None, None
 
 
-def word_of(system: TransitionSystem, prop: Property, run: Run) -> Word:
+def word_of(system: TransitionSystem, prop: Property, run: Run) -> LassoWord:
     """What ``prop`` sees of ``run``: its last state where states count, otherwise all of it."""
     assert prop.reading is not None
     hints = {
@@ -345,33 +345,33 @@ def word_of(system: TransitionSystem, prop: Property, run: Run) -> Word:
         for param, value in zip(prop.params, run.values, strict=True)
     }
     if prop.kind is PropertyKind.INVARIANT or run.loop is None:
-        return Word((named(system, run.last),), 0, hints)
-    numbers = looked_at(system, prop.reading, run)
+        return LassoWord((name_values(system, run.last),), 0, hints)
+    numbers = observed_states(system, prop.reading, run)
     return _word(system, run, numbers, hints)
 
 
-def whole_word(system: TransitionSystem, run: Run) -> Word:
+def whole_word(system: TransitionSystem, run: Run) -> LassoWord:
     """All states of ``run``; where it ends it stays in the last one."""
     return _word(system, run, list(range(len(run.moments))), {})
 
 
 def _word(
     system: TransitionSystem, run: Run, numbers: list[int], hints: Mapping[str, Value]
-) -> Word:
+) -> LassoWord:
     start = len(run.moments) - 1 if run.loop is None else run.loop
     loop = next((i for i, number in enumerate(numbers) if number >= start), len(numbers) - 1)
-    states = tuple(named(system, run.moments[number].state) for number in numbers)
-    return Word(states, loop, hints)
+    states = tuple(name_values(system, run.moments[number].state) for number in numbers)
+    return LassoWord(states, loop, hints)
 
 
-def looked_at(system: TransitionSystem, reading: Reading, run: Run) -> list[int]:
+def observed_states(system: TransitionSystem, reading: Reading, run: Run) -> list[int]:
     """The numbers of the states of ``run`` at which a property looks."""
     whole = range(len(run.moments))
     if not reading.looking:
         return list(whole)
     found = []
     for number in whole:
-        scope = Scope(named(system, run.moments[number].state), {})
+        scope = Scope(name_values(system, run.moments[number].state), {})
         if all(bool(evaluate(looking, scope)) for looking in reading.looking):
             found.append(number)
     return found or list(whole)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.reductions.plan import Plan, Unused
+from checker.reductions.reduction_plan import ReductionPlan, Unused
 from checker.witness.phrases import at_most
 
 NO_GRAPH = "compact mode keeps no states to make a graph of"
@@ -26,7 +26,7 @@ line in the mean, and ends at -7 or more; so by Wald's equation it looks at 7/2 
 """
 
 
-def omission(states: int, bits: int) -> float:
+def omission_probability(states: int, bits: int) -> float:
     """An upper bound on the probability that any state was omitted by a search that found so many,
     with slots that have so many bits of a fingerprint.
 
@@ -40,7 +40,7 @@ def omission(states: int, bits: int) -> float:
     return min(1.0, (states + 1) * each / 2.0**bits)
 
 
-def said(probability: float, bits: int) -> str:
+def omission_text(probability: float, bits: int) -> str:
     """What a report says of a search with slots that have so many bits of a fingerprint."""
     return (
         f"compact mode tells states apart by {bits} bits of a fingerprint and by where it is kept:"
@@ -49,10 +49,10 @@ def said(probability: float, bits: int) -> str:
     )
 
 
-def without_rounds(plan: Plan) -> Plan:
+def without_rounds(plan: ReductionPlan) -> ReductionPlan:
     """``plan``, or what is left of it where it must not be relied on that no run goes round."""
-    careful = plan.cautious
+    careful = plan.fallback
     if not plan.acyclic or careful is None:
         return plan
-    lost = [Unused(kind, NO_ROUND) for kind in plan.used if kind not in careful.used]
+    lost = [Unused(kind, NO_ROUND) for kind in plan.used_kinds if kind not in careful.used_kinds]
     return replace(careful, unused=(*plan.unused, *lost))

@@ -14,17 +14,17 @@ from checker.system.ir import TransitionSystem
 from checker.witness.answer import Limits, Path
 
 
-class Unfinished(Exception):
+class Undecided(Exception):
     """A question about cycles is not decided; the message says why."""
 
 
 class Cyclic(Exception):
     """Some step does not lead on to the next level, where the plan of reductions is proven only for
-    systems without cycles: explore again with the cautious one."""
+    systems without cycles: explore again with the fallback plan."""
 
 
 @dataclass(frozen=True)
-class Ground:
+class GraphStates:
     """States of which a graph is made; at most ``steps`` lead from them."""
 
     store: Store
@@ -35,14 +35,15 @@ class Ground:
 class Explored:
     """``load``: gives the store of all states; ``cycles``: gives what may lie on cycles, and where
     everything that leads from there is known, too (``None``: that is no less than all); both may
-    raise :class:`Unfinished`.
+    raise :class:`Undecided`.
 
     ``depth``: the last level that has states; ``states``, ``used``: how many there are, and the
     bytes that they and the seen set take; ``lost``: a state in which a property can't be
     evaluated; ``stopped``: why the search is not exhaustive, or ``None``; ``started``: on the clock
     of ``time.monotonic``; ``path_to``: a shortest run to a state of a level; ``tell``: says what
     is done now; ``orbits``: gives the sizes of orbits in a sample of the states, as
-    :func:`checker.exploration.spared.weighed` does ((0, 0): not known; ``None``: ask ``load``).
+    :func:`checker.exploration.reduction_stats.weigh` does ((0, 0): not known; ``None``: ask
+    ``load``).
     """
 
     system: TransitionSystem
@@ -59,21 +60,21 @@ class Explored:
     seconds: float
     path_to: Callable[[int, Best], Path]
     tell: Callable[[str], None]
-    cycles: Callable[[], Ground] | None = None
+    cycles: Callable[[], GraphStates] | None = None
     orbits: Callable[[], tuple[int, int]] | None = None
 
-    def whole(self) -> Ground:
-        """All states.  Raises :class:`Unfinished`, too, where steps were left out: there is more to
+    def whole(self) -> GraphStates:
+        """All states.  Raises :class:`Undecided`, too, where steps were left out: there is more to
         a graph then than was counted."""
         self.require_states()
-        if self.kernel.image.reductions.eager:
-            raise Unfinished("not all steps were counted")
-        return Ground(self.load(), self.found.transitions)
+        if self.kernel.image.reductions.ample_actions:
+            raise Undecided("not all steps were counted")
+        return GraphStates(self.load(), self.found.transitions)
 
     def require_states(self) -> None:
-        """Raises :class:`Unfinished` where states are not kept."""
+        """Raises :class:`Undecided` where states are not kept."""
         if self.kernel.image.compact:
-            raise Unfinished(NO_GRAPH)
+            raise Undecided(NO_GRAPH)
 
     @property
     def exhaustive(self) -> bool:
@@ -81,7 +82,7 @@ class Explored:
         return self.stopped is None and self.found.faulty is None
 
     def check_time(self) -> None:
-        """Raises :class:`Unfinished` where the time limit is reached."""
+        """Raises :class:`Undecided` where the time limit is reached."""
         timeout = self.limits.timeout
         if timeout is not None and time.monotonic() - self.started > timeout:
-            raise Unfinished(self.limits.no_more_time)
+            raise Undecided(self.limits.no_more_time)

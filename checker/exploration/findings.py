@@ -21,7 +21,7 @@ SELDOM, AGAIN = 4096, 4
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class LevelReport:
     """What one worker noted while it expanded states of a level; ``+`` is that of two workers.
 
     ``premises``, ``worst``: for each property, whether its premise held, and the smallest state in
@@ -45,8 +45,8 @@ class Report:
     marks: int = 0
     lone: int = 0
 
-    def __add__(self, other: Report) -> Report:
-        return Report(
+    def __add__(self, other: LevelReport) -> LevelReport:
+        return LevelReport(
             tuple(a or b for a, b in zip(self.premises, other.premises, strict=True)),
             tuple(_smaller(a, b) for a, b in zip(self.worst, other.worst, strict=True)),
             _smaller(self.fault, other.fault),
@@ -61,12 +61,12 @@ class Report:
             self.lone + other.lone,
         )
 
-    def uncounted(self) -> Report:
+    def without_counts(self) -> LevelReport:
         """What was noted, without numbers."""
         return replace(self, transitions=0, ends=0)
 
     @staticmethod
-    def together(reports: Iterable[Report]) -> Report:
+    def together(reports: Iterable[LevelReport]) -> LevelReport:
         """The report of all workers (at least one)."""
         return reduce(lambda a, b: a + b, reports)
 
@@ -84,7 +84,7 @@ class Findings:
     held; ``maybe_cyclic``: some step does not lead on to the next level; ``cyclic``: some run is
     known to go round; ``transitions``, ``ends``: as in ``Answer``; ``marks``: a bit for each mark
     that was reached; ``lone``: the last level in which it was tried whether one step is enough, and
-    as in ``Report``.
+    as in ``LevelReport``.
     """
 
     depth: int = 0
@@ -108,7 +108,7 @@ class Findings:
         """
         return self.depth % AGAIN != 0 and self.lone[1] < -SELDOM
 
-    def reached_marks(self) -> set[int]:
+    def marks_reached(self) -> set[int]:
         """The numbers of the marks that were reached."""
         return {i for i in range(self.marks.bit_length()) if self.marks >> i & 1}
 
@@ -126,7 +126,7 @@ class Findings:
         asked = [prop.name for prop in system.properties]
         return limits.until_decided and bool(asked) and self.violating.keys() >= set(asked)
 
-    def add(self, system: TransitionSystem, report: Report, depth: int) -> None:
+    def add(self, system: TransitionSystem, report: LevelReport, depth: int) -> None:
         """Takes over what was noted at level ``depth``, which need not be complete.
 
         Raises :class:`Unsupported` where the native code has met its limits.

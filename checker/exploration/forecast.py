@@ -65,14 +65,14 @@ def _lines(ratios: Sequence[float]) -> Iterator[tuple[float, float]]:
     steepest = least
     for window in sorted({*WINDOWS, count // 2, count}):
         if 3 <= window <= count:
-            at, fall = _fitted(ratios[-window:])
+            at, fall = _fit_line(ratios[-window:])
             fall = max(fall, least)
             steepest = max(steepest, fall)
             yield (at + last) / 2, fall
     yield last, max(steepest, last / 2)
 
 
-def _fitted(values: Sequence[float]) -> tuple[float, float]:
+def _fit_line(values: Sequence[float]) -> tuple[float, float]:
     """The line of least squares: its last value, and by how much it falls."""
     middle = (len(values) - 1) / 2
     mean = sum(values) / len(values)

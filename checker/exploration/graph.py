@@ -13,11 +13,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol
 
-from checker.exploration.explored import Ground, Unfinished
-from checker.exploration.memory import Buffer, available
-from checker.exploration.store import Crew
+from checker.exploration.explored import GraphStates, Undecided
+from checker.exploration.memory import Buffer, available_memory
+from checker.exploration.store import WorkerMemory
+from checker.kernels.fair_components import STRONG, WEAK
 from checker.kernels.fields import Context, Mode, Worker
-from checker.kernels.graphs import STRONG, WEAK
 from checker.kernels.jit import Kernel, graph_kernel
 from checker.system.ir import FairnessKind
 from checker.witness.answer import Limits
@@ -30,20 +30,20 @@ FIRST_KEYS = 1 << 10
 class Numbers:
     """The states of which a graph is made, by number; at most ``steps`` lead from them."""
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: GraphStates) -> None:
         self.store, self.steps = ground.store, ground.steps
         self.firsts: list[int] = []
         self.count = 0
-        for crew in self.store.crew:
+        for crew in self.store.workers:
             self.firsts.append(self.count)
             self.count += crew.count + 1
         if self.count >= 1 << 32:
-            raise Unfinished("there are more than 2^32 states")
+            raise Undecided("there are more than 2^32 states")
 
-    def place(self, number: int) -> tuple[Crew, int]:
+    def place(self, number: int) -> tuple[WorkerMemory, int]:
         """Whose row it is, and which."""
         who = bisect_right(self.firsts, number) - 1
-        return self.store.crew[who], number - self.firsts[who]
+        return self.store.workers[who], number - self.firsts[who]
 
     def words(self, number: int) -> tuple[int, ...]:
         """The words of a state."""
@@ -59,7 +59,7 @@ class Numbers:
     def level(self, depth: int) -> list[tuple[int, int]]:
         """The ranges of the numbers of the states of a level."""
         found = []
-        for first, crew in zip(self.firsts, self.store.crew, strict=True):
+        for first, crew in zip(self.firsts, self.store.workers, strict=True):
             if depth < len(crew.starts):
                 begin, end = self.store.range_of(crew, depth)
                 if begin < end:
@@ -76,11 +76,11 @@ class Numbers:
         store.numbers = Buffer(4 * store.slots)
         store.context[Context.VALS] = store.numbers.address
 
-        def number(crew: Crew) -> None:
+        def number(crew: WorkerMemory) -> None:
             kernel.number(store.context_address, crew.address)
 
-        with ThreadPoolExecutor(len(store.crew)) as pool:
-            list(pool.map(number, store.crew))
+        with ThreadPoolExecutor(len(store.workers)) as pool:
+            list(pool.map(number, store.workers))
 
 
 @dataclass
@@ -105,13 +105,13 @@ class Graph:
         return 8 * self.edges + 8 * self.states
 
 
-def needs(states: int, steps: int, words: int) -> int:
+def bytes_needed(states: int, steps: int, words: int) -> int:
     """Bytes that a store and a graph of so many states and steps take, about, and not less."""
     table = 27 + (14 if words == 1 else 0)
     return states * (8 * words + table + 40) + 8 * steps
 
 
-class Asking(Protocol):
+class GraphListener(Protocol):
     """What making a graph asks of a search; ``check_time`` raises where there is no more time."""
 
     @property
@@ -124,21 +124,21 @@ class Asking(Protocol):
     def check_time(self) -> Callable[[], None]: ...
 
 
-def build(search: Asking, numbers: Numbers) -> Graph:
+def build_graph(search: GraphListener, numbers: Numbers) -> Graph:
     """The graph of states that a search has found: edges to others lead nowhere.
 
-    Raises :class:`Unfinished` where it has no room.
+    Raises :class:`Undecided` where it has no room.
     """
     store, most = numbers.store, numbers.steps
     needed = 8 * most + 40 * numbers.count
     limit = search.limits.memory
-    if limit is not None and store.used + needed > limit:
+    if limit is not None and store.used_bytes + needed > limit:
         why = f"the graph of steps does not fit into the memory limit of {limit:,} bytes"
-        raise Unfinished(why)
-    if needed > available():
-        raise Unfinished("there is no memory for the graph of steps")
-    alone = 8 * most * len(store.crew) > available()
-    rooms = 1 if alone else len(store.crew)
+        raise Undecided(why)
+    if needed > available_memory():
+        raise Undecided("there is no memory for the graph of steps")
+    alone = 8 * most * len(store.workers) > available_memory()
+    rooms = 1 if alone else len(store.workers)
     search.kernel.stop.clear()
     numbers.publish()
     start = Buffer(8 * (numbers.count + 1))
@@ -147,21 +147,22 @@ def build(search: Asking, numbers: Numbers) -> Graph:
     store.context[Context.TARGETS] = targets.address
     store.context[Context.LABELS] = labels.address
     writers = [
-        _Writer(search, numbers, crew, start, i * most) for i, crew in enumerate(store.crew[:rooms])
+        _Writer(search, numbers, crew, start, i * most)
+        for i, crew in enumerate(store.workers[:rooms])
     ]
     if rooms == 1:
-        for crew, first in zip(store.crew, numbers.firsts, strict=True):
+        for crew, first in zip(store.workers, numbers.firsts, strict=True):
             writers[0].write(crew, first)
     else:
         _together(writers, numbers)
     kinds, edges = _join(search, writers, labels)
-    stretches = [(f, f + c.count) for f, c in zip(numbers.firsts, store.crew, strict=True)]
+    stretches = [(f, f + c.count) for f, c in zip(numbers.firsts, store.workers, strict=True)]
     return Graph(numbers.count, start, targets, labels, edges, kinds, stretches)
 
 
 def _together(writers: list[_Writer], numbers: Numbers) -> None:
     with ThreadPoolExecutor(len(writers)) as pool:
-        work = zip(writers, numbers.store.crew, numbers.firsts, strict=True)
+        work = zip(writers, numbers.store.workers, numbers.firsts, strict=True)
         tasks = [pool.submit(writer.write, crew, first) for writer, crew, first in work]
         try:
             for task in tasks:
@@ -177,7 +178,7 @@ class _Writer:
     """Writes edges, from position ``begin`` on, with the record of a worker."""
 
     def __init__(
-        self, search: Asking, numbers: Numbers, crew: Crew, start: Buffer, begin: int
+        self, search: GraphListener, numbers: Numbers, crew: WorkerMemory, start: Buffer, begin: int
     ) -> None:
         self.search, self.store = search, numbers.store
         self.crew, self.start, self.begin = crew, start, begin
@@ -196,7 +197,7 @@ class _Writer:
         self.crew.put(Worker.KEY_TABLE, self.table.address)
         self.crew.put(Worker.KEY_MASK, self.slots - 1)
 
-    def write(self, owner: Crew, first: int) -> None:
+    def write(self, owner: WorkerMemory, first: int) -> None:
         """The edges of all states of ``owner``, whose first one has number ``first``."""
         search, at = self.search, 0
         while at < owner.count:
@@ -231,7 +232,7 @@ class _Writer:
         return [tuple(words[i * width : (i + 1) * width]) for i in range(count)]
 
 
-def _join(search: Asking, writers: list[_Writer], labels: Buffer) -> tuple[bytes, int]:
+def _join(search: GraphListener, writers: list[_Writer], labels: Buffer) -> tuple[bytes, int]:
     """Gives each constraint one number; gives the kinds, and the number of edges."""
     plan = search.kernel.image.plan
     assert plan is not None

@@ -12,9 +12,9 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from checker.exploration.checkpoint import reporting_disk_errors
 from checker.exploration.findings import Findings
-from checker.exploration.kept import using
-from checker.exploration.memory import available
+from checker.exploration.memory import available_memory
 from checker.exploration.run_folder import Part, RunFolder
 from checker.exploration.store import Store
 
@@ -68,7 +68,7 @@ class Journal:
 
         Raises ``OutOfMemory``, :class:`HandedOver`, and :class:`SpecError` (E014).
         """
-        with using(self.folder.location):
+        with reporting_disk_errors(self.folder.location):
             found, parts = self.folder.latest(), self.folder.parts()
         assert found is not None, "the initial states are committed"
         self._next = time.monotonic() + self.every
@@ -80,7 +80,7 @@ class Journal:
         for depth in range(found.depth + 1):
             if depth:
                 store.open_level(depth)
-            with using(self.folder.location):
+            with reporting_disk_errors(self.folder.location):
                 for part in parts.get(depth, ()):
                     for block in self.folder.read(part):
                         store.take(block)
@@ -95,7 +95,7 @@ class Journal:
         self._level = search.found.copy()
         self.save(search.store)
 
-    def closed(self, search: Search) -> None:
+    def close_level(self, search: Search) -> None:
         """Level ``search.found.depth - 1`` has just been closed.
 
         Raises :class:`HandedOver` and :class:`CannotKeep`.
@@ -130,9 +130,9 @@ class Journal:
         if found is None:
             return
         try:
-            if found.depth <= self.folder.committed:
+            if found.depth <= self.folder.committed_depth:
                 return
-            levels = range(self.folder.committed + 1, found.depth + 1)
+            levels = range(self.folder.committed_depth + 1, found.depth + 1)
             self.folder.commit(found, [self._write(store, depth) for depth in levels])
         except OSError as error:
             self._level = None
@@ -156,12 +156,12 @@ class Journal:
             return True
         if not frontier or store.states < SMALL:
             return False
-        whole = search.limits.memory or store.used + available()
-        return store.used >= MEMORY * whole
+        whole = search.limits.memory or store.used_bytes + available_memory()
+        return store.used_bytes >= MEMORY * whole
 
 
 def _rows(store: Store, depth: int) -> Iterator[memoryview]:
     width = 8 * store.shape.words
-    for crew in store.crew:
+    for crew in store.workers:
         begin, end = store.range_of(crew, depth)
         yield crew.rows.bytes()[begin * width : end * width]

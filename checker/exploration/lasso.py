@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from checker.exploration.question import Question
-from checker.kernels.graph_fields import Task
-from checker.kernels.graphs import STRONG, WEAK
+from checker.exploration.graph_query import GraphQuery
+from checker.kernels.fair_components import STRONG, WEAK
+from checker.kernels.graph_fields import QueryField
 
 Key = Callable[[int], tuple[tuple[int, ...], int]]
 """What tells nodes apart whatever their numbers are."""
@@ -19,7 +19,7 @@ STARTS, SMALL = 8, 1 << 14
 """In questions of at most so many nodes a loop is begun at so many places, to find a short one."""
 
 
-def shortest(question: Question, nodes: list[int], key: Key) -> list[int]:
+def shortest(question: GraphQuery, nodes: list[int], key: Key) -> list[int]:
     """The shortest loop that is found from some of ``nodes``, of fair components."""
     tries = sorted(nodes, key=key)[: STARTS if question.size <= SMALL else 1]
     return min((Lasso(question, node, key).loop() for node in tries), key=len)
@@ -28,13 +28,13 @@ def shortest(question: Question, nodes: list[int], key: Key) -> list[int]:
 class Lasso:
     """A loop from ``node`` through its fair component, in the making."""
 
-    def __init__(self, question: Question, node: int, key: Key) -> None:
+    def __init__(self, question: GraphQuery, node: int, key: Key) -> None:
         self.question, self.home, self.key = question, node, key
         self.component = question.component(node)
         self.path = [node]
         self.taken: set[int] = set()
-        self.lasting = self._enabled(node, WEAK)
-        self.strong = self._enabled(node, STRONG)
+        self.lasting = self._enabled_labels(node, WEAK)
+        self.strong = self._enabled_labels(node, STRONG)
         self.has = question.owes(node)
 
     def loop(self) -> list[int]:
@@ -56,7 +56,7 @@ class Lasso:
             else:
                 return self.path[:-1]
 
-    def _enabled(self, node: int, kind: int) -> set[int]:
+    def _enabled_labels(self, node: int, kind: int) -> set[int]:
         kinds = self.question.graph.kinds
         return {label for _, label in self.question.edges(node) if kinds[label] == kind}
 
@@ -70,8 +70,8 @@ class Lasso:
         state = question.split(node)[1]
         self.taken |= {label for target, label in question.edges(here) if target == state}
         self.path.append(node)
-        self.lasting &= self._enabled(node, WEAK)
-        self.strong |= self._enabled(node, STRONG)
+        self.lasting &= self._enabled_labels(node, WEAK)
+        self.strong |= self._enabled_labels(node, STRONG)
         self.has |= question.owes(node)
 
     def _go(self, route: Sequence[int]) -> None:
@@ -94,17 +94,17 @@ class Lasso:
             wanted[label] = 2
         for label in must:
             wanted[label] = 1
-        question.put(Task.WANTED_COUNT, len(maybe))
-        question.put(Task.WANTED_OWED, missing)
+        question.put(QueryField.WANTED_COUNT, len(maybe))
+        question.put(QueryField.WANTED_OWED, missing)
         try:
-            return self._route(self._wanted)
+            return self._route(self._wanted_nodes)
         finally:
             for label in maybe | must:
                 wanted[label] = 0
 
-    def _wanted(self, begin: int, end: int) -> list[int]:
+    def _wanted_nodes(self, begin: int, end: int) -> list[int]:
         question = self.question
-        return question.found(question.code.find_wanted(question.task, begin, end))
+        return question.reported_nodes(question.code.find_wanted(question.task, begin, end))
 
     def _at_home(self, begin: int, end: int) -> list[int]:
         return [self.home] if self.question.is_reached(self.home) else []
@@ -116,7 +116,7 @@ class Lasso:
         question.push(self.path[-1])
         levels = [0]
         while True:
-            end = question.get(Task.QUEUED)
+            end = question.get(QueryField.QUEUED)
             assert end > levels[-1], "a fair component has all that it needs"
             found = goals(levels[-1], end)
             if found:
@@ -124,7 +124,7 @@ class Lasso:
             levels.append(question.spread(levels[-1]))
 
 
-def way_to(question: Question, levels: Sequence[int], node: int, key: Key) -> list[int]:
+def way_to(question: GraphQuery, levels: Sequence[int], node: int, key: Key) -> list[int]:
     """The nodes after the first level on a shortest way to ``node``, which is in the last one.
 
     ``levels``: where each level of the queue starts, and where the last one ends.
@@ -133,5 +133,5 @@ def way_to(question: Question, levels: Sequence[int], node: int, key: Key) -> li
     for depth in reversed(range(len(levels) - 2)):
         begin, end = levels[depth : depth + 2]
         count = question.code.parents(question.task, begin, end, way[-1])
-        way.append(min(question.found(count), key=key))
+        way.append(min(question.reported_nodes(count), key=key))
     return way[-2::-1]

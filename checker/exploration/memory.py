@@ -37,7 +37,7 @@ class Buffer:
 
     def __init__(self, size: int, reserved: int = 0) -> None:
         self.size = max(size, mmap.PAGESIZE)
-        self._pages = _reserved(self.size, reserved) or _private(self.size)
+        self._pages = _reserve(self.size, reserved) or _private(self.size)
         self.room = len(self._pages)
         if self.room >= HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
             begin = HUGE if self.room > self.size else 0
@@ -172,7 +172,7 @@ def _private(size: int) -> mmap.mmap:
         raise MemoryError(f"no {size:,} bytes of memory") from error
 
 
-def _reserved(size: int, most: int) -> mmap.mmap | None:
+def _reserve(size: int, most: int) -> mmap.mmap | None:
     """Addresses for ``most`` bytes, or for less where the system has not so many."""
     while _LATER and most > size:
         try:
@@ -182,7 +182,7 @@ def _reserved(size: int, most: int) -> mmap.mmap | None:
     return None
 
 
-def unnamed() -> int:
+def unnamed_file() -> int:
     """An open file in the temporary folder, gone when it is closed, and when the process ends."""
     handle, path = tempfile.mkstemp(prefix="bivalence-")
     os.unlink(path)
@@ -190,7 +190,7 @@ def unnamed() -> int:
 
 
 @lru_cache(maxsize=1)
-def installed() -> int:
+def installed_memory() -> int:
     """Bytes of memory that the machine has, as far as the system says."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -198,7 +198,7 @@ def installed() -> int:
         return RESERVED
 
 
-def available() -> int:
+def available_memory() -> int:
     """Bytes that can still be had without swapping, as far as the system says."""
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:

@@ -10,7 +10,7 @@ from checker.exploration.memory import Buffer
 from checker.exploration.shard import Block, Shard
 from checker.kernels.fields import Context, Mode, Worker
 from checker.kernels.jit import Kernel, graph_kernel
-from checker.kernels.picking import Code
+from checker.kernels.row_selection import Code
 
 ASK_BYTES = 1 << 25
 """About so many bytes of successors wait, for all shards together."""
@@ -78,7 +78,7 @@ class Region:
                     self._counts[owner] = 0
                     found = bytes(out.bytes()[begin * self.width : end * self.width])
                     yield owner, found, bytes(sources.bytes()[4 * begin : 4 * end])
-            if at == before and self.kernel.stop.told:
+            if at == before and self.kernel.stop.is_set:
                 self.kernel.stop.clear()
             elif at == before:
                 cap *= 4
@@ -125,7 +125,7 @@ class Region:
             self.kernel.number(self.store.context_address, self.crew.address)
 
 
-class Marks:
+class StateFlags:
     """A byte for each of ``count`` states: :data:`Code.ALIVE`, or at first :data:`Code.DEAD`."""
 
     def __init__(self, count: int) -> None:
@@ -153,7 +153,7 @@ def good(*codes: Code) -> int:
     return sum(1 << code for code in codes)
 
 
-def picked(rows: Block, width: int, codes: bytes, meant: int) -> memoryview:
+def pick_rows(rows: Block, width: int, codes: bytes, meant: int) -> memoryview:
     """The rows, of ``width`` bytes, with a code that is meant (a bit for each)."""
     import pyarrow as pa
 

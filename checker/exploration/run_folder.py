@@ -23,8 +23,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from checker.exploration.findings import Best, Findings
-from checker.exploration.place import Place
-from checker.exploration.sealed import sealed, unsealed
+from checker.exploration.sealed import seal, unseal
+from checker.exploration.storage import Storage
 
 if TYPE_CHECKING:
     import pyarrow
@@ -64,7 +64,7 @@ class RunFolder:
     """
 
     def __init__(self, location: str, words: int) -> None:
-        self.place, self.words = Place(location), words
+        self.place, self.words = Storage(location), words
         self._committed: int | None = None
         self._writer: str | None = None
 
@@ -90,7 +90,7 @@ class RunFolder:
     @property
     def is_mine(self) -> bool | None:
         """Whether the claim of this object is the last one; ``None`` where that can't be told."""
-        said = self.heard(WRITER)
+        said = self.read_message(WRITER)
         return None if said is None else said.get("id") == self._writer
 
     # -- states ---------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ class RunFolder:
         name, rows, checksum = f"{_level(level)}/{part}", 0, 0
         schema, width = self._schema(), 8 * self.words
         with self.place.beside(name) as stream, pa.ipc.new_file(stream, schema) as writer:
-            for block in _gathered(blocks, max(1, BATCH_BYTES // width) * width):
+            for block in _rechunk(blocks, max(1, BATCH_BYTES // width) * width):
                 count, rest = divmod(block.nbytes, width)
                 assert not rest, "blocks are of whole rows"
                 checksum = zlib.crc32(block, checksum)
@@ -121,7 +121,7 @@ class RunFolder:
         and ``OSError`` where they can't be read.
         """
         checksum, rows = 0, 0
-        with self._understood(part):
+        with self._reporting_damage(part):
             for block in self._blocks(part):
                 checksum = zlib.crc32(block, checksum)
                 rows += block.nbytes // (8 * self.words)
@@ -142,7 +142,7 @@ class RunFolder:
             yield rows[width * column.offset : width * (column.offset + len(column))]
 
     @contextlib.contextmanager
-    def _understood(self, part: Part) -> Iterator[None]:
+    def _reporting_damage(self, part: Part) -> Iterator[None]:
         """Whatever Arrow says of a file that it can't make sense of becomes :class:`Damaged`."""
         import pyarrow as pa
 
@@ -170,7 +170,7 @@ class RunFolder:
         """
         if self._writer is not None and not self.is_mine:
             raise OSError(errno.ESTALE, "another run goes on from here", self.location)
-        after = self.committed
+        after = self.committed_depth
         assert found.depth > after, "a commit is about levels that none was about before"
         assert all(after < part.level <= found.depth for part in parts)
         document = {
@@ -180,11 +180,11 @@ class RunFolder:
             "parts": [asdict(part) for part in parts],
         }
         self.place.flush(part.name for part in parts)
-        self.place.write(f"{_level(found.depth)}/{COMMIT}", sealed(document))
+        self.place.write(f"{_level(found.depth)}/{COMMIT}", seal(document))
         self._committed = found.depth
 
     @property
-    def committed(self) -> int:
+    def committed_depth(self) -> int:
         """The last level that is committed, as far as this object knows; -1 where there is none."""
         if self._committed is None:
             commits = self._commits()
@@ -271,7 +271,7 @@ class RunFolder:
 
     def _commit(self, name: str) -> dict[str, Any] | None:
         """A commit, where it is whole."""
-        commit = unsealed(self.place.read(name) or b"")
+        commit = unseal(self.place.read(name) or b"")
         if commit is None or commit.get("format") != FORMAT:
             return None
         try:
@@ -294,7 +294,7 @@ class RunFolder:
         with contextlib.suppress(OSError):
             self.place.delete(f"{SAID}/{name}.json")
 
-    def heard(self, name: str) -> dict[str, Any] | None:
+    def read_message(self, name: str) -> dict[str, Any] | None:
         """The message of that name; ``None`` where there is none, or none that can be read."""
         try:
             found = json.loads(self.place.read(f"{SAID}/{name}.json") or b"")
@@ -311,7 +311,7 @@ def _is_commit(name: str) -> bool:
     return name.startswith(f"{LEVELS}/") and name.endswith(f"/{COMMIT}")
 
 
-def _gathered(blocks: Iterable[memoryview], most: int) -> Iterator[memoryview]:
+def _rechunk(blocks: Iterable[memoryview], most: int) -> Iterator[memoryview]:
     """The same bytes in blocks of ``most``, or less: small ones are put together."""
     waiting: list[memoryview] = []
     size = 0
@@ -320,15 +320,15 @@ def _gathered(blocks: Iterable[memoryview], most: int) -> Iterator[memoryview]:
         for at in range(0, flat.nbytes, most):
             piece = flat[at : at + most]
             if size + piece.nbytes > most:
-                yield _joined(waiting)
+                yield _concatenate(waiting)
                 waiting, size = [], 0
             waiting.append(piece)
             size += piece.nbytes
     if size:
-        yield _joined(waiting)
+        yield _concatenate(waiting)
 
 
-def _joined(pieces: list[memoryview]) -> memoryview:
+def _concatenate(pieces: list[memoryview]) -> memoryview:
     return pieces[0] if len(pieces) == 1 else memoryview(b"".join(pieces))
 
 

@@ -7,13 +7,13 @@ import zlib
 from typing import Any
 
 
-def sealed(document: dict[str, Any]) -> bytes:
+def seal(document: dict[str, Any]) -> bytes:
     """``document`` with its checksum."""
     return json.dumps({"checksum": _checksum(document), "document": document}).encode()
 
 
-def unsealed(data: bytes) -> dict[str, Any] | None:
-    """What :func:`sealed` was given; ``None`` where ``data`` is not what it wrote."""
+def unseal(data: bytes) -> dict[str, Any] | None:
+    """What :func:`seal` was given; ``None`` where ``data`` is not what it wrote."""
     try:
         said = json.loads(data)
         document = said["document"]

@@ -11,17 +11,17 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from threading import Lock
 
 from checker import budgets
-from checker.exploration.explored import Cyclic, Unfinished
+from checker.exploration.cycle_detection import has_cycle
+from checker.exploration.explored import Cyclic, Undecided
 from checker.exploration.findings import TOO_NESTED, Best, Findings
 from checker.exploration.journal import CannotKeep, Journal
-from checker.exploration.rounds import goes_round
-from checker.exploration.store import Crew, OutOfMemory, Store
-from checker.exploration.upgrade import Upgrade
+from checker.exploration.store import OutOfMemory, Store, WorkerMemory
+from checker.exploration.tiered_jit import PendingOptimisation
 from checker.kernels.fields import Context, Mode, Worker
 from checker.kernels.jit import Kernel
 from checker.system import interpreter
 from checker.system.ir import PropertyKind, TransitionSystem
-from checker.witness.answer import DECIDED, Limits, Listener, Progress, Unsupported, because
+from checker.witness.answer import DECIDED, Limits, Listener, Progress, Unsupported, stop_reason
 
 PARALLEL_FROM = 8192
 """Levels of fewer states are expanded by one thread."""
@@ -34,7 +34,7 @@ SLICE = 0.1
 LOOK_FROM = 4096
 """With so many states it is worth looking whether runs go round."""
 
-Segment = tuple[Crew, int, int]
+Segment = tuple[WorkerMemory, int, int]
 """Rows of a worker: from, up to but not including."""
 
 
@@ -51,7 +51,7 @@ class Search:
         self,
         system: TransitionSystem,
         kernel: Kernel,
-        upgrade: Upgrade | None,
+        upgrade: PendingOptimisation | None,
         limits: Limits,
         threads: int,
         listener: Listener | None,
@@ -97,11 +97,11 @@ class Search:
         :class:`checker.exploration.journal.HandedOver`.
         """
         try:
-            with budgets.polled():
+            with budgets.stopping_native_code():
                 self._start(initial, before)
                 self._levels()
         except KeyboardInterrupt as error:
-            self.stopped = because(error)
+            self.stopped = stop_reason(error)
         except CannotKeep as error:
             self.stopped = str(error)
         except (OutOfMemory, MemoryError) as error:
@@ -149,7 +149,7 @@ class Search:
 
     def _begin(self) -> None:
         """Makes the initial states; what there was no room for is made again when there is."""
-        kernel, crew = self.kernel, self.store.crew[0]
+        kernel, crew = self.kernel, self.store.workers[0]
         layout, base = kernel.image.layout, tuple(v.initial for v in self.system.variables)
         source = (ctypes.c_uint64 * layout.words)(*layout.pack(base))
         assert kernel.begin is not None
@@ -160,7 +160,7 @@ class Search:
                 kernel.begin(self.store.context_address, crew.address, ctypes.addressof(source))
                 kernel.stop.clear()
                 if crew.get(Worker.FAULTED):
-                    with budgets.pressed():
+                    with budgets.raising_when_exhausted():
                         interpreter.initial_states(self.system)  # raises what there is to raise
                 if crew.get(Worker.TAPE):
                     raise Unsupported(TOO_NESTED)
@@ -194,7 +194,7 @@ class Search:
                 if self.found.faulty is None:
                     self.complete = self.found.copy()
                 if self.journal is not None:
-                    self.journal.closed(self)
+                    self.journal.close_level(self)
                 self._look_enough()
 
     def _look_enough(self) -> None:
@@ -220,7 +220,7 @@ class Search:
         """
         report = self.store.report()
         if not swept:
-            report = report.uncounted()
+            report = report.without_counts()
         self.found.add(self.system, report, self.depth)
         self.lost = report.lost
         self._look_round()
@@ -237,8 +237,8 @@ class Search:
             return
         if not self.found.cyclic and self.store.states >= self._look_at and not self.stopped:
             self._look_at = 4 * self.store.states
-            with contextlib.suppress(Unfinished, MemoryError):
-                self.found.cyclic = goes_round(
+            with contextlib.suppress(Undecided, MemoryError):
+                self.found.cyclic = has_cycle(
                     self.kernel, self.store, self.limits, self._require_time
                 )
             self.store.report()
@@ -256,7 +256,7 @@ class Search:
 
     def sweep(self, depth: int, mode: Mode) -> None:
         """Runs all rows of level ``depth`` in ``mode``."""
-        crew = self.store.crew
+        crew = self.store.workers
         queue: deque[Segment] = deque()
         for one in crew:
             begin, end = self.store.range_of(one, depth)
@@ -301,13 +301,13 @@ class Search:
         if limit is not None:
             room = min(room, limit - store.states)
         self._spare, self._share = room, room if count == 1 else max(1, room // (4 * count))
-        for i, one in enumerate(store.crew):
+        for i, one in enumerate(store.workers):
             one.put(Worker.OVERFLOW, 0)
             one.put(Worker.CAP, one.count)
             if i < count:
                 self._give(one)
 
-    def _give(self, crew: Crew) -> bool:
+    def _give(self, crew: WorkerMemory) -> bool:
         """Gives a worker, which has used up what it had, some of what there is room for."""
         with self._lock:
             given = min(self._spare, self._share)
@@ -317,11 +317,11 @@ class Search:
 
     def _round(self, queue: deque[Segment], count: int) -> None:
         if count == 1:
-            self._work(queue, self.store.crew[0])
+            self._work(queue, self.store.workers[0])
             return
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(len(self.store.crew))
-        tasks = [self._pool.submit(self._work, queue, c) for c in self.store.crew[:count]]
+            self._pool = ThreadPoolExecutor(len(self.store.workers))
+        tasks = [self._pool.submit(self._work, queue, c) for c in self.store.workers[:count]]
         try:
             for task in tasks:
                 task.result()
@@ -332,7 +332,7 @@ class Search:
             self.kernel.stop.clear()
             raise
 
-    def _work(self, queue: deque[Segment], crew: Crew) -> None:
+    def _work(self, queue: deque[Segment], crew: WorkerMemory) -> None:
         """One worker's part of a round: until its time is over, its room full, or all done."""
         context, store = self.store.context_address, self.store
         now = time.monotonic()
@@ -343,13 +343,13 @@ class Search:
             except IndexError:
                 return
             stop = min(end, begin + self._grain)
-            first = store.context[Context.PREFIX + store.crew.index(owner)]
+            first = store.context[Context.PREFIX + store.workers.index(owner)]
             reached = self.kernel.run(context, crew.address, owner.rows.address, begin, stop, first)
             before, now = now, time.monotonic()
             if reached < end:
                 queue.appendleft((owner, reached, end))
             if reached < stop:
-                if self.kernel.stop.told or not self._give(crew):
+                if self.kernel.stop.is_set or not self._give(crew):
                     return
                 crew.put(Worker.OVERFLOW, 0)
             if now - before < SLICE / 8:
@@ -365,7 +365,7 @@ class Search:
     def _require_time(self) -> None:
         self._check_time()
         if self.stopped is not None:
-            raise Unfinished(self.stopped)
+            raise Undecided(self.stopped)
 
     def tell(self, phase: str) -> None:
         """Says that the search is over, and what is done now."""
@@ -378,7 +378,12 @@ class Search:
         self._reported = now
         frontier = self.store.level_size(self.depth)
         progress = Progress(
-            self.store.states, frontier, self.depth, now - self.started, self.store.used, phase
+            self.store.states,
+            frontier,
+            self.depth,
+            now - self.started,
+            self.store.used_bytes,
+            phase,
         )
         self.listener(progress)
 

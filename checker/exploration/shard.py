@@ -11,7 +11,7 @@ import ctypes
 import time
 from collections.abc import Iterable, Iterator
 
-from checker.exploration.findings import Findings, Report
+from checker.exploration.findings import Findings, LevelReport
 from checker.exploration.memory import Buffer
 from checker.exploration.store import Store
 from checker.kernels.fields import Context, Mode, Worker
@@ -51,7 +51,7 @@ class Shard:
     ) -> None:
         self.kernel, self.index, self.shards, self.keep = kernel, index, shards, keep
         self.store = store or Store(kernel, 1, memory)
-        self.crew = self.store.crew[0]
+        self.crew = self.store.workers[0]
         self.width = 8 * self.store.shape.words
         self._sent = Buffer(sent * (8 + self.width))
         self._counts = (ctypes.c_uint64 * shards)()
@@ -192,6 +192,6 @@ class Shard:
             if at < count:
                 crew.put(Worker.OVERFLOW, 1)
 
-    def report(self) -> Report:
+    def report(self) -> LevelReport:
         """What it noted since the last one."""
         return self.store.report()

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from checker.exploration.memory import Buffer, MappedBuffer
-from checker.exploration.store import LOAD, Store, private
+from checker.exploration.store import LOAD, Store, private_memory
 from checker.kernels.jit import Kernel
 
 STATE, LOCK = "state.json", "lock"
@@ -80,7 +80,7 @@ class ShardCache:
         state = self._state(kernel)
         if state is not None:
             with contextlib.suppress(OSError):
-                store = Store(kernel, 1, memory, self._mapped, state.slots)
+                store = Store(kernel, 1, memory, self._map_file, state.slots)
                 store.make = self._make
                 store.hold(state.starts, state.count)
                 if levels < len(state.starts):
@@ -110,7 +110,7 @@ class ShardCache:
 
     def save(self, store: Store) -> None:
         """What is in ``store`` is whole: some levels, the last of which may grow no more."""
-        (crew,) = store.crew
+        (crew,) = store.workers
         parts = (store.table, crew.rows)
         if self._folder is None or not all(isinstance(part, MappedBuffer) for part in parts):
             return
@@ -144,7 +144,7 @@ class ShardCache:
 
     # -- where it is ----------------------------------------------------------------------------
 
-    def _mapped(self, name: str, size: int) -> Buffer:
+    def _map_file(self, name: str, size: int) -> Buffer:
         """Raises ``OSError`` where there is no room for it."""
         assert self._folder is not None
         path = str(self._folder / name)
@@ -155,9 +155,9 @@ class ShardCache:
 
     def _make(self, name: str, size: int) -> Buffer:
         try:
-            return self._mapped(name, size)
+            return self._map_file(name, size)
         except OSError:
-            return private(name, size)
+            return private_memory(name, size)
 
 
 def local_places() -> list[str]:

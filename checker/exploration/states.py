@@ -9,16 +9,16 @@ from dataclasses import dataclass
 
 from checker.exploration.explored import Explored
 from checker.exploration.graph import Graph, Numbers
+from checker.exploration.graph_query import GraphQuery, Nodes
 from checker.exploration.lasso import Key
 from checker.exploration.memory import Buffer
-from checker.exploration.question import Nodes, Question
-from checker.kernels.letters import STOPPED, pack_params
+from checker.kernels.state_predicates import STOPPED, pack_params
 from checker.system.ir import Property
 from checker.system.types import Value
 from checker.witness.answer import State
 
 
-class Lost(Exception):
+class Unevaluable(Exception):
     """A property can't be evaluated in the state with these words."""
 
     def __init__(self, words: tuple[int, ...]) -> None:
@@ -60,7 +60,7 @@ class States:
     ) -> Buffer:
         count = self.numbers.count if states is None else len(states)
         out, at = Buffer(size * count), 0
-        stretches = zip(self.graph.stretches, self.numbers.store.crew, strict=True)
+        stretches = zip(self.graph.stretches, self.numbers.store.workers, strict=True)
         for (begin, end), crew in stretches:
             rows = crew.rows.address
             if states is None:
@@ -74,7 +74,7 @@ class States:
                 self.search.kernel.stop.clear()
             if lost:
                 where = at + lost - 1
-                raise Lost(self.numbers.words(where if states is None else states[where]))
+                raise Unevaluable(self.numbers.words(where if states is None else states[where]))
             at = stop
         return out
 
@@ -108,10 +108,10 @@ class Core:
         """The numbers in the whole graph."""
         return array("I", (self.states[node] for node in nodes))
 
-    def nearest(self, question: Question, numbers: Numbers) -> list[int]:
+    def nearest(self, question: GraphQuery, numbers: Numbers) -> list[int]:
         """The fair nodes, of a question without an automaton, of the smallest depth."""
         best, found = -1, list[int]()
-        for first, crew in zip(numbers.firsts, numbers.store.crew, strict=True):
+        for first, crew in zip(numbers.firsts, numbers.store.workers, strict=True):
             begin = bisect_left(self.states, first)
             end = bisect_left(self.states, first + crew.count)
             for node in question.fair_nodes(begin, end):
@@ -127,7 +127,7 @@ class Core:
 def core_of(states: States) -> Core | None:
     """The core of the graph; ``None`` where there is no fair component."""
     whole = states.graph
-    question = Question(whole, owed=states.owed, full=states.full)
+    question = GraphQuery(whole, owed=states.owed, full=states.full)
     question.every()
     if not question.fair():
         return None

@@ -16,11 +16,17 @@ from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from checker.exploration.findings import Best, Report
-from checker.exploration.memory import RESERVED, Buffer, available, installed, unnamed
+from checker.exploration.findings import Best, LevelReport
+from checker.exploration.memory import (
+    RESERVED,
+    Buffer,
+    available_memory,
+    installed_memory,
+    unnamed_file,
+)
 from checker.kernels.fields import BATCH, Context, Worker
 from checker.kernels.jit import Kernel
-from checker.kernels.seen import LINE
+from checker.kernels.visited_set import LINE
 
 FIRST_SLOTS = 1 << 13
 _NOTED = (
@@ -49,7 +55,7 @@ class OutOfMemory(Exception):
 
 
 @dataclass
-class Crew:
+class WorkerMemory:
     """One worker: its record and its rows; ``starts[d]`` is its first row of level ``d``.
 
     ``desk``: has the record, on pages of its own, so that no two workers write to the same lines
@@ -57,7 +63,7 @@ class Crew:
     """
 
     record: ctypes.Array[ctypes.c_uint64]
-    desk: Buffer
+    control_block: Buffer
     rows: Buffer
     batch: Buffer
     hashes: Buffer
@@ -80,18 +86,18 @@ class Crew:
         return self.get(Worker.COUNT)
 
     @property
-    def fixed(self) -> int:
+    def fixed_bytes(self) -> int:
         """Bytes of what does not grow."""
-        return sum(one.size for one in (self.desk, self.batch, self.hashes, self.labels))
+        return sum(one.size for one in (self.control_block, self.batch, self.hashes, self.labels))
 
 
 Make = Callable[[str, int], Buffer]
 """Gives a buffer of a size, for what has this name."""
 
 
-def private(name: str, size: int) -> Buffer:
+def private_memory(name: str, size: int) -> Buffer:
     """Memory of this process; rows have addresses to grow into."""
-    return Buffer(size, min(installed(), RESERVED) if name.startswith("rows") else 0)
+    return Buffer(size, min(installed_memory(), RESERVED) if name.startswith("rows") else 0)
 
 
 class Store:
@@ -105,7 +111,7 @@ class Store:
         kernel: Kernel,
         workers: int,
         memory: int | None,
-        make: Make = private,
+        make: Make = private_memory,
         slots: int = FIRST_SLOTS,
     ) -> None:
         self.kernel, self.shape, self.memory = kernel, kernel.image.shape, memory
@@ -115,14 +121,14 @@ class Store:
         self.slots, self.make = slots, make
         self.table = make("table", slots * 8)
         self.numbers: Buffer | None = None
-        self.crew = [self._crew(i) for i in range(workers)]
+        self.workers = [self._crew(i) for i in range(workers)]
         self._file: int | None = None
         self._written = 0
         self._addresses()
 
-    def _crew(self, number: int) -> Crew:
+    def _crew(self, number: int) -> WorkerMemory:
         desk = Buffer(8 * self.shape.worker_words)
-        crew = Crew(
+        crew = WorkerMemory(
             (ctypes.c_uint64 * self.shape.worker_words).from_address(desk.address),
             desk,
             self.make(f"rows-{number}", int(self.slots * LOAD) * self.width),
@@ -139,7 +145,7 @@ class Store:
     def _addresses(self) -> None:
         self.context[Context.TABLE] = self.table.address
         self.context[Context.SLOTS] = self.slots
-        for i, crew in enumerate(self.crew):
+        for i, crew in enumerate(self.workers):
             self.context[Context.ROWS + i] = crew.rows.address
 
     @property
@@ -148,25 +154,25 @@ class Store:
 
     @property
     def states(self) -> int:
-        return sum(crew.count for crew in self.crew)
+        return sum(crew.count for crew in self.workers)
 
     # -- memory ---------------------------------------------------------------------------------
 
     @property
-    def used(self) -> int:
+    def used_bytes(self) -> int:
         """Bytes of memory in use: the table, rows that hold states, and all that goes with them."""
-        rows = sum(_pages(crew.count * self.width) - crew.spilled for crew in self.crew)
+        rows = sum(_pages(crew.count * self.width) - crew.spilled for crew in self.workers)
         numbers = 0 if self.numbers is None else self.numbers.size
-        return self.slots * 8 + rows + numbers + self._fixed
+        return self.slots * 8 + rows + numbers + self._fixed_bytes
 
     @property
-    def _begun(self) -> int:
+    def _partial_page_bytes(self) -> int:
         """Bytes that rows take at most because a page of them is begun."""
-        return mmap.PAGESIZE * len(self.crew)
+        return mmap.PAGESIZE * len(self.workers)
 
     @property
-    def _fixed(self) -> int:
-        return self._page.size + sum(crew.fixed for crew in self.crew)
+    def _fixed_bytes(self) -> int:
+        return self._page.size + sum(crew.fixed_bytes for crew in self.workers)
 
     @property
     def room(self) -> int:
@@ -177,7 +183,7 @@ class Store:
         room = int(self.slots * LOAD) - self.states
         if self.memory is None or self.slots <= FIRST_SLOTS:
             return room
-        paid = (self.memory - self.used - self._begun) // self.width
+        paid = (self.memory - self.used_bytes - self._partial_page_bytes) // self.width
         return max(0, min(room, paid))
 
     @property
@@ -200,12 +206,12 @@ class Store:
         if slots < least:
             if self.room > self.slots >> 6 and self.room >= states:
                 return  # rows have gone to the disk, and the table is large enough
-            if self.memory is not None and self.memory < self.used + available():
+            if self.memory is not None and self.memory < self.used_bytes + available_memory():
                 raise OutOfMemory(f"the memory limit of {self.memory:,} bytes was reached")
             raise OutOfMemory("there is no memory left for a larger table")
         try:
             rows = int(slots * LOAD) * self.width
-            for crew in self.crew:
+            for crew in self.workers:
                 crew.rows = crew.rows.larger(rows, crew.count * self.width)
             self._renew(slots)
         except MemoryError as error:
@@ -235,10 +241,15 @@ class Store:
 
     def _most(self) -> int:
         """So many slots, and rows for all states that they have room for, find place in memory."""
-        limit = self.used + available()
+        limit = self.used_bytes + available_memory()
         if self.memory is not None:
             limit = min(limit, self.memory)
-        left = limit - self._begun - (self.used - self.slots * 8) + self.states * self.width
+        left = (
+            limit
+            - self._partial_page_bytes
+            - (self.used_bytes - self.slots * 8)
+            + self.states * self.width
+        )
         return int(left / (8 + LOAD * self.width)) // LINE * LINE
 
     def spill(self, least: int = 1) -> None:
@@ -248,15 +259,15 @@ class Store:
         ``least``: fewer bytes of a worker's rows are not worth it.
         """
         asked = self.memory is not None or self.kernel.image.compact
-        if not asked or self.make is not private:
+        if not asked or self.make is not private_memory:
             return
         with contextlib.suppress(OSError):
-            for crew in self.crew:
+            for crew in self.workers:
                 old = crew.starts[-2] if len(crew.starts) > 1 else 0
                 end = old * self.width // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
                 if end >= crew.spilled + least:
                     if self._file is None:
-                        self._file = unnamed()
+                        self._file = unnamed_file()
                         weakref.finalize(self, os.close, self._file)
                     at, size = self._written, end - crew.spilled
                     self._written += size
@@ -264,8 +275,8 @@ class Store:
 
     def _reinsert(self) -> None:
         """Puts all rows into a table in which nothing is."""
-        pieces = deque[tuple[Crew, int, int, int]]()
-        for crew in self.crew:
+        pieces = deque[tuple[WorkerMemory, int, int, int]]()
+        for crew in self.workers:
             for depth, start in enumerate(crew.starts):
                 end = self.range_of(crew, depth)[1]
                 tag = self.level_tag(depth)
@@ -277,11 +288,11 @@ class Store:
                     crew, begin, end, tag = pieces.popleft()
                     self.kernel.reinsert(self.context_address, crew.address, begin, end, tag)
 
-        if len(self.crew) == 1 or self.states < TOGETHER:
+        if len(self.workers) == 1 or self.states < TOGETHER:
             work()
             return
-        with ThreadPoolExecutor(len(self.crew)) as pool:
-            for task in [pool.submit(work) for _ in self.crew]:
+        with ThreadPoolExecutor(len(self.workers)) as pool:
+            for task in [pool.submit(work) for _ in self.workers]:
                 task.result()
 
     def give_up_table(self) -> None:
@@ -296,7 +307,7 @@ class Store:
     def open_level(self, depth: int) -> None:
         """From now on new states belong to level ``depth``."""
         self.context[Context.LEVEL] = self.level_tag(depth)
-        for i, crew in enumerate(self.crew):
+        for i, crew in enumerate(self.workers):
             crew.starts.append(crew.count)
             self.context[Context.NEXT_START + i] = crew.count
         if self.kernel.image.compact:
@@ -305,7 +316,7 @@ class Store:
     def hold(self, starts: list[int], count: int) -> None:
         """Tables and rows hold the ``count`` states of levels that start with these rows already;
         only for one worker."""
-        (crew,) = self.crew
+        (crew,) = self.workers
         crew.starts = list(starts)
         crew.put(Worker.COUNT, count)
         self.context[Context.LEVEL] = self.level_tag(len(starts) - 1)
@@ -313,9 +324,9 @@ class Store:
 
     def drop(self, levels: int) -> None:
         """Forgets all but so many levels (at least one)."""
-        if levels >= len(self.crew[0].starts):
+        if levels >= len(self.workers[0].starts):
             return
-        for i, crew in enumerate(self.crew):
+        for i, crew in enumerate(self.workers):
             crew.put(Worker.COUNT, crew.starts[levels])
             crew.starts = crew.starts[:levels]
             self.context[Context.NEXT_START + i] = crew.starts[-1]
@@ -323,18 +334,18 @@ class Store:
         self.table.clear()
         self._reinsert()
 
-    def range_of(self, crew: Crew, depth: int) -> tuple[int, int]:
-        """The rows of level ``depth`` among those of ``crew``."""
+    def range_of(self, crew: WorkerMemory, depth: int) -> tuple[int, int]:
+        """The rows of level ``depth`` among those of ``workers``."""
         end = crew.starts[depth + 1] if depth + 1 < len(crew.starts) else crew.count
         return crew.starts[depth], end
 
     def level_size(self, depth: int) -> int:
-        ranges = (self.range_of(crew, depth) for crew in self.crew)
+        ranges = (self.range_of(crew, depth) for crew in self.workers)
         return sum(end - begin for begin, end in ranges)
 
     def deepest(self) -> int:
         """The last level that has states (0 where there are none at all)."""
-        depth = len(self.crew[0].starts) - 1
+        depth = len(self.workers[0].starts) - 1
         while depth and not self.level_size(depth):
             depth -= 1
         return depth
@@ -343,7 +354,7 @@ class Store:
         """Adds an initial state."""
         if not self.room:
             self.grow(1)
-        crew = self.crew[0]
+        crew = self.workers[0]
         crew.put(Worker.CAP, crew.count + self.room)
         row = (ctypes.c_uint64 * self.shape.words)(*words)
         self.kernel.add(self.context_address, crew.address, ctypes.addressof(row))
@@ -361,7 +372,7 @@ class Store:
         width = self.width
         count = rows.nbytes // width
         self.reserve(count)
-        crew = min(self.crew, key=lambda one: one.count)
+        crew = min(self.workers, key=lambda one: one.count)
         begin, end = crew.count, crew.count + count
         crew.rows.bytes()[begin * width : end * width] = rows
         crew.put(Worker.COUNT, end)
@@ -371,7 +382,7 @@ class Store:
     def best(self, which: int) -> Best | None:
         """The smallest state noted by any worker in the best record at ``which``; forgets it."""
         found: list[Best] = []
-        for crew in self.crew:
+        for crew in self.workers:
             if crew.get(which):
                 words = tuple(crew.get(which + 2 + i) for i in range(self.shape.words))
                 found.append((crew.get(which + 1), words))
@@ -380,19 +391,19 @@ class Store:
 
     def total(self, which: int) -> int:
         """The sum of one word of all workers' records."""
-        return sum(crew.get(which) for crew in self.crew)
+        return sum(crew.get(which) for crew in self.workers)
 
-    def report(self) -> Report:
+    def report(self) -> LevelReport:
         """What the workers have noted since the last one; they begin again from nothing."""
         shape, marks = self.shape, 0
-        for crew in self.crew:
+        for crew in self.workers:
             for i in range(-(-shape.marks // 64)):
                 marks |= crew.get(Worker.MARKS + i) << 64 * i
-        report = Report(
+        report = LevelReport(
             premises=tuple(bool(self.total(shape.premise + i)) for i in range(shape.properties)),
             worst=tuple(self.best(shape.best(i)) for i in range(shape.properties)),
             fault=self.best(shape.fault),
-            lost=self.best(shape.lost),
+            lost=self.best(shape.unevaluable),
             back=bool(self.total(Worker.BACK)),
             tape=bool(self.total(Worker.TAPE)),
             newcomer=bool(self.total(Worker.FOUND)),
@@ -400,9 +411,9 @@ class Store:
             transitions=self.total(Worker.TRANSITIONS),
             ends=self.total(Worker.ENDS),
             marks=marks,
-            lone=sum(ctypes.c_int64(crew.get(Worker.LONE)).value for crew in self.crew),
+            lone=sum(ctypes.c_int64(crew.get(Worker.LONE)).value for crew in self.workers),
         )
-        for crew in self.crew:
+        for crew in self.workers:
             for which in _NOTED:
                 crew.put(which, 0)
         return report

@@ -17,8 +17,8 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import parquet
 
-from checker.exploration.place import Place
 from checker.exploration.run_folder import Part, RunFolder
+from checker.exploration.storage import Storage
 from checker.exploration.table_types import arrow_type, column_names, converter
 from checker.kernels.layout import Layout
 from checker.system import interpreter, ir
@@ -27,7 +27,7 @@ from checker.system.interpreter import State, Transition
 from checker.system.ir import Action, PropertyKind, TransitionSystem
 from checker.system.types import TupleT, Type, Value
 from checker.witness.events import about, acting
-from checker.witness.show import show
+from checker.witness.show_values import show
 
 STATES, TRANSITIONS = "states", "transitions"
 FIRST_COLUMNS = ("id", "depth", "violates")
@@ -63,7 +63,7 @@ class Slice:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class TableTask:
     """A piece of the tables; ``number`` names its files."""
 
     number: int
@@ -98,7 +98,7 @@ def states_schema(system: TransitionSystem) -> pa.Schema:
     return pa.schema(fields)
 
 
-def identity(row: bytes | memoryview) -> str:
+def state_id(row: bytes | memoryview) -> str:
     """The name of the state with this packed row: 32 hexadecimal digits."""
     return blake2b(row, digest_size=16).hexdigest()
 
@@ -113,10 +113,10 @@ class TableMaker:
     system: TransitionSystem
     layout: Layout
     folder: RunFolder
-    out: Place
+    out: Storage
     frontier: int | None = None
 
-    def __call__(self, task: Task) -> list[Count]:
+    def __call__(self, task: TableTask) -> list[Count]:
         """Writes the files of ``task`` and counts; raises ``OSError``."""
         return _Piece(self, task).write()
 
@@ -124,7 +124,7 @@ class TableMaker:
 class _Piece:
     """One task under way."""
 
-    def __init__(self, maker: TableMaker, task: Task) -> None:
+    def __init__(self, maker: TableMaker, task: TableTask) -> None:
         self.maker, self.task, self.system = maker, task, maker.system
         self.counts: dict[int, list[int]] = {}
         self.converters = [converter(v.type) for v in self.system.variables]
@@ -142,7 +142,7 @@ class _Piece:
             states = opened(f"{STATES}/{name}", states_schema(self.system))
             moves = opened(f"{TRANSITIONS}/{name}", MOVES)
             for depth, row in self._rows():
-                source = identity(row)
+                source = state_id(row)
                 words = memoryview(row).cast("Q").tolist()
                 state = self.maker.layout.unpack(words)
                 states.add(self._state(source, depth, state))
@@ -199,7 +199,7 @@ class _Piece:
         known = self.ids.get(state)
         if known is None:
             words = self.maker.layout.pack(state)
-            known = identity(struct.pack(f"={len(words)}Q", *words))
+            known = state_id(struct.pack(f"={len(words)}Q", *words))
             _keep(self.ids, state, known)
         return known
 
@@ -248,7 +248,7 @@ class _Table:
     """A Parquet file that is written row by row; ``stack`` closes it."""
 
     def __init__(
-        self, stack: contextlib.ExitStack, out: Place, name: str, schema: pa.Schema
+        self, stack: contextlib.ExitStack, out: Storage, name: str, schema: pa.Schema
     ) -> None:
         stream = stack.enter_context(out.beside(name))
         self.schema = schema

@@ -27,7 +27,7 @@ import pyarrow as pa
 
 from checker.system import types as t
 from checker.system.types import Type, Value
-from checker.witness.show import show
+from checker.witness.show_values import show
 
 Plain = Callable[[Value], Any]
 """Makes what Arrow takes from a value of one type."""
@@ -93,14 +93,14 @@ def converter(type_: Type) -> Plain:
         return convert
     known: dict[Value, Any] = {}
 
-    def remembered(value: Value) -> Any:
+    def memoized(value: Value) -> Any:
         if value not in known:
             if len(known) >= REMEMBERED:
                 known.clear()
             known[value] = convert(value)
         return known[value]
 
-    return remembered
+    return memoized
 
 
 def _converter(type_: Type) -> Callable[[Any], Any]:

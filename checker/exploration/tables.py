@@ -24,16 +24,16 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from checker.diagnostics import Diagnostic, SpecError
-from checker.exploration.local_pool import mapped
-from checker.exploration.place import Place
+from checker.exploration.process_pool import parallel_map
 from checker.exploration.run_folder import Part, RunFolder
+from checker.exploration.storage import Storage
 from checker.exploration.table_rows import (
     STATES,
     TRANSITIONS,
     Count,
     Slice,
     TableMaker,
-    Task,
+    TableTask,
     columns_of,
 )
 from checker.kernels.layout import Layout
@@ -46,7 +46,9 @@ DEPTHS, CONTENTS = "depths", "tables.json"
 LEAST, MOST, PIECES = 1_000, 50_000, 64
 """States of a task: at least, at most, and into how many tasks what is between is divided."""
 
-MapParts = Callable[[Callable[[Task], list[Count]], Sequence[Task]], Iterable[list[Count]]]
+MapParts = Callable[
+    [Callable[[TableTask], list[Count]], Sequence[TableTask]], Iterable[list[Count]]
+]
 """Runs a function that can be pickled over tasks, somewhere, and gives the results in any order."""
 
 COUNTED = pa.schema(
@@ -61,7 +63,7 @@ COUNTED = pa.schema(
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenTables:
     """Tables that are complete: where, and how many rows they have."""
 
     location: str
@@ -75,7 +77,7 @@ def prepare(out: str) -> None:
     Raises :class:`SpecError` where something is in it (E035), or where nothing can be written to
     it (E036): before any work is done for what could not be kept.
     """
-    place = Place(out)
+    place = Storage(out)
     try:
         if place.local and os.path.exists(place.location) and not os.path.isdir(place.location):
             raise NotADirectoryError(None, "it is a file", place.location)
@@ -95,11 +97,11 @@ def write_tables(
     layout: Layout,
     folder: RunFolder,
     out: str,
-    map_parts: MapParts = mapped,
+    map_parts: MapParts = parallel_map,
     listener: Listener | None = None,
     about: Mapping[str, object] | None = None,
     frontier: int | None = None,
-) -> Written:
+) -> WrittenTables:
     """Writes tables of the states in ``folder`` to the folder ``out``, which :func:`prepare` made.
 
     ``layout``: of the states in ``folder``.  ``map_parts`` says where the work is done; ``about``
@@ -107,7 +109,7 @@ def write_tables(
     because nobody has expanded its states.  Raises ``OSError`` where a file can't be written.
     Whatever is raised, ``KeyboardInterrupt`` included, no table is left behind.
     """
-    place = Place(out)
+    place = Storage(out)
     parts = [part for _, level in sorted(folder.parts().items()) for part in level]
     tasks = list(_tasks(parts))
     maker = TableMaker(system, layout, folder, place, frontier)
@@ -127,10 +129,10 @@ def write_tables(
     except BaseException:
         _remove(place)
         raise
-    return Written(place.location, contents["states"], contents["transitions"])
+    return WrittenTables(place.location, contents["states"], contents["transitions"])
 
 
-def _tasks(parts: Sequence[Part]) -> Iterator[Task]:
+def _tasks(parts: Sequence[Part]) -> Iterator[TableTask]:
     """All rows of ``parts``, in pieces of about the same size; one where there are none."""
     size = min(max(sum(part.rows for part in parts) // PIECES, LEAST), MOST)
     number, room, slices = 0, size, list[Slice]()
@@ -142,13 +144,13 @@ def _tasks(parts: Sequence[Part]) -> Iterator[Task]:
             room -= end - begin
             begin = end
             if not room:
-                yield Task(number, tuple(slices))
+                yield TableTask(number, tuple(slices))
                 number, room, slices = number + 1, size, []
     if slices or not number:
-        yield Task(number, tuple(slices))
+        yield TableTask(number, tuple(slices))
 
 
-def _require_all(place: Place, pieces: int) -> None:
+def _require_all(place: Storage, pieces: int) -> None:
     """Whoever wrote the pieces has written them here."""
     there = sum(name.startswith(f"{STATES}/") for name in place.files())
     if there != pieces:
@@ -177,7 +179,7 @@ def _tell(
     listener(Progress(total, total - done, depth, seconds, 0, f"tables: {done:,} written"))
 
 
-def _write_depths(place: Place, rows: Sequence[Count]) -> None:
+def _write_depths(place: Storage, rows: Sequence[Count]) -> None:
     columns = [[getattr(row, name) for row in rows] for name in COUNTED.names]
     arrays = [pa.array(c, f.type) for c, f in zip(columns, COUNTED, strict=True)]
     with place.beside(f"{DEPTHS}/part-000000.parquet") as stream:
@@ -214,7 +216,7 @@ def _contents(
     }
 
 
-def _remove(place: Place) -> None:
+def _remove(place: Storage) -> None:
     """Removes what was written; not the folder, which may have been there before."""
     for name in (STATES, TRANSITIONS, DEPTHS):
         with contextlib.suppress(OSError):

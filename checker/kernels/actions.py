@@ -9,9 +9,10 @@ told to stop, or there is no room for more, it gives the state up, and says so (
 of what it says is worth nothing then.
 
 Where there is a plan of what need not be told apart, successors are put in their normal form (see
-:mod:`checker.kernels.arriving` and :mod:`checker.kernels.normal`): at rest before they are compared
-with the source, since a step that changes only what nobody will look at again leaves the state as
-it is; renamed after that, since a step to another state of the same orbit does not.
+:mod:`checker.kernels.normalize_successor` and :mod:`checker.kernels.normal_form`): at rest before
+they are compared with the source, since a step that changes only what nobody will look at again
+leaves the state as it is; renamed after that, since a step to another state of the same orbit does
+not.
 
 ``bad_<p>(ptr source)`` and ``premise_<p>(ptr source)`` give 0, 1, or 2 for an error and 3 where
 they were told to stop.
@@ -19,17 +20,17 @@ they were told to stop.
 
 from __future__ import annotations
 
-from checker.kernels import arriving, fields
-from checker.kernels.constraints import Plan
+from checker.kernels import fields, normalize_successor
+from checker.kernels.constraints import ConstraintLayout
 from checker.kernels.domains import each, member_type
 from checker.kernels.emit import FALSE, TRUE, Fn, Label, Val, Var, const
 from checker.kernels.expressions import lower, lower_source
 from checker.kernels.fields import Mode, Worker
 from checker.kernels.frame import Frame
 from checker.kernels.layout import Layout
-from checker.kernels.records import address, get, put
+from checker.kernels.record_access import address, get, put
 from checker.kernels.statements import Ways
-from checker.reductions.plan import Plan as Reductions
+from checker.reductions.reduction_plan import ReductionPlan as Reductions
 from checker.system import ir
 from checker.system.ir import Action, ActionKind, Block, Expr, TransitionSystem, fairness_of
 from checker.system.tree import statements
@@ -52,7 +53,7 @@ class ActionCode:
         system: TransitionSystem,
         layout: Layout,
         action: Action,
-        plan: Plan | None,
+        plan: ConstraintLayout | None,
         reductions: Reductions,
         when: Expr | None = None,
         name: str | None = None,
@@ -128,7 +129,7 @@ class ActionCode:
         fn, frame = self.fn, self.frame
         fn.leave_if(fn.not_(lower(frame, self.action.guard)), following)
         if self.when is not None:
-            fn.leave_if(fn.not_(self._chosen(self.when)), following)
+            fn.leave_if(fn.not_(self._satisfies(self.when)), following)
         if self.ends:
             self._promise()
             if self.plan is not None:
@@ -144,7 +145,7 @@ class ActionCode:
         if self.when is not None:
             fn.leave_if(self.moved.get(), self.end)
 
-    def _chosen(self, when: Expr) -> Val:
+    def _satisfies(self, when: Expr) -> Val:
         """Whether the instance satisfies ``when``; an error there is none of the run."""
         fn, fault, known = self.fn, self.fn.label(), self.fn.label()
         chosen = fn.var(FALSE)
@@ -165,7 +166,7 @@ class ActionCode:
         self.progress.set(TRUE)
         fn.place(known)
 
-    def _constrain(self, plan: Plan) -> None:
+    def _constrain(self, plan: ConstraintLayout) -> None:
         """The number of the constraint to which the instance belongs, where it is asked for."""
         fn, fault, known = self.fn, self.fn.label(), self.fn.label()
         self.label.set(const(0, 32))
@@ -179,7 +180,7 @@ class ActionCode:
             self.progress.set(TRUE)
             fn.place(known)
 
-    def _keep(self, plan: Plan) -> None:
+    def _keep(self, plan: ConstraintLayout) -> None:
         """Whether the instance, which is over, keeps its promise where the state stays as it is."""
         fn, worker = self.fn, self.worker
         stays = fn.and_(self.promised.get(), self.stays.get())
@@ -214,7 +215,7 @@ class ActionCode:
             self.stays.set(TRUE)
             return
         row = [fn.load(fn.at(self.work, i), 64) for i in range(self.layout.words)]
-        if arriving.stands_for_others(self.reductions):
+        if normalize_successor.stands_for_others(self.reductions):
             place = self._place(row)
             differs = fn.call("arrive", [self.worker, self.source, place], 1)
             fn.if_else(differs, self._move, self._stay)
@@ -259,7 +260,7 @@ class ActionCode:
             self.pending.set(get(fn, self.worker, Worker.PENDING))
             assert fn.stopping is not None
             full = fn.ne(get(fn, self.worker, Worker.OVERFLOW), const(0))
-            fn.leave_if(fn.or_(full, fn.stopped()), fn.stopping)
+            fn.leave_if(fn.or_(full, fn.is_stopped()), fn.stopping)
 
     def _epilogue(self) -> None:
         fn, worker = self.fn, self.worker
@@ -283,7 +284,11 @@ class StartCode(ActionCode):
     has all initial values, it puts the initial states into the batch."""
 
     def __init__(
-        self, system: TransitionSystem, layout: Layout, plan: Plan | None, reductions: Reductions
+        self,
+        system: TransitionSystem,
+        layout: Layout,
+        plan: ConstraintLayout | None,
+        reductions: Reductions,
     ) -> None:
         begin = Action("start", ActionKind.WORLD, (), ir.TRUE, system.init, promised=ir.FALSE)
         super().__init__(system, layout, begin, plan, reductions, name="start")

@@ -8,13 +8,13 @@ so that the states explored do not depend on who explores them.
 from __future__ import annotations
 
 from checker.kernels.actions import ActionCode
-from checker.kernels.constraints import Plan
+from checker.kernels.constraints import ConstraintLayout
 from checker.kernels.emit import FALSE, TRUE, Fn, Val, const
 from checker.kernels.fields import Context, Mode, Worker
 from checker.kernels.layout import Layout
-from checker.kernels.records import get, put
-from checker.reductions.plan import Eager
-from checker.reductions.plan import Plan as Reductions
+from checker.kernels.record_access import get, put
+from checker.reductions.reduction_plan import AmpleAction
+from checker.reductions.reduction_plan import ReductionPlan as Reductions
 from checker.system.ir import TransitionSystem
 
 OFTEN = 64
@@ -22,17 +22,17 @@ OFTEN = 64
 
 
 def functions(
-    system: TransitionSystem, layout: Layout, plan: Plan | None, reductions: Reductions
+    system: TransitionSystem, layout: Layout, plan: ConstraintLayout | None, reductions: Reductions
 ) -> list[Fn]:
     """``ample`` and what it calls; nothing where no action is eager."""
     found = []
-    for one in reductions.eager:
+    for one in reductions.ample_actions:
         action = system.actions[one.action]
         found.append(ActionCode(system, layout, action, plan, reductions, one.when).emit())
-    return [*found, _ample(reductions.eager)] if found else []
+    return [*found, _ample(reductions.ample_actions)] if found else []
 
 
-def _ample(eager: tuple[Eager, ...]) -> Fn:
+def _ample(eager: tuple[AmpleAction, ...]) -> Fn:
     fn = Fn("ample", [("context", 0), ("worker", 0), ("source", 0)], 1)
     for one in eager:
         with fn.if_(fn.call(f"eager_{one.action}", list(fn.args), 1)):
@@ -41,7 +41,7 @@ def _ample(eager: tuple[Eager, ...]) -> Fn:
     return fn
 
 
-def enough(fn: Fn, context: Val, worker: Val, source: Val) -> Val:
+def emit_ample(fn: Fn, context: Val, worker: Val, source: Val) -> Val:
     """Whether one step is enough, and was taken; only where states are looked for.
 
     To find predecessors and edges all steps are taken.

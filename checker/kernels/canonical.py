@@ -17,14 +17,14 @@ group whose neighbours can be swapped without changing the state needs no search
 from __future__ import annotations
 
 from checker.kernels.canonical_marks import Marks
-from checker.kernels.canonical_swaps import swap
+from checker.kernels.canonical_swaps import emit_swap
 from checker.kernels.emit import Fn, Val, Var, const
 from checker.kernels.layout import Layout
-from checker.reductions.plan import Symmetry
+from checker.reductions.reduction_plan import Symmetry
 from checker.reductions.symmetry_renaming import Renaming
 
 
-def canonical(layout: Layout, symmetry: Symmetry) -> list[Fn]:
+def emit_canonical(layout: Layout, symmetry: Symmetry) -> list[Fn]:
     """``canonical(worker, row)``: replaces a row by the least one that a renaming makes of it.
 
     ``weigh(rows, count, mask, sums)``: of those of ``count`` rows whose fingerprints have no bit of
@@ -34,7 +34,7 @@ def canonical(layout: Layout, symmetry: Symmetry) -> list[Fn]:
     for number, one in enumerate(symmetry.classes):
         for i in range(len(one.blocks) - 1):
             renaming = Renaming(symmetry.sorts, symmetry.swap(number, i, i + 1))
-            swaps.append(swap(layout, f"swap_{at + i}", renaming))
+            swaps.append(emit_swap(layout, f"swap_{at + i}", renaming))
         at += len(one.blocks)
     fn = Fn("canonical", [("worker", 0), ("row", 0)], None)
     _, row = fn.args

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import assert_never
 
-from checker.kernels import codes as c
+from checker.kernels import value_codes as c
 from checker.kernels.canonical_swaps import bits_from
 from checker.kernels.emit import Fn, Val, const
 from checker.kernels.layout import WORD, Layout, Leaf, Node, Record, Row, Table, Wide
 from checker.kernels.packing import rank, tag_width, universe_size, width
-from checker.reductions.plan import Atom, Sorts
+from checker.reductions.reduction_plan import Atom, Sorts
 from checker.reductions.symmetry_renaming import atoms_of
 from checker.system import types as t
 from checker.system.types import Type, Value, universe
@@ -45,7 +45,7 @@ class Marks:
         self._pack()
         total = self.totals[0]
         for more in self.totals[1:]:
-            total = _mixed(self.fn, total, more)
+            total = _mix(self.fn, total, more)
         return total
 
     def _moves(self, type_: Type) -> bool:
@@ -59,7 +59,7 @@ class Marks:
 
     def _pack(self) -> None:
         """Closes the word that numbers are being put into."""
-        self.totals.append(c.joined(self.fn, self.packed, WORD))
+        self.totals.append(c.concatenate(self.fn, self.packed, WORD))
         self.packed = []
 
     def _is(self, type_: t.AtomT, code: Val) -> Val:
@@ -155,7 +155,7 @@ class Marks:
             case t.SetT(item):
                 self._set(item, place)
             case t.SeqT() | t.BagT():
-                self._listed(type_, place)
+                self._mark_items(type_, place)
             case t.BoolT() | t.IntT():
                 raise AssertionError("no atoms in there")
             case _:
@@ -190,7 +190,7 @@ class Marks:
                 count = self.fn.add(count, self.fn.intrinsic("ctpop", inside))
             self._mix(self.fn.resize(count, len(ranks).bit_length()))
 
-    def _listed(self, type_: t.SeqT | t.BagT, place: int) -> None:
+    def _mark_items(self, type_: t.SeqT | t.BagT, place: int) -> None:
         """The sum of what the items say, whatever their order."""
         fn, bits = self.fn, width(type_.item)
         size = width(type_) - c.items_width(type_)
@@ -215,7 +215,7 @@ class Marks:
             value = c.bits_at(self.fn, code, low, width(part))
             if self._moves(part):
                 value = self._sketch(part, value)
-            total = _mixed(self.fn, total, self.fn.resize(value, WORD))
+            total = _mix(self.fn, total, self.fn.resize(value, WORD))
         return total
 
     def _sketch(self, type_: Type, code: Val) -> Val:
@@ -229,6 +229,6 @@ class Marks:
                 return const(0, 1)
 
 
-def _mixed(fn: Fn, total: Val, value: Val) -> Val:
+def _mix(fn: Fn, total: Val, value: Val) -> Val:
     moved = fn.xor(total, fn.lshr(total, const(29)))
     return fn.add(fn.mul(moved, const(_MULTIPLIER)), value)

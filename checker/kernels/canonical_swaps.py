@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import assert_never
 
-from checker.kernels import codes as c
+from checker.kernels import value_codes as c
 from checker.kernels.emit import Fn, Val, const
 from checker.kernels.layout import MASK, WORD, Layout, Leaf, Node, Record, Row, Table, Wide
 from checker.kernels.packing import case_width, rank, tag_width, universe_size, width
@@ -20,7 +20,7 @@ from checker.system import types as t
 from checker.system.types import Type, universe
 
 
-def swap(layout: Layout, name: str, renaming: Renaming) -> Fn:
+def emit_swap(layout: Layout, name: str, renaming: Renaming) -> Fn:
     """``name(row)``: renames the atoms of a row, in place."""
     fn = Fn(name, [("row", 0)], None)
     (row,) = fn.args
@@ -182,7 +182,7 @@ def _rename_at(fn: Fn, row: Val, renaming: Renaming, place: int, type_: Type) ->
             _rename_items(fn, row, renaming, place, type_)
         case _:
             code = _code_at(fn, row, place, width(type_))
-            _put_code(fn, row, place, renamed(fn, renaming, type_, code))
+            _put_code(fn, row, place, rename_code(fn, renaming, type_, code))
 
 
 def _rename_items(fn: Fn, row: Val, renaming: Renaming, place: int, type_: t.SeqT | t.BagT) -> None:
@@ -197,7 +197,7 @@ def _rename_items(fn: Fn, row: Val, renaming: Renaming, place: int, type_: t.Seq
 
     with fn.count(count) as i:
         old = bits_from(fn, row, slot(i), bits)
-        new = renamed(fn, renaming, type_.item, old)
+        new = rename_code(fn, renaming, type_.item, old)
         changed.set(fn.or_(changed.get(), fn.resize(fn.ne(old, new), WORD)))
         value, at = fn.resize(new, WORD), fn.var(i)
         if isinstance(type_, t.BagT):
@@ -217,7 +217,7 @@ def _rename_items(fn: Fn, row: Val, renaming: Renaming, place: int, type_: t.Seq
 # -- values in registers --------------------------------------------------------------------------
 
 
-def renamed(fn: Fn, renaming: Renaming, type_: Type, code: Val) -> Val:
+def rename_code(fn: Fn, renaming: Renaming, type_: Type, code: Val) -> Val:
     """The code of the renamed value."""
     if not renaming.moves(type_):
         return code
@@ -233,51 +233,51 @@ def renamed(fn: Fn, renaming: Renaming, type_: Type, code: Val) -> Val:
                     result = fn.select(same, const(image, code.bits), result)
             return result
         case t.TupleT(items):
-            return _renamed_parts(fn, renaming, items, code, 0)
+            return _rename_parts(fn, renaming, items, code, 0)
         case t.OptionT(item):
-            inner = renamed(fn, renaming, item, c.bits_at(fn, code, 0, width(item)))
-            there = c.joined(fn, [const(1, 1), inner], code.bits)
+            inner = rename_code(fn, renaming, item, c.bits_at(fn, code, 0, width(item)))
+            there = c.concatenate(fn, [const(1, 1), inner], code.bits)
             return fn.select(c.is_some(fn, type_, code), there, code)
         case t.SetT(item):
-            return _renamed_entries(fn, renaming, item, 1, code, lambda i: i)
+            return _rename_entries(fn, renaming, item, 1, code, lambda i: i)
         case t.MapT(key, item):
             last, bits = universe_size(key) - 1, width(item)
             inside = const(0, code.bits)
             for i in range(last + 1):
                 low = (last - i) * bits
-                part = renamed(fn, renaming, item, c.bits_at(fn, code, low, bits))
+                part = rename_code(fn, renaming, item, c.bits_at(fn, code, low, bits))
                 moved = fn.shl(fn.resize(part, code.bits), const(low, code.bits))
                 inside = fn.or_(inside, moved)
-            return _renamed_entries(fn, renaming, key, bits, inside, lambda i: (last - i) * bits)
+            return _rename_entries(fn, renaming, key, bits, inside, lambda i: (last - i) * bits)
         case t.VariantT(cases=cases):
             result = code
             for case in range(len(cases)):
                 fields = c.field_types(type_, case)
                 spare = width(type_) - tag_width(type_) - case_width(cases[case])
                 if any(renaming.moves(field) for field in fields):
-                    here = _renamed_parts(fn, renaming, fields, code, spare)
+                    here = _rename_parts(fn, renaming, fields, code, spare)
                     result = fn.select(c.is_case(fn, type_, code, case), here, result)
             return result
         case t.SeqT() | t.BagT():
-            return _renamed_slots(fn, renaming, type_, code)
+            return _rename_slots(fn, renaming, type_, code)
         case t.BoolT() | t.IntT():
             raise AssertionError("no atoms in there")
         case _:
             assert_never(type_)
 
 
-def _renamed_parts(fn: Fn, renaming: Renaming, items: tuple[Type, ...], code: Val, low: int) -> Val:
+def _rename_parts(fn: Fn, renaming: Renaming, items: tuple[Type, ...], code: Val, low: int) -> Val:
     """The code with its components renamed, the last of which begins at bit ``low``."""
     result = code
     for item in reversed(items):
         if renaming.moves(item):
-            part = renamed(fn, renaming, item, c.bits_at(fn, code, low, width(item)))
-            result = c.replaced(fn, result, const(low), part)
+            part = rename_code(fn, renaming, item, c.bits_at(fn, code, low, width(item)))
+            result = c.replace_bits(fn, result, const(low), part)
         low += width(item)
     return result
 
 
-def _renamed_entries(
+def _rename_entries(
     fn: Fn, renaming: Renaming, key: Type, bits: int, code: Val, low: Callable[[int], int]
 ) -> Val:
     """The code with the entry of each key, ``bits`` bits from ``low`` upwards, in its new place."""
@@ -293,15 +293,15 @@ def _renamed_entries(
     return total
 
 
-def _renamed_slots(fn: Fn, renaming: Renaming, type_: t.SeqT | t.BagT, code: Val) -> Val:
+def _rename_slots(fn: Fn, renaming: Renaming, type_: t.SeqT | t.BagT, code: Val) -> Val:
     """The items of a sequence or bag renamed; those of a bag are sorted by a network of swaps."""
     count, bits = c.length(fn, type_, code), width(type_.item)
     keys = []
     for i in range(type_.cap):
         old = c.slot_code(fn, type_, code, const(i))
         used = fn.lt(const(i), count)
-        new = fn.select(used, renamed(fn, renaming, type_.item, old), old)
-        keys.append(c.joined(fn, [fn.not_(used), new], bits + 1))
+        new = fn.select(used, rename_code(fn, renaming, type_.item, old), old)
+        keys.append(c.concatenate(fn, [fn.not_(used), new], bits + 1))
     if isinstance(type_, t.BagT):
         for end in range(type_.cap - 1, 0, -1):
             for i in range(end):
@@ -310,4 +310,4 @@ def _renamed_slots(fn: Fn, renaming: Renaming, type_: t.SeqT | t.BagT, code: Val
                 large = fn.select(ordered, keys[i + 1], keys[i])
                 keys[i], keys[i + 1] = small, large
     size = c.bits_at(fn, code, c.items_width(type_), code.bits - c.items_width(type_))
-    return c.joined(fn, [size, *(fn.resize(key, bits) for key in keys)], code.bits)
+    return c.concatenate(fn, [size, *(fn.resize(key, bits) for key in keys)], code.bits)

@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from checker.kernels import codes as c
+from checker.kernels import value_codes as c
 from checker.kernels.convert import unify
 from checker.kernels.emit import Fn, Val, const
 from checker.kernels.expressions import lower
 from checker.kernels.fields import Worker
 from checker.kernels.frame import Frame
 from checker.kernels.packing import width
-from checker.kernels.records import address, get, put
-from checker.kernels.seen import OUTSIDE, Rows
-from checker.reductions.dead_links import says_all
+from checker.kernels.record_access import address, get, put
+from checker.kernels.visited_set import OUTSIDE, Rows
+from checker.reductions.dead_messages import says_all
 from checker.system.ir import FALSE, Action, Fairness, FairnessKind, TransitionSystem, fairness_of
 from checker.system.types import Type
 
@@ -27,7 +27,7 @@ WORD = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ConstraintGroup:
     """Constraints of one name whose keys have as many values, of these types."""
 
     name: str
@@ -35,11 +35,11 @@ class Group:
     kind: FairnessKind
 
 
-class Plan:
+class ConstraintLayout:
     """The groups of a system, and the words of a row."""
 
     def __init__(self, system: TransitionSystem) -> None:
-        found: dict[tuple[str, int], Group] = {}
+        found: dict[tuple[str, int], ConstraintGroup] = {}
         members: Counter[tuple[str, int]] = Counter()
         for action in system.actions:
             if action.promised == FALSE:
@@ -50,7 +50,7 @@ class Plan:
             old = found.get((owed.group, len(types)))
             if old is not None:
                 types = tuple(unify(a, b) for a, b in zip(old.types, types, strict=True))
-            found[owed.group, len(types)] = Group(owed.group, types, owed.kind)
+            found[owed.group, len(types)] = ConstraintGroup(owed.group, types, owed.kind)
         self.groups = tuple(found.values())
         self._numbers = {which: i for i, which in enumerate(found)}
         self._members = [members[which] for which in found]
@@ -77,7 +77,7 @@ class Plan:
         for key, type_ in zip(owed.key, types, strict=True):
             value = frame.adapt(lower(frame, key), key.type, type_)
             parts.append(c.to_code(fn, type_, value))
-        whole = c.joined(fn, parts, max(1, sum(map(width, types))))
+        whole = c.concatenate(fn, parts, max(1, sum(map(width, types))))
         fn.store(const(which), row)
         for i in range(self.words - 1):
             shift = i * WORD
@@ -90,7 +90,7 @@ class Plan:
 class Interning:
     """Native code that gives rows their numbers: a table of each worker's own."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: ConstraintLayout) -> None:
         self.rows = Rows(plan.words, "key_")
 
     def functions(self) -> list[Fn]:

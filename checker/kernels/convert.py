@@ -6,7 +6,7 @@ one role among all processes).  Conversion goes by value; what does not fit is r
 
 from __future__ import annotations
 
-from checker.kernels import codes as c
+from checker.kernels import value_codes as c
 from checker.kernels.emit import TRUE, Fn, Val, const
 from checker.kernels.packing import has_set, length_width, universe_size, width
 from checker.system import types as t
@@ -35,7 +35,7 @@ def convert(fn: Fn, value: Val, have: Type, want: Type, drop: bool = False) -> C
             parts = [c.component(fn, items, value, i) for i in range(len(items))]
             return _product(fn, parts, items, others, width(want))
         case (t.OptionT(item), t.OptionT(other)):
-            inner, fits = convert(fn, c.held(fn, have, value), item, other)
+            inner, fits = convert(fn, c.option_item(fn, have, value), item, other)
             present = c.is_some(fn, have, value)
             packed = c.some(fn, want, inner)
             result = fn.select(present, packed, const(0, packed.bits))
@@ -98,7 +98,9 @@ def _seq(fn: Fn, value: Val, have: t.SeqT | t.BagT, want: t.SeqT | t.BagT) -> Co
     count = c.length(fn, have, value)
     fits = fn.var(TRUE if have.cap <= want.cap else fn.le(count, const(want.cap)))
     size = fn.resize(count, length_width(want.cap))
-    head = c.joined(fn, [size, const(0, c.items_width(want))], width(want)) if want.cap else size
+    head = (
+        c.concatenate(fn, [size, const(0, c.items_width(want))], width(want)) if want.cap else size
+    )
     result = fn.var(head)
     if min(have.cap, want.cap):
         with fn.if_(fits.get()), fn.count(count) as i:
@@ -119,7 +121,7 @@ def _variant(fn: Fn, value: Val, have: t.VariantT, want: t.VariantT) -> Converte
             values.append(inner)
             good = fn.and_(good, ok)
         here = c.is_case(fn, have, value, case)
-        result = fn.select(here, c.made(fn, want, case, values), result)
+        result = fn.select(here, c.make_variant(fn, want, case, values), result)
         fits = fn.and_(fits, fn.or_(fn.not_(here), good))
     return result, fits
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import assert_never
 
-from checker.kernels import codes as c
+from checker.kernels import value_codes as c
 from checker.kernels.emit import Fn, Label, Val, const
 from checker.kernels.packing import universe_size
 from checker.system import ir
@@ -41,7 +41,7 @@ def each(
                         following = fn.label()
                         code = c.slot_code(fn, type_, of, i)
                         if isinstance(type_, t.BagT) and not copies:
-                            fn.leave_if(_repeated(fn, type_, of, i, code), following)
+                            fn.leave_if(_repeats_previous(fn, type_, of, i, code), following)
                         yield c.from_code(fn, type_.item, code), following
                         fn.place(following)
                 case other:
@@ -73,7 +73,7 @@ def domain_source(domain: ir.Domain) -> ir.Expr | None:
     return None if isinstance(domain, ir.Universe) else domain.of
 
 
-def _repeated(fn: Fn, type_: t.BagT, of: Val, i: Val, code: Val) -> Val:
+def _repeats_previous(fn: Fn, type_: t.BagT, of: Val, i: Val, code: Val) -> Val:
     before = fn.select(fn.eq(i, const(0)), const(0), fn.sub(i, const(1)))
     same = fn.eq(c.slot_code(fn, type_, of, before), code)
     return fn.and_(same, fn.ne(i, const(0)))

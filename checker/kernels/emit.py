@@ -59,7 +59,7 @@ LONG = 1 << 22
 """Instructions, some milliseconds of them: loops that run so many look at the word."""
 
 
-def _signed(value: int, bits: int) -> int:
+def _to_signed(value: int, bits: int) -> int:
     return value - (1 << bits) if value >> (bits - 1) else value
 
 
@@ -220,7 +220,7 @@ class Fn:
         if a.const is not None and b.const is not None:
             x, y = a.const, b.const
             if signed:
-                x, y = _signed(x, a.bits), _signed(y, b.bits)
+                x, y = _to_signed(x, a.bits), _to_signed(y, b.bits)
             return const(int(_COMPARE[relation](x, y)), 1)
         prefix = "" if relation in ("eq", "ne") else "s" if signed else "u"
         return self._new(1, f"icmp {prefix}{relation} {ty(a.bits)} {a.text}, {b.text}")
@@ -407,14 +407,14 @@ class Fn:
         self.jump(head)
         self.place_fresh(after)
 
-    def stopped(self) -> Val:
+    def is_stopped(self) -> Val:
         """One bit: whether whatever is done is to be given up."""
         return self.ne(self.load(STOP, 64, "monotonic"), const(0))
 
     def stop_if_told(self) -> None:
         """Gives up here where that is wanted and the function can."""
         if self.stopping is not None:
-            self.leave_if(self.stopped(), self.stopping)
+            self.leave_if(self.is_stopped(), self.stopping)
 
     @contextmanager
     def rounds(self, most: int) -> Iterator[None]:

@@ -6,15 +6,15 @@ import functools
 from collections.abc import Callable
 from typing import assert_never
 
-from checker.kernels import codes as c
-from checker.kernels import places
+from checker.kernels import state_access
+from checker.kernels import value_codes as c
 from checker.kernels.convert import convert
 from checker.kernels.domains import domain_source, each, member_type
 from checker.kernels.emit import FALSE, TRUE, Val, const
 from checker.kernels.frame import Frame
 from checker.kernels.operations import OPERATIONS
 from checker.kernels.packing import universe_size, width
-from checker.kernels.places import Spot
+from checker.kernels.state_access import Spot
 from checker.system import ir
 from checker.system import types as t
 from checker.system.ir import Expr, Op, Quantifier
@@ -40,7 +40,7 @@ def lower(frame: Frame, expr: Expr) -> Val:
         case ir.Read() | ir.Index() | ir.Item():
             place = locate(frame, expr)
             if place is not None:
-                value = c.from_code(fn, place.type, places.load(fn, frame.state, place))
+                value = c.from_code(fn, place.type, state_access.load(fn, frame.state, place))
                 return frame.adapt(value, place.type, expr.type)
             assert not isinstance(expr, ir.Read)
             return _part(frame, expr)
@@ -50,7 +50,7 @@ def lower(frame: Frame, expr: Expr) -> Val:
             assert isinstance(type_, t.VariantT)
             fields = c.field_types(type_, case)
             values = [lower_as(frame, a, f) for a, f in zip(args, fields, strict=True)]
-            return c.made(fn, type_, case, values)
+            return c.make_variant(fn, type_, case, values)
         case ir.IsCase(base, case):
             assert isinstance(base.type, t.VariantT)
             return c.is_case(fn, base.type, lower(frame, base), case)
@@ -77,17 +77,17 @@ def locate(frame: Frame, expr: Expr) -> Spot | None:
     fn = frame.fn
     match expr:
         case ir.Read(_, variable):
-            return places.spot(fn, frame.layout.node(variable), const(0))
+            return state_access.spot(fn, frame.layout.node(variable), const(0))
         case ir.Index(_, base, key):
             place = locate(frame, base)
             if place is None or not isinstance(place.type, t.MapT):
                 return None
-            if not isinstance(place, places.Words):
-                return places.entry(fn, place, key_index(frame, key, place.type.key))
+            if not isinstance(place, state_access.Words):
+                return state_access.entry(fn, place, key_index(frame, key, place.type.key))
             return None
         case ir.Item(_, base, position):
             place = locate(frame, base)
-            return None if place is None else places.item(fn, place, position)
+            return None if place is None else state_access.item(fn, place, position)
         case _:
             return None
 
@@ -192,11 +192,11 @@ def _bit_in_state(frame: Frame, expr: ir.Apply) -> Val | None:
     if not isinstance(of, ir.Read) or not isinstance(of.type, t.SetT):
         return None
     place = locate(frame, of)
-    if not isinstance(place, places.Words) or not c.same_shape(place.type, of.type):
+    if not isinstance(place, state_access.Words) or not c.same_shape(place.type, of.type):
         return None
     value, fits = convert(fn, lower(frame, item), item.type, of.type.item)
     index = c.rank(fn, of.type.item, value)
-    word, shift = places.bit(fn, place, fn.select(fits, index, const(0)))
+    word, shift = state_access.bit(fn, place, fn.select(fits, index, const(0)))
     found = fn.resize(fn.lshr(fn.load(fn.at(frame.state, word), 64), shift), 1)
     return fn.and_(found, fits)
 

@@ -1,7 +1,7 @@
 """The two records that native code and Python share: arrays of 64-bit words.
 
 ``Context`` is read by all workers, written only while none of them runs.  Each worker has its own
-``Worker`` record.  ``Shape`` says where the parts are whose size depends on the system.
+``Worker`` record.  ``RecordLayout`` says where the parts are whose size depends on the system.
 
 A *best* record is a count (0 or 1), a fingerprint and the words of a state: the state with the
 smallest fingerprint, then the smallest words, among those that were noted.
@@ -101,7 +101,7 @@ class Mode(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class RecordLayout:
     """Offsets for ``words`` words per state, ``marks`` marks and ``properties`` properties."""
 
     words: int
@@ -132,7 +132,7 @@ class Shape:
         return self.best(self.properties + 1)
 
     @property
-    def lost(self) -> int:
+    def unevaluable(self) -> int:
         """Best record of the states in which a property can't be evaluated."""
         return self.best(self.properties + 2)
 

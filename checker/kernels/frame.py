@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from checker.kernels import codes as c
+from checker.kernels import value_codes as c
 from checker.kernels.convert import convert
 from checker.kernels.emit import Fn, Label, Val, Var
 from checker.kernels.layout import Layout

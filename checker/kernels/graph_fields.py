@@ -15,7 +15,7 @@ from enum import IntEnum
 NONE = 0xFFFFFFFF
 
 
-class Task(IntEnum):
+class QueryField(IntEnum):
     """Words of the record: numbers, or addresses (*)."""
 
     STATES = 0

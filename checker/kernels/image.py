@@ -9,20 +9,20 @@ import hashlib
 import re
 from dataclasses import dataclass
 
-from checker.kernels import ample, arriving, normal
+from checker.kernels import ample, normal_form, normalize_successor
 from checker.kernels.actions import ActionCode, StartCode, question
-from checker.kernels.constraints import Interning, Plan
+from checker.kernels.admissible_ends import AdmissibleEnds
+from checker.kernels.constraints import ConstraintLayout, Interning
 from checker.kernels.emit import STOP, Fn
-from checker.kernels.fields import Shape
+from checker.kernels.fields import RecordLayout
 from checker.kernels.layout import Layout, lay_out
-from checker.kernels.letters import letters, owed, some
-from checker.kernels.owing import Owing
-from checker.kernels.runtime import Runtime
-from checker.kernels.seen import SeenSet
+from checker.kernels.search_loop import SearchLoop
+from checker.kernels.state_predicates import emit_enabled_fairness, emit_letters, emit_some
 from checker.kernels.statements import chooses
-from checker.properties.steady import steady_for_some
-from checker.reductions.plan import NOTHING
-from checker.reductions.plan import Plan as Reductions
+from checker.kernels.visited_set import VisitedSet
+from checker.properties.persistence import persistence_for_some
+from checker.reductions.reduction_plan import NOTHING
+from checker.reductions.reduction_plan import ReductionPlan as Reductions
 from checker.system.ir import Apply, Expr, Op, PropertyKind, TransitionSystem
 from checker.system.types import BOOL
 from checker.witness.answer import Unsupported
@@ -52,12 +52,12 @@ class KernelImage:
     text: str
     digest: str
     layout: Layout
-    shape: Shape
+    shape: RecordLayout
     level_shift: int
     level_limit: int
     live: tuple[int, ...]
     steady: tuple[int, ...]
-    plan: Plan | None
+    plan: ConstraintLayout | None
     owes: bool
     reductions: Reductions = NOTHING
     compact: int = 0
@@ -73,9 +73,9 @@ def build(
     than a word.
     """
     layout = lay_out(system, MIN_LEVEL_BITS if reductions.acyclic else 0)
-    shape = Shape(layout.words, len(system.marks), len(system.properties))
+    shape = RecordLayout(layout.words, len(system.marks), len(system.properties))
     live = tuple(i for i, p in enumerate(system.properties) if p.kind is PropertyKind.LIVENESS)
-    plan = Plan(system) if live else None
+    plan = ConstraintLayout(system) if live else None
     spare = 63 - layout.bits if layout.words == 1 and live else 0
     levels = min(spare, MAX_LEVEL_BITS) if spare >= MIN_LEVEL_BITS else 0
     functions: list[Fn] = []
@@ -85,25 +85,25 @@ def build(
     begins = _starting(system, layout, plan, reductions)
     functions += begins
     functions += ample.functions(system, layout, plan, reductions)
-    functions += normal.functions(layout, reductions)
-    functions += arriving.functions(layout, reductions)
+    functions += normal_form.functions(layout, reductions)
+    functions += normalize_successor.functions(layout, reductions)
     for i, prop in enumerate(system.properties):
         functions.append(question(layout, f"premise_{i}", prop.premise))
-        bad = steady_for_some(prop) if prop.kind is PropertyKind.LIVENESS else prop.bad
+        bad = persistence_for_some(prop) if prop.kind is PropertyKind.LIVENESS else prop.bad
         if bad is not None:
             functions.append(question(layout, f"bad_{i}", bad))
             if prop.kind is PropertyKind.LIVENESS:
-                functions.append(some(layout, i, bad))
+                functions.append(emit_some(layout, i, bad))
                 lasting += (i,)
     if plan is not None:
-        functions += [letters(layout, i, system.properties[i]) for i in live]
-        functions += [*Interning(plan).functions(), *Owing(system, plan).functions()]
+        functions += [emit_letters(layout, i, system.properties[i]) for i in live]
+        functions += [*Interning(plan).functions(), *AdmissibleEnds(system, plan).functions()]
     owes = bool(live and system.justice)
     if owes:
         functions.append(question(layout, "just", _all(system)))
-        functions.append(owed(layout, system))
-    seen = SeenSet(layout.words, layout.bits, levels, bool(live), compact)
-    runtime = Runtime(system, shape, seen, reductions.eager)
+        functions.append(emit_enabled_fairness(layout, system))
+    seen = VisitedSet(layout.words, layout.bits, levels, bool(live), compact)
+    runtime = SearchLoop(system, shape, seen, reductions.ample_actions)
     functions += [*runtime.functions(), *([runtime.begin()] if begins else [])]
     text = module_text(functions)
     digest = digest_of(text)
@@ -114,7 +114,7 @@ def build(
 
 
 def _starting(
-    system: TransitionSystem, layout: Layout, plan: Plan | None, reductions: Reductions
+    system: TransitionSystem, layout: Layout, plan: ConstraintLayout | None, reductions: Reductions
 ) -> list[Fn]:
     """What makes the initial states, where there may be many; otherwise the interpreter does."""
     if not any(chooses(stmt) for stmt in system.init + system.monitor):

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from checker import resources
-from checker.budgets import Apart, Stop
-from checker.kernels import graphs, moving, picking, spread
+from checker.budgets import Stop, WorkerThread
+from checker.kernels import fair_components, graph_bfs, layout_migration, row_selection
 from checker.kernels.emit import STOP
 from checker.kernels.image import KernelImage, digest_of, module_text
 from checker.kernels.layout import Layout
@@ -31,7 +31,7 @@ LARGE_TEXT = 1_500_000
 
 @dataclass(frozen=True)
 class Kernel:
-    """Compiled functions; see :mod:`checker.kernels.runtime` for what each takes.
+    """Compiled functions; see :mod:`checker.kernels.search_loop` for what each takes.
 
     All of them release the interpreter lock while they run.  ``stop``: makes them give up.
     """
@@ -58,8 +58,9 @@ class Kernel:
 
 @dataclass(frozen=True)
 class GraphKernel:
-    """Compiled functions; see :mod:`checker.kernels.graphs`, :mod:`checker.kernels.spread` and
-    :mod:`checker.kernels.picking`.
+    """Compiled functions; see :mod:`checker.kernels.fair_components`,
+    :mod:`checker.kernels.graph_bfs` and
+    :mod:`checker.kernels.row_selection`.
 
     ``components``: for plain graphs, and for those with an automaton.
     """
@@ -98,23 +99,23 @@ def compile_image(image: KernelImage, effort: Effort = Effort.FULL, cache: bool 
     kernel = load_image(image, effort) if cache else None
     if kernel is not None:
         return kernel
-    engine = Apart(lambda: _compiled(image.text, image.digest, effort, cache)).result()
+    engine = WorkerThread(lambda: _compile(image.text, image.digest, effort, cache)).result()
     return _kernel(image, engine, False)
 
 
 def load_image(image: KernelImage, effort: Effort) -> Kernel | None:
     """The kernel of ``image`` from the machine code of an earlier compilation, if there is any."""
-    engine = _loaded(image.digest, effort)
+    engine = _load_cached(image.digest, effort)
     return None if engine is None else _kernel(image, engine, True)
 
 
 @lru_cache(maxsize=1)
 def graph_kernel() -> GraphKernel:
     """The code for graphs, which is the same for all systems."""
-    functions = [*graphs.functions(), *spread.functions(), *picking.functions()]
+    functions = [*fair_components.functions(), *graph_bfs.functions(), *row_selection.functions()]
     text = module_text(functions, public=True)
     digest = digest_of(text)
-    engine = _loaded(digest, Effort.FULL) or _compiled(text, digest, Effort.FULL, True)
+    engine = _load_cached(digest, Effort.FULL) or _compile(text, digest, Effort.FULL, True)
     word = ctypes.c_uint64
 
     def function(name: str, count: int, result: Any = word) -> Any:
@@ -141,20 +142,20 @@ def graph_kernel() -> GraphKernel:
     )
 
 
-def mover(before: Layout, now: Layout) -> Callable[[int, int, int], None]:
+def compile_move(before: Layout, now: Layout) -> Callable[[int, int, int], None]:
     """Takes the address of some rows, their number, and an address, to which it writes them as rows
-    of another layout (:mod:`checker.kernels.moving`)."""
-    text = module_text([moving.moving(before, now)], public=True)
-    engine = _compiled(text, digest_of(text), Effort.FULL, False)
+    of another layout (:mod:`checker.kernels.layout_migration`)."""
+    text = module_text([layout_migration.emit_move(before, now)], public=True)
+    engine = _compile(text, digest_of(text), Effort.FULL, False)
     move = _function(engine, "move", None, 3)
 
-    def moved(rows: int, count: int, others: int, engine: object = engine) -> None:
+    def call(rows: int, count: int, others: int, engine: object = engine) -> None:
         move(rows, count, others)
 
-    return moved
+    return call
 
 
-def _compiled(text: str, digest: str, effort: Effort, cache: bool) -> Any:
+def _compile(text: str, digest: str, effort: Effort, cache: bool) -> Any:
     host = _Host(effort)
     path = host.path(digest) if cache else None
     module = host.llvm.parse_assembly(text)
@@ -167,10 +168,10 @@ def _compiled(text: str, digest: str, effort: Effort, cache: bool) -> Any:
     return engine
 
 
-def _loaded(digest: str, effort: Effort) -> Any:
+def _load_cached(digest: str, effort: Effort) -> Any:
     host = _Host(effort)
     path = host.path(digest)
-    code = None if path is None else resources.kept(path)
+    code = None if path is None else resources.load_cached(path)
     if not code:
         return None
     engine = host.llvm.create_mcjit_compiler(host.llvm.parse_assembly(""), host.machine)
@@ -254,4 +255,4 @@ def _kernel(image: KernelImage, engine: Any, cached: bool) -> Kernel:
 def _keep(path: Path | None, code: bytes) -> None:
     """Keeps machine code; whatever hinders it is no reason to stop."""
     if path is not None:
-        resources.keep(path, code, KEPT)
+        resources.store_cached(path, code, KEPT)

@@ -112,7 +112,7 @@ class _Space:
     def __init__(self) -> None:
         self.used: list[int] = []
 
-    def aligned(self, words: int, last: int = WORD) -> int:
+    def allocate_words(self, words: int, last: int = WORD) -> int:
         """The first of ``words`` new words, of the last of which ``last`` bits are taken."""
         self.used += [WORD] * (words - 1) + [last]
         return len(self.used) - words
@@ -120,7 +120,7 @@ class _Space:
     def fit(self, bits: int) -> tuple[int, int]:
         """Word and shift of a field of ``bits`` bits, in the fullest word that has room."""
         room = [i for i, used in enumerate(self.used) if used + bits <= WORD]
-        word = max(room, key=lambda i: self.used[i]) if room else self.aligned(1, 0)
+        word = max(room, key=lambda i: self.used[i]) if room else self.allocate_words(1, 0)
         shift = self.used[word]
         self.used[word] += bits
         return word, shift
@@ -171,20 +171,20 @@ def _node(type_: Type, space: _Space) -> Node:
             count = universe_size(key)
             words = -(-count // (1 << log))
             spare = [bits << log] * (words - 1) + [(count - ((words - 1) << log)) * bits]
-            word = space.aligned(words)
+            word = space.allocate_words(words)
             space.used[word:] = spare
             return Row(type_, word, log, bits)
         case t.MapT(key, value):
             inner = _Space()
             element = _node(value, inner)
             stride = len(inner.used)
-            return Table(type_, space.aligned(universe_size(key) * stride), stride, element)
+            return Table(type_, space.allocate_words(universe_size(key) * stride), stride, element)
         case t.TupleT(items):
             return Record(type_, tuple(_node(item, space) for item in items))
         case _:
             words = -(-width(type_) // WORD)
             last = width(type_) - (words - 1) * WORD
-            return Wide(type_, space.aligned(words, last), words)
+            return Wide(type_, space.allocate_words(words, last), words)
 
 
 def _cover(node: Node, found: dict[int, int]) -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from checker.kernels import codes as c
 from checker.kernels import sequences as s
+from checker.kernels import value_codes as c
 from checker.kernels.convert import convert, unify
 from checker.kernels.emit import FALSE, Val, const
 from checker.kernels.frame import Frame
@@ -76,7 +76,7 @@ def _get(frame: Frame, e: Apply, v: list[Val]) -> Val:
     type_ = e.args[0].type
     assert isinstance(type_, t.OptionT)
     frame.fault_if(frame.fn.not_(c.is_some(frame.fn, type_, v[0])))
-    return frame.adapt(c.held(frame.fn, type_, v[0]), type_.item, e.type)
+    return frame.adapt(c.option_item(frame.fn, type_, v[0]), type_.item, e.type)
 
 
 def _bit(frame: Frame, type_: t.SetT, item: Val) -> Val:

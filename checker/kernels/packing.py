@@ -143,17 +143,17 @@ def encode(type_: Type, value: Any) -> int:
         case t.BoolT():
             return int(value)
         case t.IntT(lo, hi):
-            return _checked(type_, value, int(value) - lo, hi - lo + 1)
+            return _check_range(type_, value, int(value) - lo, hi - lo + 1)
         case t.AtomT(labels=labels, first=first):
-            return _checked(type_, value, int(value) - first, len(labels))
+            return _check_range(type_, value, int(value) - first, len(labels))
         case t.TupleT(items):
-            return _joined(items, value)
+            return _encode_items(items, value)
         case t.OptionT(item):
             return 0 if value is None else 1 << width(item) | encode(item, value[0])
         case t.SetT(item):
             return sum(1 << rank(item, member) for member in value)
         case t.MapT(key, item):
-            return _joined((item,) * universe_size(key), value)
+            return _encode_items((item,) * universe_size(key), value)
         case t.SeqT(item, cap):
             return _slots(item, cap, [encode(item, v) for v in value])
         case t.BagT(item, cap):
@@ -162,19 +162,19 @@ def encode(type_: Type, value: Any) -> int:
             fields = tuple(field for _, field in cases[value[0]].fields)
             spare = width(type_) - tag_width(type_) - case_width(cases[value[0]])
             tag = tags(type_)[value[0]]
-            code: int = tag << case_width(cases[value[0]]) | _joined(fields, value[1:])
+            code: int = tag << case_width(cases[value[0]]) | _encode_items(fields, value[1:])
             return code << spare
         case _:
             assert_never(type_)
 
 
-def _checked(type_: Type, value: Value, code: int, count: int) -> int:
+def _check_range(type_: Type, value: Value, code: int, count: int) -> int:
     if not 0 <= code < count:
         raise ValueError(f"{value!r} is no value of {type_}")
     return code
 
 
-def _joined(items: tuple[Type, ...], values: Any) -> int:
+def _encode_items(items: tuple[Type, ...], values: Any) -> int:
     code = 0
     for item, value in zip(items, values, strict=True):
         code = code << width(item) | encode(item, value)

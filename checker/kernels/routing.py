@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from checker.kernels.emit import Fn, Val, const
 from checker.kernels.fields import BATCH, Context, Mode, Worker
-from checker.kernels.records import address, field, get, put
-from checker.kernels.seen import INSIDE, OUTSIDE, SeenSet
+from checker.kernels.record_access import address, field, get, put
+from checker.kernels.visited_set import INSIDE, OUTSIDE, VisitedSet
 
 
 class Routing:
     """Emits what shards need beside the search itself."""
 
-    def __init__(self, seen: SeenSet) -> None:
+    def __init__(self, seen: VisitedSet) -> None:
         self.seen = seen
 
     def functions(self) -> list[Fn]:

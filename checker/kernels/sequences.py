@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checker.kernels import codes as c
+from checker.kernels import value_codes as c
 from checker.kernels.convert import convert, unify
 from checker.kernels.emit import Fn, Val, const
 from checker.kernels.frame import Frame
@@ -13,7 +13,7 @@ from checker.system.ir import Apply
 Listed = t.SeqT | t.BagT
 
 
-def _listed(type_: t.Type) -> Listed:
+def _as_listed(type_: t.Type) -> Listed:
     assert isinstance(type_, t.SeqT | t.BagT)
     return type_
 
@@ -23,7 +23,7 @@ def _slots(fn: Fn, type_: Listed, seq: Val) -> Val:
     return fn.and_(seq, const((1 << c.items_width(type_)) - 1, seq.bits))
 
 
-def _built(fn: Fn, type_: Listed, count: Val, slots: Val) -> Val:
+def _build(fn: Fn, type_: Listed, count: Val, slots: Val) -> Val:
     """A code from its length (64 bits) and slots."""
     size = fn.resize(fn.resize(count, length_width(type_.cap)), width(type_))
     if not type_.cap:
@@ -44,46 +44,46 @@ def _without(fn: Fn, type_: Listed, seq: Val, index: Val) -> Val:
     low = fn.shl(fn.and_(slots, low_mask), const(width(type_.item), bits))
     above = fn.shl(const(1, bits), fn.add(c.slot_shift(fn, type_, index), const(width(type_.item))))
     high = fn.and_(slots, fn.not_(fn.sub(above, const(1, bits))))
-    return _built(fn, type_, fn.sub(c.length(fn, type_, seq), const(1)), fn.or_(high, low))
+    return _build(fn, type_, fn.sub(c.length(fn, type_, seq), const(1)), fn.or_(high, low))
 
 
 def seq(frame: Frame, e: Apply, v: list[Val]) -> Val:
     """The sequence, or bag, of the operands."""
-    fn, type_ = frame.fn, _listed(e.type)
+    fn, type_ = frame.fn, _as_listed(e.type)
     if len(v) > type_.cap:
         fn.jump(frame.fault)
         return const(0, width(type_))
     parts = [frame.adapt(x, a.type, type_.item) for x, a in zip(v, e.args, strict=True)]
     codes = [c.to_code(fn, type_.item, part) for part in parts]
     codes += [const(0, width(type_.item))] * (type_.cap - len(codes))
-    return c.joined(fn, [const(len(v), length_width(type_.cap)), *codes], width(type_))
+    return c.concatenate(fn, [const(len(v), length_width(type_.cap)), *codes], width(type_))
 
 
 def length_of(frame: Frame, e: Apply, v: list[Val]) -> Val:
-    return c.length(frame.fn, _listed(e.args[0].type), v[0])
+    return c.length(frame.fn, _as_listed(e.args[0].type), v[0])
 
 
 def head(frame: Frame, e: Apply, v: list[Val]) -> Val:
-    fn, type_ = frame.fn, _listed(e.args[0].type)
+    fn, type_ = frame.fn, _as_listed(e.args[0].type)
     frame.fault_if(_empty(fn, type_, v[0]))
     return frame.adapt(c.slot(fn, type_, v[0], const(0)), type_.item, e.type)
 
 
 def last(frame: Frame, e: Apply, v: list[Val]) -> Val:
-    fn, type_ = frame.fn, _listed(e.args[0].type)
+    fn, type_ = frame.fn, _as_listed(e.args[0].type)
     frame.fault_if(_empty(fn, type_, v[0]))
     index = fn.sub(c.length(fn, type_, v[0]), const(1))
     return frame.adapt(c.slot(fn, type_, v[0], index), type_.item, e.type)
 
 
 def tail(frame: Frame, e: Apply, v: list[Val]) -> Val:
-    fn, type_ = frame.fn, _listed(e.args[0].type)
+    fn, type_ = frame.fn, _as_listed(e.args[0].type)
     frame.fault_if(_empty(fn, type_, v[0]))
     return frame.adapt(_without(fn, type_, v[0], const(0)), type_, e.type)
 
 
 def append(frame: Frame, e: Apply, v: list[Val]) -> Val:
-    fn, type_ = frame.fn, _listed(e.type)
+    fn, type_ = frame.fn, _as_listed(e.type)
     code = frame.adapt(v[0], e.args[0].type, type_)
     item = frame.adapt(v[1], e.args[1].type, type_.item)
     count = c.length(fn, type_, code)
@@ -92,11 +92,11 @@ def append(frame: Frame, e: Apply, v: list[Val]) -> Val:
         return code
     packed = fn.resize(c.to_code(fn, type_.item, item), code.bits)
     slots = fn.or_(_slots(fn, type_, code), fn.shl(packed, c.slot_shift(fn, type_, count)))
-    return _built(fn, type_, fn.add(count, const(1)), slots)
+    return _build(fn, type_, fn.add(count, const(1)), slots)
 
 
 def concat(frame: Frame, e: Apply, v: list[Val]) -> Val:
-    fn, type_ = frame.fn, _listed(e.type)
+    fn, type_ = frame.fn, _as_listed(e.type)
     left, right = (frame.adapt(x, a.type, type_) for x, a in zip(v, e.args, strict=True))
     count = c.length(fn, type_, left)
     total = fn.add(count, c.length(fn, type_, right))
@@ -104,18 +104,18 @@ def concat(frame: Frame, e: Apply, v: list[Val]) -> Val:
     if not type_.cap:
         return left
     moved = fn.lshr(_slots(fn, type_, right), fn.mul(count, const(width(type_.item))))
-    return _built(fn, type_, total, fn.or_(_slots(fn, type_, left), moved))
+    return _build(fn, type_, total, fn.or_(_slots(fn, type_, left), moved))
 
 
 def delete_at(frame: Frame, e: Apply, v: list[Val]) -> Val:
-    fn, type_ = frame.fn, _listed(e.args[0].type)
+    fn, type_ = frame.fn, _as_listed(e.args[0].type)
     frame.fault_if(fn.not_(fn.lt(v[1], c.length(fn, type_, v[0]))))
     return frame.adapt(_without(fn, type_, v[0], v[1]), type_, e.type)
 
 
 def bag_add(frame: Frame, e: Apply, v: list[Val]) -> Val:
     """The new item goes behind all that are not larger."""
-    fn, type_ = frame.fn, _listed(e.type)
+    fn, type_ = frame.fn, _as_listed(e.type)
     bag = frame.adapt(v[0], e.args[0].type, type_)
     item = c.to_code(fn, type_.item, frame.adapt(v[1], e.args[1].type, type_.item))
     count = c.length(fn, type_, bag)
@@ -132,11 +132,11 @@ def bag_add(frame: Frame, e: Apply, v: list[Val]) -> Val:
     high = fn.and_(slots, fn.not_(low_mask))
     low = fn.lshr(fn.and_(slots, low_mask), const(width(type_.item), bag.bits))
     new = fn.shl(fn.resize(item, bag.bits), shift)
-    return _built(fn, type_, fn.add(count, const(1)), fn.or_(high, fn.or_(new, low)))
+    return _build(fn, type_, fn.add(count, const(1)), fn.or_(high, fn.or_(new, low)))
 
 
 def bag_remove(frame: Frame, e: Apply, v: list[Val]) -> Val:
-    fn, type_ = frame.fn, _listed(e.args[0].type)
+    fn, type_ = frame.fn, _as_listed(e.args[0].type)
     wanted, fits = convert(fn, v[1], e.args[1].type, type_.item)
     code, result = c.to_code(fn, type_.item, wanted), fn.var(v[0])
     done = fn.label()
@@ -156,7 +156,7 @@ def bag_count(frame: Frame, e: Apply, v: list[Val]) -> Val:
 
 def occurrences(frame: Frame, item_type: t.Type, item: Val, of_type: t.Type, of: Val) -> Val:
     """How many items of a sequence or bag are equal to ``item``, 64 bits."""
-    fn, type_ = frame.fn, _listed(of_type)
+    fn, type_ = frame.fn, _as_listed(of_type)
     unify(item_type, type_.item)  # comparable at all
     wanted, fits = convert(fn, item, item_type, type_.item)
     code, total = c.to_code(fn, type_.item, wanted), fn.var(const(0))

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import assert_never
 
-from checker.kernels import codes as c
-from checker.kernels import places
+from checker.kernels import state_access
+from checker.kernels import value_codes as c
 from checker.kernels.domains import domain_source, each, member_type
 from checker.kernels.emit import FALSE, Label, Val, Var, const
 from checker.kernels.expressions import key_index, locate, lower, lower_as, lower_source
@@ -22,7 +22,7 @@ from checker.kernels.packing import has_set, width
 from checker.system import ir
 from checker.system import types as t
 from checker.system.ir import Block, Stmt
-from checker.system.tree import handed_on, statements
+from checker.system.tree import loop_carried, statements
 from checker.witness.answer import Unsupported
 
 TAPE = 1024
@@ -283,7 +283,7 @@ class Ways:
         every: tuple[Memory, ...] = ()
         memory: Memory | None = None
         if stmt.grows is not None:
-            handed = handed_on(stmt)
+            handed = loop_carried(stmt)
             every = tuple(self._memory(handed) for _ in range(stmt.limit))
         elif any(chooses(s) for s in stmt.body):
             memory = self._memory(self.frame.names)
@@ -353,27 +353,27 @@ class Ways:
             slot = frame.names[target.name]
             assert isinstance(slot, Slot)
             code = c.to_code(fn, slot.type, slot.var.get())
-            code = self._updated(slot.type, code, target.path, target.type, value)
+            code = self._update(slot.type, code, target.path, target.type, value)
             slot.var.set(c.from_code(fn, slot.type, code))
             return
-        place = places.spot(fn, frame.layout.node(target.name), const(0))
+        place = state_access.spot(fn, frame.layout.node(target.name), const(0))
         path = target.path
         while path:
             match path[0], place.type:
                 case (ir.Pos(position), _):
-                    inner = places.item(fn, place, position)
-                case (ir.Key(key), t.MapT() as type_) if not isinstance(place, places.Words):
-                    inner = places.entry(fn, place, key_index(frame, key, type_.key))
+                    inner = state_access.item(fn, place, position)
+                case (ir.Key(key), t.MapT() as type_) if not isinstance(place, state_access.Words):
+                    inner = state_access.entry(fn, place, key_index(frame, key, type_.key))
                 case _:
                     inner = None
             if inner is None:
                 break
             place, path = inner, path[1:]
-        old = places.load(fn, frame.state, place) if path else const(0, width(place.type))
-        code = self._updated(place.type, old, path, target.type, value)
-        places.store(fn, frame.state, place, code)
+        old = state_access.load(fn, frame.state, place) if path else const(0, width(place.type))
+        code = self._update(place.type, old, path, target.type, value)
+        state_access.store(fn, frame.state, place, code)
 
-    def _updated(
+    def _update(
         self, type_: t.Type, code: Val, path: tuple[ir.Key | ir.Pos, ...], have: t.Type, value: Val
     ) -> Val:
         """``code`` of ``type_`` with the part that ``path`` leads to replaced by ``value``."""
@@ -396,7 +396,7 @@ class Ways:
             case step, _:
                 raise AssertionError(f"no step {step} into {type_}")
         old = fn.resize(fn.lshr(code, shift), width(inner))
-        return c.replaced(fn, code, shift, self._updated(inner, old, path[1:], have, value))
+        return c.replace_bits(fn, code, shift, self._update(inner, old, path[1:], have, value))
 
     def _set_bit(self, target: ir.Target, expr: ir.Expr) -> bool:
         """``x := x + {item}`` for a set of several words touches one of them."""
@@ -407,10 +407,14 @@ class Ways:
             return False
         place = locate(frame, expr.args[0])
         same = expr.args[0].variable == target.name
-        if not same or not isinstance(place, places.Words) or not isinstance(place.type, t.SetT):
+        if (
+            not same
+            or not isinstance(place, state_access.Words)
+            or not isinstance(place.type, t.SetT)
+        ):
             return False
         index = c.rank(fn, place.type.item, lower_as(frame, expr.args[1], place.type.item))
-        word, shift = places.bit(fn, place, index)
+        word, shift = state_access.bit(fn, place, index)
         ptr = fn.at(frame.state, word)
         fn.store(fn.or_(fn.load(ptr, 64), fn.shl(const(1), shift)), ptr)
         return True

@@ -26,13 +26,13 @@ ARITY = {
 }
 
 
-def applied(expr: ast.Apply, scope: Scope, expected: Type | None) -> Expr:
+def check_apply(expr: ast.Apply, scope: Scope, expected: Type | None) -> Expr:
     """``name(args)``; raises :class:`Hole` after reporting what is wrong."""
     name, args, span = expr.name, expr.args, expr.span
     if name in scope.home.messages:
         return construct(expr, scope)
     if name == "received":
-        return received(args, None, scope, span)
+        return check_received(args, None, scope, span)
     if name in HISTORY or name in history_names(scope.home.interface):
         return history(expr, scope)
     if name == "flip":
@@ -74,7 +74,9 @@ def construct(expr: ast.Apply, scope: Scope) -> Expr:
     return typed.Construct(MESSAGE, expr.name, args, expr.span)
 
 
-def received(args: tuple[ast.Expr, ...], owner: Expr | None, scope: Scope, span: Span) -> Expr:
+def check_received(
+    args: tuple[ast.Expr, ...], owner: Expr | None, scope: Scope, span: Span
+) -> Expr:
     """``received(M(…))``."""
     count("received", args, 1, span, scope)
     if owner is None and scope.mode != "code":
@@ -105,7 +107,7 @@ def _name(expr: ast.Expr) -> str:
             return ""
 
 
-def applied_on(expr: ast.ApplyOn, scope: Scope) -> Expr:
+def check_apply_on(expr: ast.ApplyOn, scope: Scope) -> Expr:
     """``base.name(args)``: in an expression only ``p.received(…)``, in a property."""
     if isinstance(expr.base, ast.Name) and expr.base.text in scope.home.layers:
         message = f"`{expr.base.text}.{expr.name}(…)` is a request; it stands as a statement"
@@ -115,7 +117,7 @@ def applied_on(expr: ast.ApplyOn, scope: Scope) -> Expr:
             message = "a process knows only what it received itself"
             scope.report.fail("N010", message, expr.span, hint="write `received(…)`")
         owner = check(expr.base, scope, PROC)
-        return received(expr.args, owner, scope, expr.span)
+        return check_received(expr.args, owner, scope, expr.span)
     known = {*ARITY, *history_names(scope.home.interface)}
     hint = suggestion(expr.name, known)
     if expr.name in known:
@@ -143,7 +145,7 @@ def _function(name: str, expr: ast.Apply, scope: Scope, expected: Type | None) -
         case "count":
             return _count(expr, scope)
         case _:
-            return _taken(name, infer(arg, scope), scope, span)
+            return _check_access(name, infer(arg, scope), scope, span)
 
 
 def _set(arg: ast.Expr, scope: Scope) -> Expr:
@@ -166,7 +168,7 @@ def _count(expr: ast.Apply, scope: Scope) -> Expr:
     return typed.Operation(INT, "count", (base, item), expr.span)
 
 
-def _taken(name: str, base: Expr, scope: Scope, span: Span) -> Expr:
+def _check_access(name: str, base: Expr, scope: Scope, span: Span) -> Expr:
     """``get is_some`` of an option, ``head last tail`` of a seq."""
     match name, base.type:
         case "get", Option(item):

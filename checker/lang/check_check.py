@@ -9,11 +9,11 @@ from checker.lang import ast, ast_items, typed
 from checker.lang.check_client import clients_of
 from checker.lang.check_every import every_of, require_general
 from checker.lang.check_expr import check
-from checker.lang.check_interface import alike, borrowed
+from checker.lang.check_interface import find_shared_property, has_same_operators
 from checker.lang.check_once import OVER, NotHere, is_once, once
 from checker.lang.check_protocol import own_properties
 from checker.lang.check_scenario import scenarios_of
-from checker.lang.check_stack import World, given_of, stack_of
+from checker.lang.check_stack import World, check_given, stack_of
 from checker.lang.check_types import INT, PROC
 from checker.lang.check_world import detector_of, faults_of, links_of, rules_of, timing_of
 from checker.lang.library import Library
@@ -31,7 +31,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
     links, capacity = links_of(_of(decl, ast_items.Link), home)
     timing = timing_of(_of(decl, ast_items.Timing), home)
     detector = detector_of(_of(decl, ast_items.Detector), home)
-    given = given_of(_of(decl, ast_items.Given), protocol, library)
+    given = check_given(_of(decl, ast_items.Given), protocol, library)
     world = World(decl.name.span, faults.crash is not None, faults.recover, timing, detector)
     asked = [n for i in _of(decl, ast_items.Prove) for n in i.names]
     asked += [i.what for i in _of(decl, ast_items.Expect) if _about_property(i)]
@@ -51,7 +51,7 @@ def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) 
         expect=_expectations(_of(decl, ast_items.Expect), report),
         span=decl.name.span,
         crash_points=_crash_points(_of(decl, ast_items.CrashPoints), report),
-        allow_unused=_allowed(_of(decl, ast_items.Allow), report),
+        allow_unused=_allows_unused(_of(decl, ast_items.Allow), report),
         recover=faults.recover,
         omission=faults.omission,
         byzantine=faults.byzantine,
@@ -118,7 +118,7 @@ def _crash_points(items: list[ast_items.CrashPoints], report: Reporter) -> str:
     return where
 
 
-def _allowed(items: list[ast_items.Allow], report: Reporter) -> bool:
+def _allows_unused(items: list[ast_items.Allow], report: Reporter) -> bool:
     for item in items:
         if item.what.text != "unused":
             message = f"`allow {item.what.text}` is not known"
@@ -229,7 +229,7 @@ def find_property(
     for found in protocol.implements.properties:
         if found.name == name:
             return found
-    return borrowed(name, protocol.implements, interfaces)
+    return find_shared_property(name, protocol.implements, interfaces)
 
 
 def property_names(protocol: typed.Protocol, interfaces: list[typed.Interface]) -> set[str]:
@@ -238,6 +238,6 @@ def property_names(protocol: typed.Protocol, interfaces: list[typed.Interface]) 
     if protocol.implements is not None:
         names.update(p.name for p in protocol.implements.properties)
         for other in interfaces:
-            if alike(protocol.implements, other):
+            if has_same_operators(protocol.implements, other):
                 names.update(p.name for p in other.properties)
     return names

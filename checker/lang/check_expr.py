@@ -7,7 +7,7 @@ from typing import assert_never
 from checker.diagnostics import Span
 from checker.lang import ast, typed
 from checker.lang.check_history import is_acts
-from checker.lang.check_names import field_of, named
+from checker.lang.check_names import check_name, field_of
 from checker.lang.check_types import BOOL, INT, PROC, fits, show
 from checker.lang.scope import UNKNOWN, Hole, Scope
 from checker.lang.typed import Bag, Expr, Int, Map, Seq, Set, Tuple, Type
@@ -56,12 +56,12 @@ def safe(expr: ast.Expr, scope: Scope, expected: Type | None = None) -> Expr:
 
 def infer(expr: ast.Expr, scope: Scope, expected: Type | None = None) -> Expr:
     """``expr`` with its type; ``expected`` only helps.  Raises :class:`Hole` after reporting."""
-    from checker.lang.check_apply import applied, applied_on
-    from checker.lang.check_operate import conditional, operated
+    from checker.lang.check_apply import check_apply, check_apply_on
+    from checker.lang.check_operate import check_operator, conditional
 
     match expr:
         case ast.Name(_, _):
-            return named(expr, scope, expected)
+            return check_name(expr, scope, expected)
         case ast.Integer(value, span):
             return typed.Literal(INT, value, span)
         case ast.Truth(value, span):
@@ -76,15 +76,15 @@ def infer(expr: ast.Expr, scope: Scope, expected: Type | None = None) -> Expr:
         case ast.BoolWord(span):
             return typed.All(Set(BOOL), BOOL, span)
         case ast.Apply():
-            return applied(expr, scope, expected)
+            return check_apply(expr, scope, expected)
         case ast.ApplyOn():
-            return applied_on(expr, scope)
+            return check_apply_on(expr, scope)
         case ast.FieldOf():
             return field_of(expr, scope)
         case ast.IndexOf():
             return _entry(expr, scope)
         case ast.Operator():
-            return operated(expr, scope, expected)
+            return check_operator(expr, scope, expected)
         case ast.RangeOf(lo, hi, span):
             return typed.Range(Set(INT), safe(lo, scope, INT), safe(hi, scope, INT), span)
         case ast.Display():
@@ -140,11 +140,13 @@ def _display(expr: ast.Display, scope: Scope, expected: Type | None) -> Expr:
                 "N003", f"this is an empty {expr.kind}, not {_article(expected)}", expr.span
             )
         return _unclear(f"an empty {expr.kind}", expr.span, scope)
-    items = alike(expr.items, scope, item)
+    items = check_same_type(expr.items, scope, item)
     return typed.Display(kind(item or items[0].type), items, expr.span)
 
 
-def alike(exprs: tuple[ast.Expr, ...], scope: Scope, item: Type | None) -> tuple[Expr, ...]:
+def check_same_type(
+    exprs: tuple[ast.Expr, ...], scope: Scope, item: Type | None
+) -> tuple[Expr, ...]:
     """Expressions of one type: ``item``, or that of the first whose type is plain to see."""
     if item is None:
         first = next((e for e in exprs if not needs_type(e, scope)), exprs[0])
@@ -275,7 +277,7 @@ def needs_type(expr: ast.Expr, scope: Scope) -> bool:
 
 def is_value(name: str, scope: Scope) -> bool:
     """Whether ``name`` is something else than the label of an enum."""
-    known = scope.taken(name) or is_acts(name, scope)
+    known = scope.meaning_of(name) or is_acts(name, scope)
     return bool(known) or scope.home.process_role(name) is not None
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from checker.lang import ast, ast_items, typed
 from checker.lang.check_expr import check, safe
 from checker.lang.check_pattern import Names, handler_patterns, pattern_of
-from checker.lang.check_stmt import below_fields, block, instanced, layer_called
+from checker.lang.check_stmt import below_fields, block, layer_called, require_instance
 from checker.lang.check_types import BOOL, PROC
 from checker.lang.scope import Hole, Home, Known, Reporter, Scope, suggestion
 
@@ -98,7 +98,7 @@ def _on_receive(
 def _on_indication(event: ast_items.OnIndication, scope: Scope, names: Names) -> typed.Event:
     name, op = event.layer, event.op
     layer = layer_called(name.text, name.span, scope)
-    instanced(layer, event.index is not None, name.span, scope)
+    require_instance(layer, event.index is not None, name.span, scope)
     interface = layer.interface
     if interface is None:
         raise Hole

@@ -106,7 +106,7 @@ def history(expr: ast.Apply, scope: Scope) -> Expr:
 
 def is_acts(name: str, scope: Scope) -> bool:
     """Whether ``name`` means what was performed, rather than something of the protocol's."""
-    if name not in ACTS or scope.mode != "property" or scope.taken(name):
+    if name not in ACTS or scope.mode != "property" or scope.meaning_of(name):
         return False
     return scope.home.acts is not None or not scope.home.labels(name)
 

@@ -44,7 +44,9 @@ def complete(
 ) -> typed.Interface:
     """``base`` with the properties that it takes from ``others`` by name."""
     properties = {p.name: p for p in base.properties}
-    known = {p.name for other in others if alike(base, other) for p in other.properties}
+    known = {
+        p.name for other in others if has_same_operators(base, other) for p in other.properties
+    }
     for item in decl.items:
         if not isinstance(item, ast_items.PropertyList):
             continue
@@ -53,7 +55,7 @@ def complete(
                 message = f"the property `{name.text}` is there already"
                 report.add("N004", message, name.span)
                 continue
-            found = borrowed(name.text, base, others)
+            found = find_shared_property(name.text, base, others)
             if found is None:
                 hint = suggestion(name.text, known)
                 report.add("C007", f"no property `{name.text}`", name.span, hint=hint)
@@ -62,7 +64,7 @@ def complete(
     return replace(base, properties=tuple(properties.values()))
 
 
-def borrowed(
+def find_shared_property(
     name: str, interface: typed.Interface, others: list[typed.Interface]
 ) -> typed.PropertyDef | None:
     """The property ``name`` of the least of ``others`` that has the same operators.
@@ -71,14 +73,14 @@ def borrowed(
     it comes from.  Those whose arguments have the same types come first.
     """
     having = [o for o in others if any(p.name == name for p in o.properties)]
-    having = [o for o in having if alike(interface, o)]
+    having = [o for o in having if has_same_operators(interface, o)]
     if not having:
         return None
     least = min(having, key=lambda o: (_types(o) != _types(interface), len(o.properties)))
     return next(p for p in least.properties if p.name == name)
 
 
-def alike(one: typed.Interface, other: typed.Interface) -> bool:
+def has_same_operators(one: typed.Interface, other: typed.Interface) -> bool:
     """Whether two interfaces have requests and indications of the same names, with as many
     arguments, and payloads and processes at the same places."""
     return _shape(one) == _shape(other)

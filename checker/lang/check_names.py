@@ -10,7 +10,7 @@ from checker.lang.scope import UNKNOWN, Hole, Scope, suggestion
 from checker.lang.typed import Enum, Expr, Set, Type
 
 
-def named(expr: ast.Name, scope: Scope, expected: Type | None) -> Expr:
+def check_name(expr: ast.Name, scope: Scope, expected: Type | None) -> Expr:
     """What a name stands for; labels of enums by what is expected."""
     name, span = expr.text, expr.span
     local = _local(expr, scope)
@@ -20,7 +20,7 @@ def named(expr: ast.Name, scope: Scope, expected: Type | None) -> Expr:
         return local
     if isinstance(expected, Enum) and name in expected.labels:
         return _label(expected, name, span)
-    declared = _declared(expr, scope)
+    declared = _check_declared(expr, scope)
     if declared is not None:
         return declared
     return _label_or_process(expr, scope, expected)
@@ -62,7 +62,7 @@ def _local(expr: ast.Name, scope: Scope) -> Expr | None:
     return None
 
 
-def _declared(expr: ast.Name, scope: Scope) -> Expr | None:
+def _check_declared(expr: ast.Name, scope: Scope) -> Expr | None:
     """Messages without fields, roles, types as sets."""
     name, span, home = expr.text, expr.span, scope.home
     if name in home.messages:

@@ -135,7 +135,7 @@ def _at_least(over: str, protocol: typed.Protocol, span: Span, recover: bool) ->
     premises.append(typed.Operation(BOOL, "in", (item, asked), span))
     premise = typed.Operation(BOOL, "and", tuple(premises), span)
     if over == "deliveries":
-        goal = _indicated(_carrying(protocol, payload), payload, owner, item, span)
+        goal = _indication_claim(_carrying(protocol, payload), payload, owner, item, span)
     else:
         kind = "performed" if over == "processings" else "effects"
         act = _acts(protocol)
@@ -188,7 +188,9 @@ def _does(over: str, stmt: typed.Stmt) -> bool:
     return isinstance(stmt, typed.Perform)
 
 
-def _indicated(operator: Operator, payload: Type, owner: Expr, item: Expr, span: Span) -> Expr:
+def _indication_claim(
+    operator: Operator, payload: Type, owner: Expr, item: Expr, span: Span
+) -> Expr:
     """``exists q in Proc: (p, m) in delivered(q)``, as far as the indication has these."""
     entry = entry_type(operator)
     receiver = typed.Local(PROC, "q", span)

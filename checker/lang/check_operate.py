@@ -14,7 +14,7 @@ from checker.lang.typed import Bag, Expr, Seq, Set, Type
 _TEMPORAL = ("always", "eventually", "~>")
 
 
-def operated(expr: ast.Operator, scope: Scope, expected: Type | None) -> Expr:
+def check_operator(expr: ast.Operator, scope: Scope, expected: Type | None) -> Expr:
     """The operator ``expr``; raises :class:`Hole` after reporting what is wrong."""
     op, args, span = expr.op, expr.args, expr.span
     match op:
@@ -23,7 +23,7 @@ def operated(expr: ast.Operator, scope: Scope, expected: Type | None) -> Expr:
         case "==" | "!=":
             return typed.Operation(BOOL, op, pair(args[0], args[1], scope, None), span)
         case "<" | "<=" | ">" | ">=":
-            return typed.Operation(BOOL, op, _ordered(args, scope), span)
+            return typed.Operation(BOOL, op, _check_ordered(args, scope), span)
         case "in" | "not in":
             return typed.Operation(BOOL, op, _member(args[0], args[1], scope), span)
         case "subset":
@@ -40,17 +40,17 @@ def operated(expr: ast.Operator, scope: Scope, expected: Type | None) -> Expr:
             _need(both[0], Seq, "a seq", scope)
             return typed.Operation(_open(both[0].type), op, both, span)
         case "+" | "-":
-            return added(op, args[0], args[1], scope, expected, span)
+            return check_sum(op, args[0], args[1], scope, expected, span)
         case "*" | "div" | "mod" | "neg":
             return typed.Operation(INT, op, tuple(safe(a, scope, INT) for a in args), span)
         case "size":
             of = members_of(args[0], scope)
             return typed.Operation(INT, op, (of,), span)
         case _:
-            _misplaced(op, scope, span)
+            _fail_misplaced(op, scope, span)
 
 
-def _misplaced(op: str, scope: Scope, span: Span) -> NoReturn:
+def _fail_misplaced(op: str, scope: Scope, span: Span) -> NoReturn:
     if op in _TEMPORAL and scope.mode != "property":
         scope.report.fail("N018", f"`{op}` can only stand in a property", span)
     message = f"`{op}` stands inside of an expression that is no formula"
@@ -79,7 +79,7 @@ def pair(left: ast.Expr, right: ast.Expr, scope: Scope, expected: Type | None) -
     return first, check(right, scope, first.type)
 
 
-def _ordered(args: tuple[ast.Expr, ...], scope: Scope) -> tuple[Expr, ...]:
+def _check_ordered(args: tuple[ast.Expr, ...], scope: Scope) -> tuple[Expr, ...]:
     made = []
     for arg in args:
         built = safe(arg, scope)
@@ -104,7 +104,7 @@ def _member(item: ast.Expr, of: ast.Expr, scope: Scope) -> tuple[Expr, Expr]:
     return check(item, scope, over.type.item), over
 
 
-def added(
+def check_sum(
     op: str,
     left: ast.Expr,
     right: ast.Expr,

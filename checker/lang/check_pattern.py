@@ -41,7 +41,7 @@ def _bound(
 
 def fresh(name: ast.Name, scope: Scope) -> None:
     """Reports a name that already means something, and raises :class:`Hole`."""
-    taken = scope.taken(name.text)
+    taken = scope.meaning_of(name.text)
     if taken:
         hint = "choose another name"
         scope.report.fail("N004", f"`{name.text}` is already {taken}", name.span, hint=hint)
@@ -101,7 +101,7 @@ def pattern_of(arg: ast.Expr, type_: Type, scope: Scope, names: Names) -> typed.
 def _binds(name: ast.Name, type_: Type, scope: Scope) -> bool:
     if isinstance(type_, typed.Enum) and name.text in type_.labels:
         return False
-    taken = scope.taken(name.text)
+    taken = scope.meaning_of(name.text)
     if taken == "a state variable":
         hint = f"choose another name, and compare with `when … == {name.text}`"
         scope.report.fail("N004", f"`{name.text}` is already {taken}", name.span, hint=hint)
@@ -121,7 +121,7 @@ def _require_fit(name: ast.Name, type_: Type, scope: Scope) -> None:
     known = scope.home.params.get(name.text, UNKNOWN)
     if UNKNOWN in (known, type_) or name.text in scope.names or fits(known, type_):
         return
-    message = f"`{name.text}` is {scope.taken(name.text)}, not `{show(type_)}`"
+    message = f"`{name.text}` is {scope.meaning_of(name.text)}, not `{show(type_)}`"
     hint = "choose another name for what is received"
     scope.report.fail("N003", message, name.span, show(type_), hint)
 
@@ -159,7 +159,7 @@ def _collect(arg: ast.Expr, type_: Type, scope: Scope) -> None:
             hint = "bind it to a name"
             message = "`_` inside a tuple in `received` is not supported yet"
             scope.report.fail("N001", message, span, hint=hint)
-        case ast.Name(text, _) if not scope.taken(text):
+        case ast.Name(text, _) if not scope.meaning_of(text):
             if not (isinstance(type_, typed.Enum) and text in type_.labels):
                 scope.free[text] = type_
         case ast.Display("tuple", items, span):

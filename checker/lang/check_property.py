@@ -79,9 +79,9 @@ def _formula(expr: ast.Expr, scope: Scope, inside: bool) -> typed.Expr:
             bound, inner = bind(binders, scope)
             made = _formula(body, inner, inside)
             for binder in bound:
-                _fixed(binder.domain, scope, inside)
+                _require_rigid(binder.domain, scope, inside)
                 if binder.where is not None:
-                    _fixed(binder.where, scope, inside)
+                    _require_rigid(binder.where, scope, inside)
             return typed.Quantified(BOOL, kind, bound, made, span)
         case ast.Operator(op, args, span) if op in _TEMPORAL:
             return typed.Temporal(BOOL, op, _formulas(args, scope, True), span)
@@ -118,7 +118,7 @@ def temporal(expr: object) -> bool:
     return False
 
 
-def _fixed(expr: typed.Expr, scope: Scope, inside: bool) -> None:
+def _require_rigid(expr: typed.Expr, scope: Scope, inside: bool) -> None:
     """Reports what changes during a run, in a quantifier around a temporal operator."""
     changing = _changing(expr)
     if changing is not None:

@@ -8,7 +8,7 @@ from checker.lang import ast, ast_items, typed
 from checker.lang.check_expr import check
 from checker.lang.check_handler import blocks_of, handler
 from checker.lang.check_property import invariant_of, property_of
-from checker.lang.check_state import inferred, init_choices, initial_value
+from checker.lang.check_state import infer_state_type, init_choices, initial_value
 from checker.lang.check_stmt import below as seen_from_above
 from checker.lang.check_types import BOOL, INT, enums_in, field_names, resolve, size_of
 from checker.lang.scope import UNKNOWN, Hole, Home, Reporter, Scope
@@ -195,7 +195,7 @@ def _state_types(
         found[state.name.text] = UNKNOWN if state.type is None else resolve(state.type, home)
     for state in kept:
         if state.type is None:
-            found[state.name.text] = inferred(state, role, home)
+            found[state.name.text] = infer_state_type(state, role, home)
 
 
 def _layers(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from checker.diagnostics import Diagnostic, Span
 from checker.lang import ast_items, typed
-from checker.lang.check_interface import alike
+from checker.lang.check_interface import has_same_operators
 from checker.lang.library import DETECTORS, Library
 from checker.lang.scope import Reporter, suggestion
 
@@ -26,7 +26,7 @@ class World:
     detector: typed.Detector | None
 
 
-def given_of(
+def check_given(
     items: list[ast_items.Given], protocol: typed.Protocol, library: Library
 ) -> tuple[typed.Given, ...]:
     """``given cons as oracle``, ``given fd as Heartbeats``; errors go to the library's report."""
@@ -77,7 +77,7 @@ def _same_interface(layer: typed.Layer, given: typed.Given, report: Reporter) ->
     wanted, chosen = layer.interface, given.protocol
     if chosen is None or wanted is None:
         return
-    if chosen.implements is None or not alike(wanted, chosen.implements):
+    if chosen.implements is None or not has_same_operators(wanted, chosen.implements):
         has = f"implements `{chosen.implements.name}`" if chosen.implements else "has no interface"
         message = f"`{layer.name}` is a layer `{wanted.name}`, and `{chosen.name}` {has}"
         report.add("C016", message, given.span, f"a protocol that implements `{wanted.name}`")
@@ -125,7 +125,7 @@ def stack_of(
         if layer.interface.name in DETECTORS:
             heard = True
             if layer.name not in told:
-                _detected(layer, world, report)
+                _require_detector(layer, world, report)
         elif layer.name not in told:
             _missing(layer, world, library)
         told.add(layer.name)
@@ -141,7 +141,7 @@ def stack_of(
     return tuple(w for p in seen.values() for w in _never_back(p, world.span))
 
 
-def _detected(layer: typed.Layer, world: World, report: Reporter) -> None:
+def _require_detector(layer: typed.Layer, world: World, report: Reporter) -> None:
     interface = layer.interface
     assert interface is not None
     leaders = interface.name == _LEADERS

@@ -13,7 +13,7 @@ from checker.lang.scope import UNKNOWN, Hole, Home, Known, Scope, suggestion
 from checker.lang.typed import Bag, Map, Option, Seq, Set, Tuple, Type
 
 
-def inferred(state: ast_items.State, role: str | None, home: Home) -> Type:
+def infer_state_type(state: ast_items.State, role: str | None, home: Home) -> Type:
     """The type of a state variable that is declared without one."""
     name, span = state.name.text, state.name.span
     if state.initial is None:

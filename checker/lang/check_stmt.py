@@ -10,7 +10,7 @@ from checker.lang.check_expr import bind_one, check, infer, item_of, members_of,
 from checker.lang.check_operate import add_to
 from checker.lang.check_pattern import fresh
 from checker.lang.check_types import BOOL, INT, MESSAGE, MSG, PROC, PROCS, fits, show
-from checker.lang.flips import unflipped
+from checker.lang.flips import lift_flips
 from checker.lang.scope import UNKNOWN, Hole, Known, Scope, suggestion
 from checker.lang.typed import Expr, Map, Operator, Option, Seq, Set, Stmt, Tuple, Type
 
@@ -19,7 +19,7 @@ def block(stmts: ast.Block, scope: Scope) -> typed.Block:
     """The statements of a block; what is wrong in one is reported and the others are kept."""
     made: list[Stmt] = []
     for written in stmts:
-        choices, stmt = unflipped(written, frozenset(scope.names))
+        choices, stmt = lift_flips(written, frozenset(scope.names))
         for each in (*choices, stmt):
             try:
                 built, scope = _statement(each, scope)
@@ -106,12 +106,12 @@ def assign(stmt: ast.Assign, scope: Scope) -> Stmt:
     """``place := e``, ``+=`` and ``-=``."""
     target = _target(stmt.target, scope)
     if stmt.op == ":=":
-        return typed.Assign(target, _stored(stmt.value, target.type, scope), stmt.span)
+        return typed.Assign(target, _check_stored(stmt.value, target.type, scope), stmt.span)
     value = add_to(stmt.op[0], target, stmt.value, scope, stmt.span)
     return typed.Assign(target, value, stmt.span)
 
 
-def _stored(value: ast.Expr, type_: Type, scope: Scope) -> Expr:
+def _check_stored(value: ast.Expr, type_: Type, scope: Scope) -> Expr:
     return check(value, scope, type_)
 
 
@@ -175,13 +175,16 @@ def _perform(stmt: ast.Perform, scope: Scope) -> Stmt:
     if known is None:
         scope.home.acts = value.type
     elif not fits(value.type, known):
-        message = f"this is {_named(value.type)}, and what was performed before is {_named(known)}"
+        message = (
+            f"this is {_type_name(value.type)}, "
+            f"and what was performed before is {_type_name(known)}"
+        )
         hint = "perform tuples or records of one type, so that acts can be told apart"
         scope.report.fail("N003", message, value.span, show(known), hint)
     return typed.Perform(value, stmt.idempotent, stmt.span)
 
 
-def _named(type_: Type) -> str:
+def _type_name(type_: Type) -> str:
     shown = show(type_)
     return shown if shown.startswith("a ") else f"`{shown}`"
 
@@ -304,7 +307,7 @@ def layer_called(name: str, span: Span, scope: Scope) -> typed.Layer:
     return layers[name]
 
 
-def instanced(layer: typed.Layer, indexed: bool, span: Span, scope: Scope) -> None:
+def require_instance(layer: typed.Layer, indexed: bool, span: Span, scope: Scope) -> None:
     """Reports a family of layers used without an index, or one layer with an index."""
     name = layer.name
     if indexed and layer.index is None:
@@ -319,7 +322,7 @@ def _request(
     name: str, op: str, span: Span, whole: Span, index: ast.Expr | None, scope: Scope
 ) -> Operator:
     layer = layer_called(name, span, scope)
-    instanced(layer, index is not None, span, scope)
+    require_instance(layer, index is not None, span, scope)
     interface = layer.interface
     if interface is None:
         raise Hole

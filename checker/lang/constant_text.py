@@ -11,12 +11,12 @@ _BINDING = {
 """How strongly operators bind; an operand that binds less stands in parentheses."""
 
 
-def written(expr: typed.Expr | None) -> str:
+def constant_text(expr: typed.Expr | None) -> str:
     """``expr``, an expression over parameters, as text; empty for ``None``."""
-    return "" if expr is None else _written(expr)[0]
+    return "" if expr is None else _text_and_precedence(expr)[0]
 
 
-def _written(expr: typed.Expr) -> tuple[str, int]:
+def _text_and_precedence(expr: typed.Expr) -> tuple[str, int]:
     """The text, and how strongly its outermost operator binds."""
     match expr:
         case typed.Literal(_, bool(value), _):
@@ -39,12 +39,12 @@ def _written(expr: typed.Expr) -> tuple[str, int]:
 
 
 def _under(expr: typed.Expr, binding: int) -> str:
-    text, own = _written(expr)
+    text, own = _text_and_precedence(expr)
     return f"({text})" if own < binding else text
 
 
 def sizes_of(check: typed.Check) -> str:
     """What a check about all sizes is about: ``every n, T, f with n > 3 * T and f <= T``."""
-    condition = written(check.condition)
+    condition = constant_text(check.condition)
     about = f"every {', '.join(check.every)}"
     return f"{about} with {condition}" if condition else about

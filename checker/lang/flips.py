@@ -14,7 +14,7 @@ _ONCE = ast.Quantified | ast.Comprehension | ast.MapDisplay
 _Node = TypeVar("_Node")
 
 
-def unflipped(stmt: ast.Stmt, taken: frozenset[str]) -> tuple[ast.Block, ast.Stmt]:
+def lift_flips(stmt: ast.Stmt, taken: frozenset[str]) -> tuple[ast.Block, ast.Stmt]:
     """The choices before ``stmt``, and ``stmt`` with their names in it.
 
     ``taken``: names that are in use.  A flip in a place where it can't be (a guard, a

@@ -27,7 +27,7 @@ _DECLARATIONS = {
 }
 
 
-def misnamed(text: str, file: str) -> Iterator[Diagnostic]:
+def reserved_names(text: str, file: str) -> Iterator[Diagnostic]:
     """The declarations in ``text`` whose name is a word of the language (S006)."""
     before = ""
     for match in _WORDS.finditer(text):

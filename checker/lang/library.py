@@ -197,9 +197,9 @@ class Library:
             hint = suggestion(name.text, self.protocol_names())
             self.report.add("C001", f"no protocol `{name.text}`", name.span, hint=hint)
             return None
-        return self._built(decl, name)
+        return self._build_protocol(decl, name)
 
-    def _built(self, decl: ast_items.Protocol, asked: ast.Name) -> typed.Protocol | None:
+    def _build_protocol(self, decl: ast_items.Protocol, asked: ast.Name) -> typed.Protocol | None:
         name = decl.name.text
         if name in self._protocols:
             return self._protocols[name]

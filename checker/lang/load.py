@@ -34,7 +34,7 @@ def load_text(text: str, path: Path | str) -> typed.Module:
         if report.found:
             raise SpecError(tuple(report.found))
     except SpecError as error:
-        raise SpecError(_sorted(error.diagnostics, str(where))) from None
+        raise SpecError(_sort_diagnostics(error.diagnostics, str(where))) from None
     except RecursionError:
         message = "the modules of this file nest too deeply"
         span = Span(str(where), 1, 1, 1, 1)
@@ -58,11 +58,11 @@ def load_in_world(path: Path | str, name: str, world: Mapping[str, str]) -> type
     assert protocol is not None
     check = check_of(in_world(decl, world), protocol, library)
     if report.found:
-        raise SpecError(_sorted(tuple(report.found), str(where)))
+        raise SpecError(_sort_diagnostics(tuple(report.found), str(where)))
     return replace(check, overridden=tuple(world.items()))
 
 
-def _sorted(found: tuple[Diagnostic, ...], file: str) -> tuple[Diagnostic, ...]:
+def _sort_diagnostics(found: tuple[Diagnostic, ...], file: str) -> tuple[Diagnostic, ...]:
     """By place, those of ``file`` itself first."""
 
     def place(diagnostic: Diagnostic) -> tuple[bool, str, int, int, str]:

@@ -19,11 +19,11 @@ from lark.lexer import TerminalDef
 from checker import resources
 from checker.diagnostics import Diagnostic, Span, SpecError
 from checker.lang import ast_items, plain
-from checker.lang.keywords import misnamed
+from checker.lang.keywords import reserved_names
 from checker.lang.parse_build import Builder
-from checker.lang.parse_expr import DEPTH, LARGEST, TooDeep, TooLarge
-from checker.lang.parse_recover import LIMIT, balance, blanked, pieces, without_word_before
-from checker.lang.parse_words import MISSPELT, unexpected
+from checker.lang.parse_expr import DEPTH, LARGEST, NumberTooLarge, TooDeep
+from checker.lang.parse_recover import LIMIT, balance, blank_item, pieces, without_word_before
+from checker.lang.parse_words import MISSPELT, syntax_error
 
 _ODD = re.compile("[\r\ufeff\u2028\u2029\u0085\x0b]")
 _BRACKETS = 200
@@ -38,14 +38,14 @@ def parse(text: str, file: str) -> ast_items.Spec:
     """
     text = _plain(text)
     try:
-        if not any(misnamed(text, file)):
+        if not any(reserved_names(text, file)):
             tree = _parser().parse(text)
             return ast_items.Spec(file, Builder(file, text).spec(tree))
-    except (UnexpectedInput, TooDeep, TooLarge):
+    except (UnexpectedInput, TooDeep, NumberTooLarge):
         pass
     found: list[Diagnostic] = []
     for piece, line, column in pieces(text):
-        found.extend(_moved(one, line, column) for one in _wrong(piece, file))
+        found.extend(_shift(one, line, column) for one in _wrong(piece, file))
         if len(found) >= LIMIT:
             break
     else:
@@ -54,7 +54,7 @@ def parse(text: str, file: str) -> ast_items.Spec:
     raise SpecError(tuple(found[:LIMIT]))
 
 
-def _moved(found: Diagnostic, line: int, column: int) -> Diagnostic:
+def _shift(found: Diagnostic, line: int, column: int) -> Diagnostic:
     """A diagnostic of a piece, at its place in the whole text; the piece begins at ``line`` and
     ``column``, counted from 0."""
     span = found.span
@@ -84,18 +84,18 @@ def _place(diagnostic: Diagnostic) -> tuple[int, int]:
 
 def _wrong(piece: str, file: str) -> list[Diagnostic]:
     """What is wrong in ``piece``, which is read alone: its own lines and columns."""
-    if words := list(islice(misnamed(piece, file), LIMIT)):
+    if words := list(islice(reserved_names(piece, file), LIMIT)):
         return words
     uneven = balance(piece)
     if uneven is not None:
-        return [_unbalanced(piece, file, uneven)]
+        return [_unbalanced_error(piece, file, uneven)]
     found: list[Diagnostic] = []
     while len(found) < LIMIT and piece.strip():
         try:
             Builder(file, piece).spec(_parser().parse(piece))
             break
         except UnexpectedInput as error:
-            offset, diagnostic = unexpected(error, piece, file)
+            offset, diagnostic = syntax_error(error, piece, file)
             if MISSPELT in diagnostic.hint:  # it would be met again
                 piece = without_word_before(piece, offset)
             if all(d.span != diagnostic.span for d in found):
@@ -105,11 +105,11 @@ def _wrong(piece: str, file: str) -> list[Diagnostic]:
             hint = "name a part of it with `let` or make it a handler of its own"
             found.append(Diagnostic("S004", message, deep.span, hint=hint))
             offset = _offset(piece, deep.span)
-        except TooLarge as large:
+        except NumberTooLarge as large:
             message = f"this number is larger than {LARGEST}"
             found.append(Diagnostic("S005", message, large.span))
             offset = _offset(piece, large.span)
-        piece = blanked(piece, offset)
+        piece = blank_item(piece, offset)
     return found
 
 
@@ -120,7 +120,7 @@ def _offset(text: str, span: Span) -> int:
     return start + span.column - 1
 
 
-def _unbalanced(piece: str, file: str, uneven: tuple[int, str]) -> Diagnostic:
+def _unbalanced_error(piece: str, file: str, uneven: tuple[int, str]) -> Diagnostic:
     offset, kind = uneven
     line = piece.count("\n", 0, offset) + 1
     column = offset - (piece.rfind("\n", 0, offset) + 1) + 1
@@ -141,16 +141,16 @@ def _unbalanced(piece: str, file: str, uneven: tuple[int, str]) -> Diagnostic:
 def _parser() -> Lark:
     grammar = resources.grammar().read_text(encoding="utf-8")
     path = _tables(grammar)
-    data = None if path is None else resources.kept(path)
+    data = None if path is None else resources.load_cached(path)
     if data is not None:
         try:
-            return Lark.load(plain.loaded(data))
+            return Lark.load(plain.load(data))
         except Exception:  # whatever tables raise that are none
             pass
     parser = Lark(grammar, parser="lalr", propagate_positions=True, maybe_placeholders=True)
     if path is not None:
         tables, memo = parser.memo_serialize([TerminalDef, Rule])
-        resources.keep(path, plain.dumped({"data": tables, "memo": memo}), KEPT)
+        resources.store_cached(path, plain.dump({"data": tables, "memo": memo}), KEPT)
     return parser
 
 

@@ -14,7 +14,8 @@ from checker.lang.parse_expr import is_tree
 
 
 class Builder(CheckBuilder):
-    """Builds the declarations of one text; raises ``TooDeep`` and ``TooLarge`` (see parse_expr)."""
+    """Builds the declarations of one text; raises ``TooDeep`` and ``NumberTooLarge`` (see
+    parse_expr)."""
 
     # ---- top ----------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ def parse(text: str, file: str) -> ast_items.Spec:
 
         spec = parse_text(text, file)
         if path is not None:
-            resources.keep(path, plain.dumped(spec), KEPT)
+            resources.store_cached(path, plain.dump(spec), KEPT)
     return spec
 
 
@@ -54,11 +54,11 @@ def _path(text: str, file: str) -> Path | None:
 
 
 def _read(path: Path | None) -> ast_items.Spec | None:
-    data = None if path is None else resources.kept(path)
+    data = None if path is None else resources.load_cached(path)
     if data is None:
         return None
     try:
-        found = plain.loaded(data, _kinds())
+        found = plain.load(data, _kinds())
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
     return found if isinstance(found, ast_items.Spec) else None

@@ -9,7 +9,7 @@ from checker.lang.parse_expr import ExpressionBuilder
 
 
 class CheckBuilder(ExpressionBuilder):
-    """Builds the checks of one text; raises ``TooDeep`` and ``TooLarge`` (see parse_expr)."""
+    """Builds the checks of one text; raises ``TooDeep`` and ``NumberTooLarge`` (see parse_expr)."""
 
     def top_check(self, tree: Any) -> ast_items.Check:
         name, protocol, *items = tree.children
@@ -88,10 +88,10 @@ class CheckBuilder(ExpressionBuilder):
     # ---- what is asked ------------------------------------------------------------------------
 
     def check_prove(self, tree: Any) -> ast_items.CheckItem:
-        names = tuple(self._asked(child) for child in tree.children)
+        names = tuple(self._property_name(child) for child in tree.children)
         return ast_items.Prove(names, self.span(tree))
 
-    def _asked(self, tree: Any) -> ast.Name:
+    def _property_name(self, tree: Any) -> ast.Name:
         """The name of a property: one word, or ``x over y``."""
         name, over = tree.children
         text = str(name) if over is None else f"{name} over {over}"
@@ -114,7 +114,7 @@ class CheckBuilder(ExpressionBuilder):
     def check_expect(self, tree: Any) -> ast_items.CheckItem:
         what, value = tree.children
         word: str | int = self.integer(value) if value.type == "INT" else str(value)
-        return ast_items.Expect(self._asked(what), word, self.span(value), self.span(tree))
+        return ast_items.Expect(self._property_name(what), word, self.span(value), self.span(tree))
 
     def check_allow(self, tree: Any) -> ast_items.CheckItem:
         return ast_items.Allow(self.name(tree.children[0]), self.span(tree))
@@ -139,4 +139,4 @@ class CheckBuilder(ExpressionBuilder):
 
     def _claim(self, tree: Any) -> ast_items.Claim:
         what, word = tree.children
-        return ast_items.Claim(self._asked(what), self.name(word), self.span(tree))
+        return ast_items.Claim(self._property_name(what), self.name(word), self.span(tree))

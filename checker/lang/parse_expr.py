@@ -25,7 +25,7 @@ class TooDeep(Exception):
         self.span = span
 
 
-class TooLarge(Exception):
+class NumberTooLarge(Exception):
     """A number is too large; ``span`` is where."""
 
     def __init__(self, span: Span) -> None:
@@ -38,7 +38,8 @@ def is_tree(node: object) -> bool:
 
 
 class ExpressionBuilder:
-    """Builds expressions and types of one text; raises :class:`TooDeep`, :class:`TooLarge`."""
+    """Builds expressions and types of one text; raises :class:`TooDeep`,
+    :class:`NumberTooLarge`."""
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
@@ -92,7 +93,7 @@ class ExpressionBuilder:
 
     def integer(self, token: Token) -> int:
         if len(token) > 10 or int(token) > LARGEST:
-            raise TooLarge(self.span(token))
+            raise NumberTooLarge(self.span(token))
         return int(token)
 
     # ---- expressions --------------------------------------------------------------------------

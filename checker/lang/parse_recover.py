@@ -131,7 +131,7 @@ def _mismatch(opened: list[tuple[int, str]], offset: int, word: str) -> tuple[in
     return offset, "close"
 
 
-def blanked(text: str, offset: int) -> str:
+def blank_item(text: str, offset: int) -> str:
     """``text`` without the innermost item that holds the error at ``offset``."""
     start, end = _item(text, offset)
     if not text[start:end].strip():

@@ -206,7 +206,7 @@ _HINTS = {
 }
 
 
-def unexpected(error: UnexpectedInput, text: str, file: str) -> tuple[int, Diagnostic]:
+def syntax_error(error: UnexpectedInput, text: str, file: str) -> tuple[int, Diagnostic]:
     """Where the parser stopped, and what to say of it."""
     offset = error.pos_in_stream if isinstance(error.pos_in_stream, int) else len(text)
     end_of_text = isinstance(error, UnexpectedEOF)
@@ -223,18 +223,18 @@ def unexpected(error: UnexpectedInput, text: str, file: str) -> tuple[int, Diagn
         if not end_of_text:
             length = len(token)
             found = str(token)
-            message = f"unexpected {_shown(token)}"
+            message = f"unexpected {_token_text(token)}"
     else:
         names = set(getattr(error, "expected", ()))
     if end_of_text:
         offset, found = max(len(text.rstrip()) - 1, 0), ""
     span = _span(text, file, offset, length)
     expected = "" if code == "S002" else expectation(set(names))
-    hint = _HINTS.get(found[:1], "") or _meant(found, set(names), text[:offset])
+    hint = _HINTS.get(found[:1], "") or _suggest_keyword(found, set(names), text[:offset])
     return offset, Diagnostic(code, message, span, expected, hint)
 
 
-def _meant(found: str, names: set[str], before: str) -> str:
+def _suggest_keyword(found: str, names: set[str], before: str) -> str:
     """A keyword that ``found``, or the word before it, is a misspelling of."""
     possible = [name.lower() for name in names if name.lower() in _KEYWORDS]
     near = get_close_matches(found, possible, 1, 0.7)
@@ -254,7 +254,7 @@ def _span(text: str, file: str, offset: int, length: int) -> Span:
     return Span(file, line, column, line, column + max(1, len(first)))
 
 
-def _shown(token: Token) -> str:
+def _token_text(token: Token) -> str:
     text = str(token)
     if token.type == "INT":
         return f"number `{text[:20]}`"

@@ -25,40 +25,40 @@ def kinds(*modules: ModuleType) -> Kinds:
     return {kind.__name__: kind for kind in found if isinstance(kind, type)}
 
 
-def dumped(value: object) -> bytes:
+def dump(value: object) -> bytes:
     """``value``, made of dataclasses, tuples, lists, dicts, texts, whole numbers, truth values and
     ``None``."""
-    return json.dumps(_written(value), separators=(",", ":")).encode()
+    return json.dumps(_to_data(value), separators=(",", ":")).encode()
 
 
-def loaded(data: bytes, known: Kinds = NONE) -> Any:
-    """What :func:`dumped` wrote, with dataclasses from ``known``.
+def load(data: bytes, known: Kinds = NONE) -> Any:
+    """What :func:`dump` wrote, with dataclasses from ``known``.
 
     Raises ``ValueError``, ``KeyError``, ``TypeError``, ``AttributeError`` or ``RecursionError``
     where ``data`` is not that.
     """
-    return _read(json.loads(data), known)
+    return _from_data(json.loads(data), known)
 
 
-def _written(value: object) -> object:
+def _to_data(value: object) -> object:
     match value:
         case None | bool() | int() | str():
             return value
         case tuple():
-            return [TUPLE, *map(_written, value)]
+            return [TUPLE, *map(_to_data, value)]
         case list():
-            return [LIST, *map(_written, value)]
+            return [LIST, *map(_to_data, value)]
         case dict():
-            return [DICT, *(_written(part) for pair in value.items() for part in pair)]
+            return [DICT, *(_to_data(part) for pair in value.items() for part in pair)]
     parts = (getattr(value, field.name) for field in fields(value))  # type: ignore[arg-type]
-    return [type(value).__name__, *map(_written, parts)]
+    return [type(value).__name__, *map(_to_data, parts)]
 
 
-def _read(data: Any, known: Kinds) -> Any:
+def _from_data(data: Any, known: Kinds) -> Any:
     if type(data) is not list:
         return data
     kind, *rest = data
-    parts: Iterable[Any] = (_read(part, known) for part in rest)
+    parts: Iterable[Any] = (_from_data(part, known) for part in rest)
     if kind == TUPLE:
         return tuple(parts)
     if kind == LIST:

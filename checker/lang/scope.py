@@ -134,7 +134,7 @@ class Scope:
     def bind(self, names: dict[str, Known]) -> Scope:
         return replace(self, names={**self.names, **names}) if names else self
 
-    def taken(self, name: str) -> str:
+    def meaning_of(self, name: str) -> str:
         """What ``name`` already means here, in words; empty where it is free."""
         if name in self.names or (self.free is not None and name in self.free):
             return "a name bound above"

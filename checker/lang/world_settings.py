@@ -43,8 +43,8 @@ def in_world(decl: ast_items.Check, world: Mapping[str, str]) -> ast_items.Check
     """
     items = list(decl.items)
     for word, value in world.items():
-        new = _respanned(tuple(_items(word, value, decl.name.span)), decl.name.span)
-        items = [item for item in items if not _replaced(item, word, new)]
+        new = _at_span(tuple(_items(word, value, decl.name.span)), decl.name.span)
+        items = [item for item in items if not _is_replaced(item, word, new)]
         items.extend(new)
     return replace(decl, items=tuple(items))
 
@@ -104,7 +104,9 @@ def _about(item: ast_items.CheckItem, word: str) -> bool:
             return False
 
 
-def _replaced(item: ast_items.CheckItem, word: str, new: tuple[ast_items.CheckItem, ...]) -> bool:
+def _is_replaced(
+    item: ast_items.CheckItem, word: str, new: tuple[ast_items.CheckItem, ...]
+) -> bool:
     """Whether ``new`` stands for ``item``: of what is given for layers, the same layer's only."""
     if isinstance(item, ast_items.Given):
         return any(isinstance(n, ast_items.Given) and n.layer.text == item.layer.text for n in new)
@@ -116,13 +118,13 @@ def _impossible(word: str, value: str, span: Span) -> SpecError:
     return SpecError((Diagnostic("E030", message, span, WORDS[word]),))
 
 
-def _respanned(node: Any, span: Span) -> Any:
+def _at_span(node: Any, span: Span) -> Any:
     """``node`` with all that it holds standing at ``span``."""
     if isinstance(node, Span):
         return span
     if isinstance(node, tuple):
-        return tuple(_respanned(part, span) for part in node)
+        return tuple(_at_span(part, span) for part in node)
     if is_dataclass(node) and not isinstance(node, type):
-        parts = {f.name: _respanned(getattr(node, f.name), span) for f in fields(node)}
+        parts = {f.name: _at_span(getattr(node, f.name), span) for f in fields(node)}
         return replace(node, **parts)
     return node

@@ -13,7 +13,7 @@ from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import member, negation
 from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.walk import logs, nodes
+from checker.system.instantiate.walk import histories_in, nodes
 from checker.system.instantiate.world import World
 from checker.system.ir import Block, EffectDef, EffectKind, Expr, VariableKind
 from checker.system.types import SeqT, Type, default
@@ -37,7 +37,7 @@ class Acts:
             if isinstance(node, typed.RepeatedAct):
                 self.repeated.add(node.kind)
                 self.sets.add(node.kind)
-        for log, ordered in logs(formula):
+        for log, ordered in histories_in(formula):
             if isinstance(log, typed.Acts):
                 (self.sequences if ordered else self.sets).add(log.kind)
 
@@ -92,26 +92,26 @@ class Acts:
         self.world.add(name, type_, default(type_), VariableKind.HISTORY, title)
 
     def _body(self, act: ir.Local, idempotent: bool, mixed: bool) -> Block:
-        result = self._noted("performed", act)
-        effects = self._noted("effects", act)
+        result = self._note("performed", act)
+        effects = self._note("effects", act)
         if not effects or not idempotent:
             return (*result, *effects)
         known = RECOGNISED if mixed else "@effects"
         if mixed:
-            effects = (*effects, self._added(RECOGNISED, act))
+            effects = (*effects, self._add(RECOGNISED, act))
         new = negation(member(act, self.world.read(known)))
         return (*result, ir.If(new, effects))
 
-    def _noted(self, kind: str, act: ir.Local) -> Block:
+    def _note(self, kind: str, act: ir.Local) -> Block:
         if kind not in self.sets | self.sequences:
             return ()
         result: Block = ()
         if kind in self.repeated:
             again = member(act, self.world.read(f"@{kind}"))
-            result = (ir.If(again, (self._added(f"@repeated.{kind}", act),)),)
-        return (*result, self._added(f"@{kind}", act))
+            result = (ir.If(again, (self._add(f"@repeated.{kind}", act),)),)
+        return (*result, self._add(f"@{kind}", act))
 
-    def _added(self, name: str, act: ir.Local) -> ir.Stmt:
+    def _add(self, name: str, act: ir.Local) -> ir.Stmt:
         whole: Expr = self.world.read(name)
         if isinstance(whole.type, SeqT):
             new: Expr = ir.Apply(whole.type, ir.Op.APPEND, (whole, act))

@@ -1,7 +1,7 @@
 """A property's formula becomes a question about states or about whole runs.
 
 Formulas that speak of single states are invariants: a predicate ``bad``, and when it is vacuous.
-All others are about what happens in the end, see :mod:`.liveness`.
+All others are about what happens in the end, see :mod:`.liveness_formulas`.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from checker.lang import typed
 from checker.properties.histories import Histories
-from checker.properties.liveness import question
+from checker.properties.liveness_formulas import liveness_parts
 from checker.properties.polarity import check as check_polarity
 from checker.properties.polarity import may_be_correct
 from checker.properties.premises import is_temporal, ways
+from checker.properties.property_wording import reading
 from checker.properties.reader import Reader
-from checker.properties.wording import reading
 from checker.system.build import conj, disj, negation
 from checker.system.instantiate.expressions import Env, exists, lower
 from checker.system.instantiate.world import World
@@ -23,7 +23,7 @@ from checker.system.ir import FALSE, TRUE, Expr, Property, PropertyKind
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class PremiseGoal:
     """``always forall binders: premise => goal``."""
 
     binders: tuple[typed.Binder, ...]
@@ -42,7 +42,7 @@ def ask(world: World, definitions: tuple[typed.PropertyDef, ...]) -> tuple[Prope
 
 def invariants(
     formula: typed.Expr, binders: tuple[typed.Binder, ...] = (), within: bool = False
-) -> tuple[Shape, ...] | None:
+) -> tuple[PremiseGoal, ...] | None:
     """The parts of a formula that speaks of single states only; ``None`` for any other.
 
     `always` says the same of a conjunction, or for all values, as of each part; ``within``: one
@@ -60,9 +60,9 @@ def invariants(
         case _ if is_temporal(formula) or not within:
             return None
         case typed.Operation(_, "=>", (premise, goal), _):
-            return (Shape(binders, premise, goal),)
+            return (PremiseGoal(binders, premise, goal),)
         case _:
-            return (Shape(binders, None, formula),)
+            return (PremiseGoal(binders, None, formula),)
 
 
 def _compile(world: World, definition: typed.PropertyDef) -> Property:
@@ -72,7 +72,9 @@ def _compile(world: World, definition: typed.PropertyDef) -> Property:
     return _in_the_end(world, definition)
 
 
-def _invariant(world: World, definition: typed.PropertyDef, parts: tuple[Shape, ...]) -> Property:
+def _invariant(
+    world: World, definition: typed.PropertyDef, parts: tuple[PremiseGoal, ...]
+) -> Property:
     check_polarity(world, definition.formula, True)
     env = Env(world, world.instances[0], None, {}, Reader(world, may_be_correct(world)).read)
     found = [_state_predicates(part, env) for part in parts]
@@ -88,7 +90,7 @@ def _invariant(world: World, definition: typed.PropertyDef, parts: tuple[Shape, 
 
 
 def _in_the_end(world: World, definition: typed.PropertyDef) -> Property:
-    asked = question(world, definition.formula)
+    asked = liveness_parts(world, definition.formula)
     env = Env(world, world.instances[0], None, {}, Reader(world, may_be_correct(world)).read)
     return Property(
         name=definition.name,
@@ -107,7 +109,7 @@ def _in_the_end(world: World, definition: typed.PropertyDef) -> Property:
     )
 
 
-def _state_predicates(parts: Shape, env: Env) -> tuple[Expr, Expr]:
+def _state_predicates(parts: PremiseGoal, env: Env) -> tuple[Expr, Expr]:
     """``bad`` and the premise as nested existential quantifiers over the binders."""
 
     def premise(inner: Env) -> Expr:

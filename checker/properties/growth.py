@@ -12,32 +12,32 @@ def grows(expr: typed.Expr) -> bool:
         case typed.Operation(_, "and" | "or", args, _):
             return all(grows(a) for a in args)
         case typed.Operation(_, "in", (item, of), _):
-            return fixed(item) and grows(of)
+            return is_rigid(item) and grows(of)
         case typed.Operation(_, ">" | ">=", (left, right), _):
             if isinstance(left, typed.Operation) and left.op == "size":
-                return grows(left.args[0]) and fixed(right)
-            return fixed(expr)
+                return grows(left.args[0]) and is_rigid(right)
+            return is_rigid(expr)
         case typed.Quantified(_, kind, binders, body, _):
-            ranges = fixed if kind == "forall" else grows
+            ranges = is_rigid if kind == "forall" else grows
             parts = [p for b in binders for p in (b.domain, b.where) if p is not None]
-            patterns = all(fixed(b.pattern) for b in binders)
+            patterns = all(is_rigid(b.pattern) for b in binders)
             return patterns and all(ranges(p) for p in parts) and grows(body)
         case typed.Acts():
             return True
         case typed.History():
-            return fixed(expr.owner)
+            return is_rigid(expr.owner)
         case typed.HistoryOrder(_, _, _, owner, first, second, _):
-            return fixed(owner) and fixed(first) and fixed(second)
+            return is_rigid(owner) and is_rigid(first) and is_rigid(second)
         case typed.Repeated(_, _, _, owner, item, _):
-            return fixed(owner) and fixed(item)
+            return is_rigid(owner) and is_rigid(item)
         case typed.RepeatedAct(_, _, item, _):
-            return fixed(item)
+            return is_rigid(item)
         case typed.Causes(_, first, second, _):
-            return fixed(first) and fixed(second)
+            return is_rigid(first) and is_rigid(second)
         case _:
-            return fixed(expr)
+            return is_rigid(expr)
 
 
-def fixed(expr: typed.Expr | typed.Pattern) -> bool:
+def is_rigid(expr: typed.Expr | typed.Pattern) -> bool:
     """Whether ``expr`` means the same in every state of a run."""
     return not any(isinstance(n, typed.Temporal) or typed.changes(n) for n in nodes(expr))

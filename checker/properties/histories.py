@@ -23,7 +23,7 @@ from checker.lang.check_history import history_name
 from checker.properties.acts import Acts
 from checker.system import build, ir
 from checker.system.build import entry, fresh, member
-from checker.system.instantiate.walk import logs, nodes
+from checker.system.instantiate.walk import histories_in, nodes
 from checker.system.instantiate.world import REQUEST, World
 from checker.system.ir import Block, EffectDef, EffectKind, Expr, VariableKind
 from checker.system.types import MapT, SeqT, SetT, TupleT, Type, default
@@ -63,7 +63,7 @@ class Histories:
                 case _:
                     pass
         self.acts.need(formula)
-        for history, ordered in logs(formula):
+        for history, ordered in histories_in(formula):
             if isinstance(history, typed.History):
                 (self.sequences if ordered else self.sets).add((history.kind, history.op))
 

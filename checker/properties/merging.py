@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from checker.properties.automaton import always, both, either, eventually
+from checker.properties.buchi_automaton import always, both, either, eventually
 from checker.system import build, ir
 from checker.system.build import negation
 from checker.system.instantiate.walk import nodes
@@ -22,21 +22,21 @@ class Merging:
 
     known: dict[Expr, int]
 
-    def merged(self, formula: Formula) -> Formula:
+    def merge(self, formula: Formula) -> Formula:
         """The same as ``formula``, which has `not` in front of propositions only."""
         match formula:
             case Connective("and" | "or" as op, parts) if parts:
-                return self._joined(op, [self.merged(part) for part in parts])
+                return self._join(op, [self.merge(part) for part in parts])
             case Modal("always", part):
-                inner = self.merged(part)
+                inner = self.merge(part)
                 return inner if self._constant(inner) else always(inner)
             case Modal(_, part):
-                inner = self.merged(part)
+                inner = self.merge(part)
                 return inner if self._constant(inner) else eventually(inner)
             case _:
                 return formula
 
-    def _joined(self, op: str, parts: list[Formula]) -> Formula:
+    def _join(self, op: str, parts: list[Formula]) -> Formula:
         """``parts`` joined: predicates on states become one, then what recurs or lasts."""
         plain = [p for p in parts if self._predicate(p) is not None]
         others = [p for p in parts if self._predicate(p) is None]
@@ -92,21 +92,21 @@ def _body(formula: Formula, shape: tuple[str, str]) -> Formula | None:
             return None
 
 
-def used(
+def renumber_propositions(
     known: dict[Expr, int], *formulas: Formula
 ) -> tuple[tuple[Expr, ...], tuple[Formula, ...]]:
     """The propositions that ``formulas`` mention, and these with their new numbers."""
     order: dict[int, int] = {}
 
-    def renumbered(part: Formula) -> Formula:
+    def renumber(part: Formula) -> Formula:
         match part:
             case Holds(index):
                 return Holds(order.setdefault(index, len(order)))
             case Connective(op, parts):
-                return Connective(op, tuple(renumbered(p) for p in parts))
+                return Connective(op, tuple(renumber(p) for p in parts))
             case Modal(op, inner):
-                return Modal(op, renumbered(inner))
+                return Modal(op, renumber(inner))
 
-    again = tuple(map(renumbered, formulas))
+    again = tuple(map(renumber, formulas))
     expressions = list(known)
     return tuple(expressions[index] for index in order), again

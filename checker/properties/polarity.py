@@ -7,7 +7,7 @@ from collections.abc import Callable
 from checker.diagnostics import SpecError
 from checker.lang import typed
 from checker.system.build import conj
-from checker.system.instantiate import doomed
+from checker.system.instantiate import crash_prophecy
 from checker.system.instantiate.sizes import refuse
 from checker.system.instantiate.walk import nodes
 from checker.system.instantiate.world import World
@@ -17,10 +17,10 @@ from checker.system.ir import Expr
 def may_be_correct(world: World) -> Callable[[Expr], Expr]:
     """Whether a process may turn out to be correct, for all that has happened and is foreseen."""
     now = world.reliable if world.recovers else world.correct
-    return lambda process: conj(now(process), doomed.spared(world, process))
+    return lambda process: conj(now(process), crash_prophecy.is_spared(world, process))
 
 
-def passes(world: World, expr: typed.Expr) -> bool:
+def stands_in_premise_only(world: World, expr: typed.Expr) -> bool:
     """Whether `correct` stands in premises of ``expr`` only; see :func:`check`."""
     try:
         check(world, expr, True)

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from functools import partial
 
 from checker.lang import typed
-from checker.properties.spelling import spelled
+from checker.properties.spelling import spell
 from checker.system import ir
-from checker.system.build import aside
+from checker.system.build import fresh_names
 from checker.system.dump import value_text
 from checker.system.instantiate.expressions import Env, exists, lower
 from checker.system.instantiate.walk import nodes
@@ -26,25 +26,25 @@ def is_temporal(expr: object) -> bool:
     return any(isinstance(n, typed.Temporal) for n in nodes(expr))
 
 
-def taken_for_granted(formula: typed.Expr) -> typed.Expr | None:
+def premise_of(formula: typed.Expr) -> typed.Expr | None:
     """What a run satisfies of which ``formula`` says something; ``None`` where no premise of it is
     about whole runs."""
     match formula:
         case typed.Operation(type_, "=>", (premise, goal), span):
-            inner = taken_for_granted(goal)
+            inner = premise_of(goal)
             if inner is not None:
                 return typed.Operation(type_, "and", (premise, inner), span)
             return premise if is_temporal(premise) else None
         case typed.Operation(type_, "and", parts, span):
-            found = [p for part in parts if (p := taken_for_granted(part)) is not None]
+            found = [p for part in parts if (p := premise_of(part)) is not None]
             if len(found) < 2:
                 return found[0] if found else None
             return typed.Operation(type_, "or", tuple(found), span)
         case typed.Quantified(type_, "forall", binders, body, span):
-            inner = taken_for_granted(body)
+            inner = premise_of(body)
             return inner and typed.Quantified(type_, "exists", binders, inner, span)
         case typed.Temporal(type_, "always", (body,), span):
-            inner = taken_for_granted(body)
+            inner = premise_of(body)
             return inner and typed.Temporal(type_, "eventually", (inner,), span)
         case typed.Temporal(type_, "~>", (premise, _), span) if is_temporal(premise):
             return typed.Temporal(type_, "eventually", (premise,), span)
@@ -52,9 +52,9 @@ def taken_for_granted(formula: typed.Expr) -> typed.Expr | None:
             return None
 
 
-def written(expr: typed.Expr, env: Env) -> str:
+def spec_text(expr: typed.Expr, env: Env) -> str:
     """``expr`` as a spec writes it."""
-    parts = spelled(expr, Env(env.world, env.instance, None))
+    parts = spell(expr, Env(env.world, env.instance, None))
     return "".join(p if isinstance(p, str) else _value(p) for p in parts)
 
 
@@ -106,25 +106,25 @@ def _ways(goal: typed.Expr, binders: Binders, env: Env) -> Iterator[ir.Way]:
     for part, wanted in alternatives:
         others = tuple(other for other, _ in alternatives if other is not part)
         if _variables(part) and not _variables(part) & _variables(others):
-            with aside():
+            with fresh_names():
                 holds = exists(binders, env, partial(lower, part))
-            besides = tuple(written(other, env) for other in others)
-            yield ir.Way(holds, written(part, env), besides, wanted)
+            besides = tuple(spec_text(other, env) for other in others)
+            yield ir.Way(holds, spec_text(part, env), besides, wanted)
 
 
 def _alternatives(goal: typed.Expr) -> list[tuple[typed.Expr, bool]]:
     """The ways in which ``goal`` comes true, and whether each is more than a denial."""
     match goal:
         case typed.Operation(_, "or", parts, _):
-            return [(part, _denied(part) is None) for part in parts]
+            return [(part, _negated_part(part) is None) for part in parts]
         case typed.Operation(type_, "=>", (given, wanted), span):
-            otherwise = _denied(given) or typed.Operation(type_, "not", (given,), span)
+            otherwise = _negated_part(given) or typed.Operation(type_, "not", (given,), span)
             return [(otherwise, False), (wanted, True)]
         case _:
             return []
 
 
-def _denied(expr: typed.Expr) -> typed.Expr | None:
+def _negated_part(expr: typed.Expr) -> typed.Expr | None:
     """What ``expr`` denies, if it does."""
     match expr:
         case typed.Operation(_, "not", (part,), _):

@@ -21,9 +21,9 @@ _BINDING = {
 _ATOMIC = 10
 
 
-def spelled(expr: typed.Expr, env: Env) -> Phrase:
+def spell(expr: typed.Expr, env: Env) -> Phrase:
     """``expr`` as text; names that ``env`` knows are left open, for their values."""
-    return _tidy(_spell(expr, env)[0])
+    return _tidy(_spell_part(expr, env)[0])
 
 
 def pattern_spelled(pattern: typed.Pattern, env: Env) -> Phrase:
@@ -42,14 +42,14 @@ def _tidy(parts: Iterable[str | Expr]) -> Phrase:
     return tuple(result)
 
 
-def _spell(expr: typed.Expr, env: Env) -> tuple[Phrase, int]:
+def _spell_part(expr: typed.Expr, env: Env) -> tuple[Phrase, int]:
     """The text, and how strongly its outermost operator binds."""
     match expr:
         case typed.Operation(_, op, args, _):
             return _operation(op, args, env)
         case typed.Quantified(_, kind, binders, body, _):
             head, inner = _binders(binders, env)
-            return (f"{kind} ", *head, ": ", *_spell(body, inner)[0]), 0
+            return (f"{kind} ", *head, ": ", *_spell_part(body, inner)[0]), 0
         case typed.Temporal(_, "~>", (left, right), _):
             return (*_under(left, env, 2), " ~> ", *_under(right, env, 2)), 1
         case typed.Temporal(_, op, (part,), _):
@@ -59,7 +59,7 @@ def _spell(expr: typed.Expr, env: Env) -> tuple[Phrase, int]:
 
 
 def _under(expr: typed.Expr, env: Env, least: int) -> Phrase:
-    text, binding = _spell(expr, env)
+    text, binding = _spell_part(expr, env)
     return text if binding >= least else ("(", *text, ")")
 
 
@@ -71,12 +71,12 @@ def _operation(op: str, args: tuple[typed.Expr, ...], env: Env) -> tuple[Phrase,
             sign = "not " if op == "not" else "-"
             return (sign, *_under(arg, env, _BINDING[op])), _BINDING[op]
         case "if", (condition, then, otherwise):
-            parts = [_spell(part, env)[0] for part in (condition, then, otherwise)]
+            parts = [_spell_part(part, env)[0] for part in (condition, then, otherwise)]
             return ("if ", *parts[0], " then ", *parts[1], " else ", *parts[2]), 0
         case _ if op in _BINDING and len(args) > 1:
             own = _BINDING[op]
             operands = (_under(arg, env, own + (own == 5)) for arg in args)
-            return _listed(operands, f" {op} "), own
+            return _join_phrases(operands, f" {op} "), own
         case _:
             return (f"{op}(", *_all(args, env), ")"), _ATOMIC
 
@@ -100,7 +100,7 @@ def _primary(expr: typed.Expr, env: Env) -> Phrase:
         case typed.All(_, item, _):
             return ("Msg" if isinstance(item, typed.Msg) else getattr(item, "name", "") or "bool",)
         case typed.Range(_, lo, hi, _):
-            return ("(", *_spell(lo, env)[0], "..", *_spell(hi, env)[0], ")")
+            return ("(", *_spell_part(lo, env)[0], "..", *_spell_part(hi, env)[0], ")")
         case typed.Construct(_, message, args, _):
             return (f"{message}(", *_all(args, env), ")") if args else (message,)
         case typed.Display(type_, items, _):
@@ -112,10 +112,10 @@ def _primary(expr: typed.Expr, env: Env) -> Phrase:
             field = labels[position] if labels else str(position + 1)
             return (*_under(base, env, _ATOMIC), f".{field}")
         case typed.Entry(_, base, key, _):
-            return (*_under(base, env, _ATOMIC), "[", *_spell(key, env)[0], "]")
+            return (*_under(base, env, _ATOMIC), "[", *_spell_part(key, env)[0], "]")
         case typed.Comprehension(_, item, binders, _):
             head, inner = _binders(binders, env)
-            return ("{ ", *_spell(item, inner)[0], " for ", *head, " }")
+            return ("{ ", *_spell_part(item, inner)[0], " for ", *head, " }")
         case _:
             return _of_the_run(expr, env)
 
@@ -123,23 +123,23 @@ def _primary(expr: typed.Expr, env: Env) -> Phrase:
 def _of_the_run(expr: typed.Expr, env: Env) -> Phrase:
     match expr:
         case typed.History(_, _, op, owner, _):
-            return (f"{history_name(op)}(", *_spell(owner, env)[0], ")")
+            return (f"{history_name(op)}(", *_spell_part(owner, env)[0], ")")
         case typed.HistoryOrder(_, kind, _, owner, first, second, _):
             name = "before" if kind == "indication" else "broadcast_before"
             return (f"{name}(", *_all((owner, first, second), env), ")")
         case typed.Repeated(_, _, _, owner, item, _):
             return ("repeated(", *_all((owner, item), env), ")")
         case typed.RepeatedAct(_, kind, item, _):
-            return (f"repeated({kind}, ", *_spell(item, env)[0], ")")
+            return (f"repeated({kind}, ", *_spell_part(item, env)[0], ")")
         case typed.Causes(_, first, second, _):
             return ("causes(", *_all((first, second), env), ")")
         case typed.Correct(_, kind, process, _) | typed.Opinion(_, kind, process, _):
-            return (f"{kind}(", *_spell(process, env)[0], ")")
+            return (f"{kind}(", *_spell_part(process, env)[0], ")")
         case typed.Acts(_, kind, _):
             return (kind,)
         case typed.Received(_, message, patterns, owner, _):
-            fields = _listed((_pattern(p, env) for p in patterns), ", ")
-            whose = () if owner is None else (*_spell(owner, env)[0], ".")
+            fields = _join_phrases((_pattern(p, env) for p in patterns), ", ")
+            whose = () if owner is None else (*_spell_part(owner, env)[0], ".")
             return (*whose, f"received({message}(", *fields, "))")
         case typed.Nothing():
             return ("none",)
@@ -152,11 +152,11 @@ def _binders(binders: tuple[typed.Binder, ...], env: Env) -> tuple[Phrase, Env]:
     for binder in binders:
         hidden = _bound(binder.pattern)
         inner = replace(env, names={k: v for k, v in env.names.items() if k not in hidden})
-        where = () if binder.where is None else (" when ", *_spell(binder.where, inner)[0])
-        domain = _spell(binder.domain, env)[0]
+        where = () if binder.where is None else (" when ", *_spell_part(binder.where, inner)[0])
+        domain = _spell_part(binder.domain, env)[0]
         parts.append((*_pattern(binder.pattern, inner), " in ", *domain, *where))
         env = inner
-    return _listed(parts, ", "), env
+    return _join_phrases(parts, ", "), env
 
 
 def _bound(pattern: typed.Pattern) -> frozenset[str]:
@@ -176,18 +176,18 @@ def _pattern(pattern: typed.Pattern, env: Env) -> Phrase:
         case typed.Ignore():
             return ("_",)
         case typed.Equals(_, value):
-            return _spell(value, env)[0]
+            return _spell_part(value, env)[0]
         case typed.Match(_, message, fields):
-            return (f"{message}(", *_listed((_pattern(f, env) for f in fields), ", "), ")")
+            return (f"{message}(", *_join_phrases((_pattern(f, env) for f in fields), ", "), ")")
         case typed.Parts(_, items):
-            return ("(", *_listed((_pattern(i, env) for i in items), ", "), ")")
+            return ("(", *_join_phrases((_pattern(i, env) for i in items), ", "), ")")
 
 
 def _all(args: Iterable[typed.Expr], env: Env) -> Phrase:
-    return _listed((_spell(arg, env)[0] for arg in args), ", ")
+    return _join_phrases((_spell_part(arg, env)[0] for arg in args), ", ")
 
 
-def _listed(parts: Iterable[Phrase], between: str) -> Phrase:
+def _join_phrases(parts: Iterable[Phrase], between: str) -> Phrase:
     result: list[str | Expr] = []
     for number, part in enumerate(parts):
         result.extend((between,) if number else ())

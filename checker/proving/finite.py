@@ -14,17 +14,17 @@ from pathlib import Path as File
 from typing import TYPE_CHECKING
 
 from checker import budgets
+from checker.capacity_estimation import enlarge_bound, estimate_capacities, maximum_bound
+from checker.caveats import not_promised, notes, why_nothing_explored
 from checker.diagnostics import Diagnostic, SpecError
 from checker.lang import typed
 from checker.loading import load_check
-from checker.notes import idle, not_promised, notes
 from checker.options import Options, version
 from checker.provenance import header_of
-from checker.running import telling, unanswered
-from checker.scout import larger, largest, scouted
+from checker.run_engine import marking_interruption, unknown_report
 from checker.system.evaluate import RunFault
 from checker.system.instantiate.assemble import Instantiated, instantiate
-from checker.witness.answer import INTERRUPTED, Answer, Listener, Unsupported, because
+from checker.witness.answer import INTERRUPTED, Answer, Listener, Unsupported, stop_reason
 from checker.witness.phrases import count
 from checker.witness.proof import Proof
 from checker.witness.rerun import ReplayMismatch
@@ -33,9 +33,9 @@ from checker.witness.unjudged import diagnosed
 from checker.witness.verdict import PropertyVerdict, Report, Word
 
 if TYPE_CHECKING:
-    from checker.engines.symbolic.asking import Clock
     from checker.engines.symbolic.certificate import Faultless, Safe
-    from checker.engines.symbolic.prover import Found
+    from checker.engines.symbolic.prover import ProofResult
+    from checker.engines.symbolic.solver_queries import QueryBudget
 
 METHODS = ("invariants", "induction", "pdr")
 """What can be tried."""
@@ -72,8 +72,8 @@ def prove_check(
     started = time.monotonic()
     with budgets.within(budget):
         try:
-            made, found = _found(check, options, tuple(methods), budget, listener)
-            with telling(_answer(made, found)):
+            made, found = _prove_smallest(check, options, tuple(methods), budget, listener)
+            with marking_interruption(_answer(made, found)):
                 report = _report(path, check, made, found, options)
         except ReplayMismatch as wrong:
             if isinstance(wrong.__cause__, RunFault):  # a violation, for formulas
@@ -81,75 +81,77 @@ def prove_check(
             raise
         except KeyboardInterrupt as error:
             spent = time.monotonic() - started
-            report = unanswered(path, check, replace(options, engine="symbolic"), spent, error)
+            report = unknown_report(path, check, replace(options, engine="symbolic"), spent, error)
             return report if certificate is None else _unwritten(report, certificate)
     if certificate is not None:
-        report = _written(report, made, found, certificate)
+        report = _write_queries(report, made, found, certificate)
     return report
 
 
 # ---- proving ----------------------------------------------------------------------------------
 
 
-def _found(
+def _prove_smallest(
     check: typed.Check,
     options: Options,
     methods: tuple[str, ...],
     budget: float | None,
     listener: Listener | None,
-) -> tuple[Instantiated, Found]:
+) -> tuple[Instantiated, ProofResult]:
     """What can be proved of the smallest system whose guessed capacities are large enough.
 
     Where only such a capacity is what induction fails at, a larger one is tried: what it holds may
     be bounded by what is proved of its parts.  Raises ``KeyboardInterrupt`` where nothing is known.
     """
-    from checker.engines.symbolic.asking import Clock
+    from checker.engines.symbolic.solver_queries import QueryBudget
 
-    clock = Clock(budget)
-    known: tuple[Instantiated, Found] | None = None
+    clock = QueryBudget(budget)
+    known: tuple[Instantiated, ProofResult] | None = None
     try:
-        with budgets.pressed():
-            made = scouted(lambda capacities: _made(check, options, capacities))
+        with budgets.raising_when_exhausted():
+            made = estimate_capacities(lambda capacities: _instantiate(check, options, capacities))
         while True:
             capacities = dict(made.capacities)
             try:
-                found = _proved(made, clock, methods, options, listener)
+                found = _prove(made, clock, methods, options, listener)
             except RunFault as fault:
                 too_small = fault.grows
-                if too_small is None or capacities[too_small] >= largest(too_small):
+                if too_small is None or capacities[too_small] >= maximum_bound(too_small):
                     raise diagnosed(made.system, fault) from None
             else:
                 known = made, found
-                if clock.left == 0.0 or found.stopped is not None:
+                if clock.seconds_left == 0.0 or found.stopped is not None:
                     return known
-                with budgets.pressed():
+                with budgets.raising_when_exhausted():
                     too_small = _too_small(made, found)
-                if too_small is None or capacities[too_small] >= largest(too_small):
+                if too_small is None or capacities[too_small] >= maximum_bound(too_small):
                     return known
-            capacities[too_small] = larger(capacities[too_small])
-            made = _made(check, options, capacities)
+            capacities[too_small] = enlarge_bound(capacities[too_small])
+            made = _instantiate(check, options, capacities)
     except KeyboardInterrupt as error:
         if known is None:
             raise
-        known[1].stopped = because(error)
+        known[1].stopped = stop_reason(error)
         return known
 
 
-def _made(check: typed.Check, options: Options, capacities: Mapping[str, int]) -> Instantiated:
+def _instantiate(
+    check: typed.Check, options: Options, capacities: Mapping[str, int]
+) -> Instantiated:
     from checker.properties import ask
 
     fine = options.fine_steps
-    with budgets.pressed():
+    with budgets.raising_when_exhausted():
         return instantiate(check, options.settings, ask, capacities=capacities, fine=fine)
 
 
-def _proved(
+def _prove(
     made: Instantiated,
-    clock: Clock,
+    clock: QueryBudget,
     methods: tuple[str, ...],
     options: Options,
     listener: Listener | None,
-) -> Found:
+) -> ProofResult:
     from checker.engines.symbolic.prover import premises_that_never_hold, prove
 
     deepest = DEPTH if options.limits.max_depth is None else options.limits.max_depth
@@ -163,10 +165,10 @@ def _proved(
     return found
 
 
-def _too_small(made: Instantiated, found: Found) -> str | None:
+def _too_small(made: Instantiated, found: ProofResult) -> str | None:
     """The guessed capacity that stands in the way of a proof, if there is one."""
     from checker.engines.symbolic.certificate import Faultless
-    from checker.proving.excluded import error_of
+    from checker.proving.cti import error_of
 
     failing = None
     if Faultless() in found.refuted:
@@ -182,7 +184,7 @@ def _too_small(made: Instantiated, found: Found) -> str | None:
 
 
 def _report(
-    path: str, check: typed.Check, made: Instantiated, found: Found, options: Options
+    path: str, check: typed.Check, made: Instantiated, found: ProofResult, options: Options
 ) -> Report:
     from checker.witness.judge import compare, judge
 
@@ -195,7 +197,7 @@ def _report(
         header,
         words,
         allow_unused=check.allow_unused,
-        idle=idle(check),
+        idle=why_nothing_explored(check),
         world=not_promised(check, made),
     )
     say = _Saying(check, made, found, answer)
@@ -222,7 +224,7 @@ def _report(
     )
 
 
-def _answer(made: Instantiated, found: Found) -> Answer:
+def _answer(made: Instantiated, found: ProofResult) -> Answer:
     """What was found as an engine would say it; that something is proved is said elsewhere."""
     from checker.engines.symbolic.certificate import Faultless, Safe
 
@@ -251,7 +253,7 @@ class _Saying:
 
     check: typed.Check
     made: Instantiated
-    found: Found
+    found: ProofResult
     answer: Answer
 
     def verdict(self, judged: PropertyVerdict) -> PropertyVerdict:
@@ -264,7 +266,7 @@ class _Saying:
         number = [p.name for p in system.properties].index(judged.property)
         fact = Safe(number)
         if fact in self.found.proved:
-            return self._proved(judged, fact)
+            return self._judge_proved(judged, fact)
         if fact not in self.found.open:
             return replace(judged, reason=OF_RUNS)
         return replace(judged, reason=self._open(fact))
@@ -282,7 +284,7 @@ class _Saying:
         said = "no run meets an error"
         return (PropertyVerdict(ERRORS, said, word, "holds", reason, certificate=shown),)
 
-    def _proved(self, judged: PropertyVerdict, fact: Safe) -> PropertyVerdict:
+    def _judge_proved(self, judged: PropertyVerdict, fact: Safe) -> PropertyVerdict:
         from checker.engines.symbolic.certificate import Faultless
         from checker.witness.vacuity import vacuous
 
@@ -293,7 +295,7 @@ class _Saying:
             return replace(judged, reason=reason)
         shown = self._certificate(fact)
         prop = system.properties[fact.index]
-        never = idle(self.check)
+        never = why_nothing_explored(self.check)
         why = vacuous(system, self.answer, prop, allow_unused=self.check.allow_unused, idle=never)
         if fact.index in found.without_premise:
             why = f"the premise of {prop.name} holds in no run, which is proved too"
@@ -308,7 +310,7 @@ class _Saying:
 
     def _certificate(self, fact: Safe | Faultless) -> str:
         """What the proof rests on."""
-        from checker.engines.symbolic.certificate import Faultless, Lemma, Written
+        from checker.engines.symbolic.certificate import Faultless, Lemma, SmtFormula
 
         found = self.found
         last = max(found.proved[fact], found.proved[Faultless()])
@@ -316,7 +318,7 @@ class _Saying:
         stage = found.certificate[found.proved[fact]]
         parts = [f"{stage.k}-inductive"]
         lemmas = sum(isinstance(f, Lemma) for s in used for f in s.facts)
-        sizes = [f.size for f in stage.facts if isinstance(f, Written)]
+        sizes = [f.size for f in stage.facts if isinstance(f, SmtFormula)]
         if sizes:
             parts = [f"an invariant of {sizes[0]} conjuncts"]
         if lemmas:
@@ -324,7 +326,7 @@ class _Saying:
         return f"{' '.join(parts)}; checked again"
 
     def _open(self, fact: Safe | Faultless) -> str:
-        from checker.proving.excluded import not_excluded
+        from checker.proving.cti import not_excluded
 
         found = self.found
         tried = "; ".join(found.tried) or "nothing was tried"
@@ -338,7 +340,7 @@ class _Saying:
         return f"{reason}; {'; '.join(not_excluded(self.made.system, excluded))}"
 
 
-def _written(report: Report, made: Instantiated, found: Found, file: str) -> Report:
+def _write_queries(report: Report, made: Instantiated, found: ProofResult, file: str) -> Report:
     """``report`` after writing the queries of the second check to ``file``."""
     from checker.engines.symbolic.certificate import smt2
 

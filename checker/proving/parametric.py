@@ -15,18 +15,25 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from checker import budgets
+from checker.caveats import not_promised
 from checker.diagnostics import Diagnostic, SpecError
 from checker.lang import typed
-from checker.loading import general, load_check
-from checker.notes import not_promised
+from checker.loading import load_check, parametrize
 from checker.options import Options, version
-from checker.proving.replayed import Finite, Refuted, numbers_of, refuted, shown
-from checker.proving.sizing import conditions, defaults, equal_to, thresholds, weakened
-from checker.running import unanswered
+from checker.proving.concretization import Finite, Refuted, numbers_of, refute, sizes_text
+from checker.proving.size_conditions import (
+    conditions,
+    defaults,
+    equal_to,
+    thresholds,
+    weaken_assumptions,
+)
+from checker.run_engine import unknown_report
 from checker.system.instantiate.assemble import Instantiated
 from checker.system.instantiate.sizes import require_settable
-from checker.threshold.arithmetic import comparisons, pushed
+from checker.threshold.arithmetic import comparisons, to_nnf
 from checker.threshold.automaton import (
+    AcceleratedRun,
     And,
     Automaton,
     Condition,
@@ -34,11 +41,10 @@ from checker.threshold.automaton import (
     Not,
     Outcome,
     Question,
-    Run,
 )
-from checker.threshold.candid import candid
-from checker.threshold.wording import Words
-from checker.witness.answer import INTERRUPTED, Answer, Listener, Progress, because
+from checker.threshold.automaton_wording import Words
+from checker.threshold.correct_senders import strengthen
+from checker.witness.answer import INTERRUPTED, Answer, Listener, Progress, stop_reason
 from checker.witness.assumptions import assumptions_of
 from checker.witness.judge import compare
 from checker.witness.proof import AutomatonSize, Proof, Weakened
@@ -46,7 +52,7 @@ from checker.witness.trace import Trace
 from checker.witness.verdict import PropertyVerdict, Report, Word
 
 if TYPE_CHECKING:
-    from checker.engines.symbolic.thresholds import Counting
+    from checker.engines.symbolic.thresholds import ParametricChecker
 
 QUERY = 60.0
 """Seconds for each query where nobody says how many."""
@@ -76,7 +82,7 @@ def prove_every(
 ) -> Report:
     """Proves what the check ``name`` of ``path`` asks, for all sizes, or refutes it for some.
 
-    A check with sizes is asked as :func:`checker.loading.general` says.  ``options.query_timeout``
+    A check with sizes is asked as :func:`parametrize` says.  ``options.query_timeout``
     and ``options.limits.timeout``: seconds for one query, and for everything; ``options.explain``:
     for making each violation smaller.  ``tight``: it is looked whether less could be required of
     the sizes; ``synthesize``: which conditions and thresholds would do.
@@ -89,9 +95,9 @@ def prove_every(
     started = time.monotonic()
     with budgets.within(limits.timeout, limits.memory):
         try:
-            with budgets.pressed(late=True):
-                with budgets.pressed():
-                    proving = _Proving.begun(path, written, options, listener)
+            with budgets.raising_when_exhausted(late=True):
+                with budgets.raising_when_exhausted():
+                    proving = _Proving.begin(path, written, options, listener)
                 proving.ask()
                 if tight and not proving.stopped:
                     proving.weaken()
@@ -99,7 +105,7 @@ def prove_every(
                     proving.propose()
                 return proving.report()
         except KeyboardInterrupt as error:
-            return unanswered(path, written, options, time.monotonic() - started, error)
+            return unknown_report(path, written, options, time.monotonic() - started, error)
 
 
 def automaton_of(
@@ -109,10 +115,10 @@ def automaton_of(
 
     Raises :class:`SpecError` for what the user gave, and for what is outside the fragment.
     """
-    return extracted(about_every_size(load_check(path, name, options.settings), options.settings))
+    return extraction(about_every_size(load_check(path, name, options.settings), options.settings))
 
 
-def extracted(check: typed.Check) -> tuple[Automaton, tuple[Question, ...]]:
+def extraction(check: typed.Check) -> tuple[Automaton, tuple[Question, ...]]:
     """The same of a check about all sizes."""
     from checker.threshold.extract import extract
     from checker.threshold.questions import questions
@@ -129,7 +135,7 @@ def about_every_size(check: typed.Check, settings: Mapping[str, str]) -> typed.C
 
     Raises :class:`SpecError` (E003) for what can't be set, sizes among it.
     """
-    check = general(check)
+    check = parametrize(check)
     processes = {p.name for p in check.protocol.parameters if isinstance(p.type, typed.Proc)}
     known = {s.name: s for s in check.settings}
     for name, value in settings.items():
@@ -166,16 +172,16 @@ class _Proving:
     proposals: tuple[str, ...] = ()
     sufficient: bool | None = None
     stopped: str | None = None
-    counting: Counting | None = None
+    counting: ParametricChecker | None = None
 
     @classmethod
-    def begun(
+    def begin(
         cls, path: str, written: typed.Check, options: Options, listener: Listener | None
     ) -> _Proving:
         """Nothing is asked yet."""
         started = time.monotonic()
         check = about_every_size(written, options.settings)
-        automaton, asked = extracted(check)
+        automaton, asked = extraction(check)
         finite = Finite(path, written, check, options)
         return cls(path, written, check, options, listener, automaton, asked, finite, started)
 
@@ -185,21 +191,21 @@ class _Proving:
         """Decides every question, as far as the time goes and nobody interrupts."""
         for question in self.questions:
             self._say(question.property)
-            if self.stopped is None and self._left() <= 0.0:
+            if self.stopped is None and self._seconds_left() <= 0.0:
                 self.stopped = self.options.limits.no_more_time
             if self.stopped is not None:
                 self._know(question, Word.UNKNOWN, self.stopped)
                 continue
             try:
-                with budgets.pressed():
+                with budgets.raising_when_exhausted():
                     if self.counting is None:
                         self.counting = self._counting(self.automaton, self.automaton.resilience)
                     self._decide(question, self.counting)
             except KeyboardInterrupt as error:
-                self.stopped = because(error)
+                self.stopped = stop_reason(error)
                 self._know(question, Word.UNKNOWN, self.stopped)
 
-    def _decide(self, question: Question, counting: Counting) -> None:
+    def _decide(self, question: Question, counting: ParametricChecker) -> None:
         excluded: list[str] = []
         resilience = self.automaton.resilience
         for _ in range(ATTEMPTS):
@@ -208,7 +214,7 @@ class _Proving:
             self._count(question, decision)
             match decision.outcome:
                 case Outcome.PROVED:
-                    self._proved(question, excluded)
+                    self._add_proved(question, excluded)
                 case Outcome.VACUOUS:
                     self._know(question, Word.VACUOUS, decision.reason)
                 case Outcome.UNKNOWN:
@@ -217,31 +223,31 @@ class _Proving:
                     assert decision.run is not None
                     run = counting.smallest(question, decision.run)
                     numbers = numbers_of(self.automaton, run)
-                    self._say(f"{question.property}: following a run with {shown(numbers)}")
+                    self._say(f"{question.property}: following a run with {sizes_text(numbers)}")
                     found = self._follow(question, run, FOLLOWING, self.options.explain)
                     if found.holds:
                         excluded.append(found.reason)
                         resilience = And((resilience, Not(equal_to(numbers))))
                         counting = counting.assuming(resilience)
                         continue
-                    self._refuted(question, numbers, found)
+                    self._add_refuted(question, numbers, found)
                     self.stopped = INTERRUPTED if found.interrupted else None
             return
         said = "; ".join(excluded)
         why = f"the automaton has runs that the protocol has not: {said}, and so on"
         self._know(question, Word.UNKNOWN, why)
 
-    def _counting(self, automaton: Automaton, resilience: Condition) -> Counting:
-        from checker.engines.symbolic.thresholds import Counting
+    def _counting(self, automaton: Automaton, resilience: Condition) -> ParametricChecker:
+        from checker.engines.symbolic.thresholds import ParametricChecker
 
-        return Counting(automaton, seconds=self._query(), resilience=resilience)
+        return ParametricChecker(automaton, seconds=self._query(), resilience=resilience)
 
     def _query(self) -> float:
         """Seconds for the next query."""
         limit = self.options.query_timeout
-        return max(min(QUERY if limit is None else limit, self._left()), 0.001)
+        return max(min(QUERY if limit is None else limit, self._seconds_left()), 0.001)
 
-    def _left(self) -> float:
+    def _seconds_left(self) -> float:
         limit = self.options.limits.timeout
         return float("inf") if limit is None else limit - (time.monotonic() - self.started)
 
@@ -263,37 +269,37 @@ class _Proving:
     # ---- saying ---------------------------------------------------------------------------
 
     def _follow(
-        self, question: Question, run: Run, seconds: float, explain: float | None
+        self, question: Question, run: AcceleratedRun, seconds: float, explain: float | None
     ) -> Refuted:
         """What becomes of ``run`` in ``seconds``; ``explain``: so many for making it smaller."""
-        timeout = max(min(self._left(), seconds), 0.001)
+        timeout = max(min(self._seconds_left(), seconds), 0.001)
         limits = replace(self.options.limits, timeout=timeout)
         options = replace(self.options, limits=limits, explain=explain)
         numbers, runs = numbers_of(self.automaton, run), self._runs(question, run)
-        return refuted(self.finite, self.automaton, question, numbers, runs, options, self.listener)
+        return refute(self.finite, self.automaton, question, numbers, runs, options, self.listener)
 
-    def _runs(self, question: Question, run: Run) -> Iterator[Run]:
+    def _runs(self, question: Question, run: AcceleratedRun) -> Iterator[AcceleratedRun]:
         """``run``, and one with the same numbers in which faulty processes are heard only by those
         who have nothing left to do."""
-        from checker.engines.symbolic.thresholds import Counting
+        from checker.engines.symbolic.thresholds import ParametricChecker
 
         yield run
         numbers = numbers_of(self.automaton, run)
-        candidly = Counting(
-            candid(self.automaton), seconds=self._query(), fixed=numbers, resilience=And(())
+        candidly = ParametricChecker(
+            strengthen(self.automaton), seconds=self._query(), fixed=numbers, resilience=And(())
         )
         other = candidly.reachable(question.violated, at_end=question.at_end)
-        if isinstance(other, Run):
+        if isinstance(other, AcceleratedRun):
             yield candidly.smallest(question, other)
 
-    def _refuted(self, question: Question, numbers: Mapping[str, int], found: Refuted) -> None:
-        at = f"with {shown(numbers)}: {found.reason}"
+    def _add_refuted(self, question: Question, numbers: Mapping[str, int], found: Refuted) -> None:
+        at = f"with {sizes_text(numbers)}: {found.reason}"
         if found.trace is None:
             self._know(question, Word.UNKNOWN, f"there may be a violation {at}")
         else:
             self._know(question, Word.VIOLATED, at, trace=found.trace)
 
-    def _proved(self, question: Question, excluded: list[str]) -> None:
+    def _add_proved(self, question: Question, excluded: list[str]) -> None:
         decision = self.decisions[question.property]
         said = decision.certificate or "no run of the automaton violates it"
         if excluded:
@@ -317,22 +323,22 @@ class _Proving:
             name,
             text,
             word,
-            self._expected().get(name),
+            self._expectations().get(name),
             reason,
-            self._assumed(question),
+            self._fairness_assumptions(question),
             trace,
             certificate=certificate,
             queries=0 if decision is None else decision.queries,
             seconds=0.0 if decision is None else decision.seconds,
         )
 
-    def _expected(self) -> dict[str, str]:
+    def _expectations(self) -> dict[str, str]:
         """What the check expects, where it was written about all sizes."""
         if not self.written.every:
             return {}
         return {e.what: str(e.value) for e in self.written.expect}
 
-    def _assumed(self, question: Question) -> tuple[str, ...]:
+    def _fairness_assumptions(self, question: Question) -> tuple[str, ...]:
         """The promises of the world, in the words of a small finite system."""
         if not question.at_end:
             return ()
@@ -363,10 +369,10 @@ class _Proving:
         if not self.sufficient or self.counting is None:
             return
 
-        def follow(question: Question, run: Run) -> Refuted:
+        def follow(question: Question, run: AcceleratedRun) -> Refuted:
             return self._follow(question, run, FOR_ONE, None)
 
-        for found in self._stopping(weakened(self.counting, self.questions, follow)):
+        for found in self._stopping(weaken_assumptions(self.counting, self.questions, follow)):
             self.weakened = (*self.weakened, found)
             self._say("whether less could be required")
 
@@ -384,7 +390,7 @@ class _Proving:
             if self.stopped:
                 return
             self._say(f"what {name} could be")
-            values = thresholds(self.check, name, names, extracted, self._counting)
+            values = thresholds(self.check, name, names, extraction, self._counting)
             for found in self._stopping(values):
                 self.proposals = (*self.proposals, f"{whose}{found}")
 
@@ -394,10 +400,10 @@ class _Proving:
             assert self.counting is not None
             self.counting.asking.seconds = self._query()
             try:
-                with budgets.pressed():
+                with budgets.raising_when_exhausted():
                     one = next(found, None)
             except KeyboardInterrupt as error:
-                self.stopped = because(error)
+                self.stopped = stop_reason(error)
                 return
             if one is None:
                 return
@@ -408,9 +414,9 @@ class _Proving:
         verdicts = tuple(self.verdicts[q.property] for q in self.questions)
         seconds = time.monotonic() - self.started
         decided = not any(v.word is Word.UNKNOWN for v in verdicts)
-        wanted = [(what, value) for what, value in self._expected().items()]
+        wanted = [(what, value) for what, value in self._expectations().items()]
         nothing = Answer(ENGINE, 0, 0, decided, seconds)
-        guards = {g for rule in self.automaton.rules for g in comparisons(pushed(rule.guard))}
+        guards = {g for rule in self.automaton.rules for g in comparisons(to_nnf(rule.guard))}
         words = Words(self.automaton)
         condition = words.condition(self.automaton.resilience)
         asking = None if self.counting is None else self.counting.asking

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from checker.properties.steady import followed
-from checker.reductions import dead, order, symmetry
-from checker.reductions.plan import NOTHING, Kind, Plan, Unused
+from checker.properties.persistence import needs_automaton
+from checker.reductions import dead_variables, partial_order, symmetry
+from checker.reductions.reduction_plan import NOTHING, Kind, ReductionPlan, Unused
 from checker.reductions.table import TABLE, Ask, Use, against
 from checker.system.ir import PropertyKind, TransitionSystem
 
@@ -19,7 +19,7 @@ NAMED = ("symmetry", "por", "all")
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SideQuestions:
     """What is asked beside the system's properties.
 
     ``states``: how many there are (or all of them, or what was reached in them); ``lengths``: of
@@ -31,7 +31,7 @@ class Question:
     bounded: bool = False
 
 
-VERDICTS = Question()
+VERDICTS = SideQuestions()
 """Nothing beside the properties."""
 
 _WANTED: dict[str, frozenset[Kind]] = {
@@ -46,12 +46,12 @@ Asked = tuple[tuple[Ask, str], ...]
 """Questions, each with the name of the property that asks it (or nothing)."""
 
 
-def asked(system: TransitionSystem, question: Question) -> Asked:
+def questions_of(system: TransitionSystem, question: SideQuestions) -> Asked:
     """All that is asked, as far as it is not known that some run goes round."""
-    return tuple(_asked(system, question))
+    return tuple(_questions_of(system, question))
 
 
-def _asked(system: TransitionSystem, question: Question) -> Iterator[tuple[Ask, str]]:
+def _questions_of(system: TransitionSystem, question: SideQuestions) -> Iterator[tuple[Ask, str]]:
     if question.states:
         yield from ((Ask.STATES, ""), (Ask.COVERAGE, ""))
     if question.lengths:
@@ -63,14 +63,14 @@ def _asked(system: TransitionSystem, question: Question) -> Iterator[tuple[Ask, 
         if prop.kind is PropertyKind.INVARIANT:
             yield Ask.EVERY, prop.name
         else:
-            yield (Ask.FOLLOWED if followed(prop) else Ask.END), prop.name
+            yield (Ask.FOLLOWED if needs_automaton(prop) else Ask.END), prop.name
             yield Ask.FAIR, prop.name
 
 
-def choose(system: TransitionSystem, mode: str, question: Question) -> Plan:
+def choose(system: TransitionSystem, mode: str, question: SideQuestions) -> ReductionPlan:
     """The plan for ``system``; what is not proven for the question is not in it, and it says so."""
     wanted = _WANTED[mode]
-    questions = asked(system, question)
+    questions = questions_of(system, question)
     plan, unused = NOTHING, list[Unused]()
     for kind in sorted(wanted):
         reasons = list(against(kind, questions))
@@ -81,28 +81,30 @@ def choose(system: TransitionSystem, mode: str, question: Question) -> Plan:
         unused += why_not
     live = any(p.kind is PropertyKind.LIVENESS for p in system.properties)
     plan = replace(plan, unused=tuple(unused))
-    return _guarded(plan) if live and plan.used else plan
+    return _with_fallback(plan) if live and plan.used_kinds else plan
 
 
-def _with(plan: Plan, kind: Kind, system: TransitionSystem) -> tuple[Plan, tuple[Unused, ...]]:
+def _with(
+    plan: ReductionPlan, kind: Kind, system: TransitionSystem
+) -> tuple[ReductionPlan, tuple[Unused, ...]]:
     """``plan`` with what is found of ``kind``; and why there is no more."""
     match kind:
         case Kind.SYMMETRY:
-            group, why_not = symmetry.find(system)
+            group, why_not = symmetry.find_symmetry(system)
             return replace(plan, symmetry=group), why_not
         case Kind.DEAD:
-            block, why_not = dead.find(system)
+            block, why_not = dead_variables.find_dead(system)
             return replace(plan, dead=block), why_not
         case Kind.ORDER:
-            eager, why_not = order.find(system)
-            return replace(plan, eager=eager), why_not
+            eager, why_not = partial_order.find_ample(system)
+            return replace(plan, ample_actions=eager), why_not
 
 
-def _guarded(plan: Plan) -> Plan:
+def _with_fallback(plan: ReductionPlan) -> ReductionPlan:
     """``plan``, with another one in its place where some run goes round, if it needs one."""
     lost = {
         kind: TABLE[kind][Ask.ROUND].why
-        for kind in plan.used
+        for kind in plan.used_kinds
         if TABLE[kind][Ask.ROUND].use is not Use.PROVEN
     }
     if not lost:
@@ -112,6 +114,6 @@ def _guarded(plan: Plan) -> Plan:
     if Kind.SYMMETRY in lost:
         careful = replace(careful, symmetry=None)
     if Kind.ORDER in lost:
-        careful = replace(careful, eager=())
+        careful = replace(careful, ample_actions=())
     careful = replace(careful, unused=(*plan.unused, *more))
-    return replace(plan, acyclic=True, cautious=careful)
+    return replace(plan, acyclic=True, fallback=careful)

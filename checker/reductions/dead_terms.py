@@ -6,12 +6,12 @@ from typing import Any
 
 from checker.system import ir
 from checker.system.build import conj, disj, negation
-from checker.system.faults import can_fault
 from checker.system.ir import Apply, Expr, Op
+from checker.system.run_errors import can_fault
 from checker.system.tree import nodes, parts, rewritten
 
 
-def put(expr: Expr, pattern: Expr, value: Expr) -> Expr:
+def replace_all(expr: Expr, pattern: Expr, value: Expr) -> Expr:
     """``expr`` with ``value`` for every ``pattern``."""
     kind = type(pattern)
 

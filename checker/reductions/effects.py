@@ -11,12 +11,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from checker.reductions.looks import Access, How, known_keys, looks
-from checker.reductions.order_logic import UNKNOWN, Binder, conjuncts, known, reads_of, replaced
+from checker.reductions.access_sets import Access, AccessKind, accesses_of, known_keys
+from checker.reductions.partial_order_logic import (
+    UNKNOWN,
+    Binder,
+    conjuncts,
+    is_known,
+    reads_of,
+    substitute,
+)
 from checker.system import ir
 from checker.system.build import negation
-from checker.system.faults import can_fault
 from checker.system.ir import Apply, Const, Expr, Op
+from checker.system.run_errors import can_fault
 from checker.system.tree import nodes
 from checker.system.types import BOOL, BagT, SetT
 
@@ -36,7 +43,7 @@ class Effects:
     clear: bool
 
 
-class Walk:
+class EffectWalk:
     """Follows the statements of one action's body."""
 
     def __init__(self) -> None:
@@ -52,25 +59,25 @@ class Walk:
         for expr in exprs:
             for part in conjuncts(expr):
                 faulty = can_fault(part)
-                for access in looks(part, None if faulty else True, bound):
-                    how = How.LOOK if faulty else How.TEST
+                for access in accesses_of(part, None if faulty else True, bound):
+                    how = AccessKind.LOOK if faulty else AccessKind.TEST
                     self.found.append(replace(access, how=how, path=path))
 
     def look(self, expr: Expr, path: tuple[Expr, ...], bound: tuple[Binder, ...]) -> None:
-        for access in looks(expr, None, bound):
+        for access in accesses_of(expr, None, bound):
             self.found.append(replace(access, path=path))
 
-    def seen(self, node: Expr) -> Expr:
+    def before_step(self, node: Expr) -> Expr:
         """``node`` over the state before the step, where that is known."""
-        found: Expr = replaced(node, self.meaning)
+        found: Expr = substitute(node, self.meaning)
         return ir.Local(found.type, UNKNOWN) if reads_of(found) & self.dirty else found
 
     def membership(self, name: str, domain: ir.Domain) -> tuple[Expr, ...]:
         """What is known of a member of a domain."""
         match domain:
             case ir.Members(of, item) if isinstance(of.type, SetT | BagT):
-                inside = Apply(BOOL, Op.IN, (ir.Local(item, name), self.seen(of)))
-                return (inside,) if known(inside) else ()
+                inside = Apply(BOOL, Op.IN, (ir.Local(item, name), self.before_step(of)))
+                return (inside,) if is_known(inside) else ()
             case _:
                 return ()
 
@@ -92,15 +99,15 @@ class Walk:
                 case ir.Assign():
                     self.assign(stmt, path, bound, sure)
                 case ir.Declare(name, _, value):
-                    self.look(replaced(value, self.meaning), path, bound)
-                    self.meaning[name] = self.seen(value)
+                    self.look(substitute(value, self.meaning), path, bound)
+                    self.meaning[name] = self.before_step(value)
                 case ir.If():
                     self.branch(stmt, path, bound, sure)
                 case ir.For(name, domain, body):
                     self.loop(name, domain, body, path, bound)
                 case ir.While(condition, body):
                     self.forget(body)
-                    self.look(replaced(condition, self.meaning), path, bound)
+                    self.look(substitute(condition, self.meaning), path, bound)
                     self.block(body, path, bound, False)
                     self.forget(body)
                 case ir.Choose(name, domain, where):
@@ -110,16 +117,16 @@ class Walk:
                     whole = [] if of is None else [of]
                     for expr in whole:
                         way = None if can_fault(expr) else True
-                        for access in looks(replaced(expr, self.meaning), way, bound):
-                            how = How.LOOK if way is None else How.TEST
+                        for access in accesses_of(substitute(expr, self.meaning), way, bound):
+                            how = AccessKind.LOOK if way is None else AccessKind.TEST
                             self.found.append(replace(access, how=how, path=path))
-                    self.tests([replaced(where, self.meaning)], path, bound)
-                    more = (*self.membership(name, domain), self.seen(where))
-                    path = (*path, *(part for part in more if known(part)))
+                    self.tests([substitute(where, self.meaning)], path, bound)
+                    more = (*self.membership(name, domain), self.before_step(where))
+                    path = (*path, *(part for part in more if is_known(part)))
                 case ir.Assume(condition):
                     self.single = False
-                    self.tests([replaced(condition, self.meaning)], path, bound)
-                    path = (*path, *(p for p in [self.seen(condition)] if known(p)))
+                    self.tests([substitute(condition, self.meaning)], path, bound)
+                    path = (*path, *(p for p in [self.before_step(condition)] if is_known(p)))
                 case ir.Fault() | ir.Mark():
                     pass
                 case ir.Emit():
@@ -131,14 +138,14 @@ class Walk:
         self, stmt: ir.If, path: tuple[Expr, ...], bound: tuple[Binder, ...], sure: bool
     ) -> None:
         condition, then, otherwise = stmt.condition, stmt.then, stmt.otherwise
-        self.look(replaced(condition, self.meaning), path, bound)
-        now = self.seen(condition)
+        self.look(substitute(condition, self.meaning), path, bound)
+        now = self.before_step(condition)
         dirty, meaning = set(self.dirty), dict(self.meaning)
         for block, holds in ((then, now), (otherwise, negation(now))):
             self.dirty, self.meaning = set(dirty), dict(meaning)
-            more = tuple(conjuncts(holds)) if known(holds) else ()
+            more = tuple(conjuncts(holds)) if is_known(holds) else ()
             if ir.FALSE not in more:
-                self.block(block, (*path, *more), bound, sure and known(holds))
+                self.block(block, (*path, *more), bound, sure and is_known(holds))
         self.dirty, self.meaning = dirty, meaning
         self.forget((*then, *otherwise))
 
@@ -152,7 +159,7 @@ class Walk:
     ) -> None:
         of = self.of_domain(domain)
         if of is not None:
-            self.look(replaced(of, self.meaning), path, bound)
+            self.look(substitute(of, self.meaning), path, bound)
         more = self.membership(name, domain)
         self.forget(body)
         inner = (*bound, (name, ir.domain_item(domain)))
@@ -177,48 +184,48 @@ class Walk:
         target = stmt.target
         keys = [step.key for step in target.path if isinstance(step, ir.Key)]
         for key in keys:
-            self.look(replaced(key, self.meaning), path, bound)
+            self.look(substitute(key, self.meaning), path, bound)
         if not target.is_state:
-            self.look(replaced(stmt.value, self.meaning), path, bound)
-            value, unknown = self.seen(stmt.value), ir.Local(BOOL, UNKNOWN)
+            self.look(substitute(stmt.value, self.meaning), path, bound)
+            value, unknown = self.before_step(stmt.value), ir.Local(BOOL, UNKNOWN)
             self.meaning[target.name] = unknown if target.path else value
             return
         how, item, others = _change(target, stmt.value)
         for other in others:
-            self.look(replaced(other, self.meaning), path, bound)
+            self.look(substitute(other, self.meaning), path, bound)
         keyed = all(isinstance(s, ir.Key) and s.key_type is not None for s in target.path)
-        if not keyed or (how is How.SHIFT and not isinstance(item, Const)):
-            how, item = How.WRITE, None
+        if not keyed or (how is AccessKind.SHIFT and not isinstance(item, Const)):
+            how, item = AccessKind.WRITE, None
         place: list[Expr] = []
         for step in target.path:
             if not isinstance(step, ir.Key) or step.key_type is None:
                 break
-            place.append(self.seen(step.key))
-        exact = None if item is None else _exact(self.seen(item))
+            place.append(self.before_step(step.key))
+        exact = None if item is None else _exact(self.before_step(item))
         at = known_keys(tuple(place))
         self.found.append(Access(target.name, how, at, exact, None, path, bound, sure))
         self.dirty.add(target.name)
 
 
-def _change(target: ir.Target, value: Expr) -> tuple[How, Expr | None, list[Expr]]:
+def _change(target: ir.Target, value: Expr) -> tuple[AccessKind, Expr | None, list[Expr]]:
     """What an assignment does to its entry, with what, and what else it looks at."""
     match value:
         case Const(SetT() | BagT(), frozenset() | tuple() as members) if not members:
-            return How.TAKE, None, []
+            return AccessKind.TAKE, None, []
         case Const():
-            return How.SET, value, []
+            return AccessKind.SET, value, []
         case Apply(op=Op.INSERT | Op.BAG_ADD, args=(old, item)) if _itself(target, old):
-            return How.ADD, item, [item]
+            return AccessKind.ADD, item, [item]
         case Apply(op=Op.REMOVE | Op.BAG_REMOVE, args=(old, item)) if _itself(target, old):
-            return How.TAKE, item, [item]
+            return AccessKind.TAKE, item, [item]
         case Apply(op=Op.UNION, args=(old, other)) if _itself(target, old):
-            return How.ADD, None, [other]
+            return AccessKind.ADD, None, [other]
         case Apply(op=Op.MINUS, args=(old, other)) if _itself(target, old):
-            return How.TAKE, None, [other]
+            return AccessKind.TAKE, None, [other]
         case Apply(op=Op.ADD, args=(old, Const() as by)) if _itself(target, old):
-            return How.SHIFT, by, []
+            return AccessKind.SHIFT, by, []
         case _:
-            return How.WRITE, None, [value]
+            return AccessKind.WRITE, None, [value]
 
 
 def _itself(target: ir.Target, value: Expr) -> bool:
@@ -234,7 +241,7 @@ def _itself(target: ir.Target, value: Expr) -> bool:
 
 def effects(system: ir.TransitionSystem, action: ir.Action) -> Effects:
     """What ``action`` looks at and changes, the monitor after it included."""
-    walk = Walk()
+    walk = EffectWalk()
     binders = tuple((p.name, ir.domain_item(p.domain)) for p in action.params)
     enabling: list[Expr] = []
     for param in action.params:
@@ -249,10 +256,10 @@ def effects(system: ir.TransitionSystem, action: ir.Action) -> Effects:
     walk.tests([action.guard], (), binders)
     enabling += conjuncts(action.guard)
     there = tuple(enabling)
-    walk.found = [replace(a, path=there) if a.how is How.TEST else a for a in walk.found]
+    walk.found = [replace(a, path=there) if a.how is AccessKind.TEST else a for a in walk.found]
     walk.block(action.body + system.monitor, there, binders, True)
     return Effects(action, binders, there, tuple(walk.found), walk.single, walk.clear)
 
 
 def _exact(item: Expr) -> Expr | None:
-    return item if known(item) else None
+    return item if is_known(item) else None

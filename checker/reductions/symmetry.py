@@ -17,7 +17,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from checker.reductions.plan import Atom, Class, Kind, Permutation, Sorts, Symmetry, Unused
+from checker.reductions.reduction_plan import (
+    Atom,
+    Class,
+    Kind,
+    Permutation,
+    Sorts,
+    Symmetry,
+    Unused,
+)
 from checker.reductions.symmetry_conditions import Conditions, Fixed, Still
 from checker.reductions.symmetry_matching import Matching
 from checker.reductions.symmetry_renaming import Renaming
@@ -35,7 +43,7 @@ REASONS = 3
 PAYLOADS = "Msg"
 
 
-def find(system: TransitionSystem) -> tuple[Symmetry | None, tuple[Unused, ...]]:
+def find_symmetry(system: TransitionSystem) -> tuple[Symmetry | None, tuple[Unused, ...]]:
     """The group, or ``None`` where there is none but the identity; and why it is not larger."""
     sorts = sorts_of(system)
     initial: dict[State, None] = {}
@@ -126,7 +134,7 @@ class _Group:
             groups: list[list[Atom]] = []
             for atom in range(len(labels)):
                 for group in groups:
-                    images = _swapped(self.sorts, [(group[0], (sort, atom))])
+                    images = _swap(self.sorts, [(group[0], (sort, atom))])
                     if self.hinders(images) is None:
                         group.append((sort, atom))
                         break
@@ -151,7 +159,7 @@ class _Group:
             there = (seed[0], other)
             images = None if there in taken else self.matching.swapping(seed, there)
             if images is not None and _is_swap(images, seed, there):
-                if not _moved(images) & taken and self.hinders(images) is None:
+                if not _support(images) & taken and self.hinders(images) is None:
                     swaps[there] = images
         if not swaps:
             return None
@@ -164,13 +172,13 @@ class _Group:
         sound = [blocks[0]]
         for other_block in blocks[1:]:
             pairs = list(zip(block, other_block, strict=True))
-            if self.hinders(_swapped(self.sorts, pairs)) is None:
+            if self.hinders(_swap(self.sorts, pairs)) is None:
                 sound.append(other_block)
         return Class(tuple(sound)) if len(sound) > 1 else None
 
     def _block(self, seed: Atom, swaps: list[Permutation]) -> tuple[Atom, ...]:
         """The atoms that go along with ``seed``, itself first."""
-        moved = [_moved(images) for images in swaps]
+        moved = [_support(images) for images in swaps]
         if len(moved) > 1:
             own = frozenset.intersection(*moved)
         else:
@@ -189,20 +197,20 @@ class _Group:
             for a, b in combinations(range(len(self.sorts.labels[sort])), 2):
                 pair = (sort, a), (sort, b)
                 if number.get(pair[0], -1) != number.get(pair[1], -2):
-                    text = self.hinders(_swapped(self.sorts, [pair]))
+                    text = self.hinders(_swap(self.sorts, [pair]))
                     why |= {text: None} if text else {}
             found |= dict.fromkeys(list(why)[:REASONS])
         return list(found)
 
 
-def _swapped(sorts: Sorts, pairs: list[tuple[Atom, Atom]]) -> Permutation:
+def _swap(sorts: Sorts, pairs: list[tuple[Atom, Atom]]) -> Permutation:
     images = [list(image) for image in sorts.identity]
     for (sort, a), (_, b) in pairs:
         images[sort][a], images[sort][b] = b, a
     return tuple(tuple(image) for image in images)
 
 
-def _moved(images: Permutation) -> frozenset[Atom]:
+def _support(images: Permutation) -> frozenset[Atom]:
     return frozenset(
         (sort, atom)
         for sort, image in enumerate(images)

@@ -12,7 +12,7 @@ and the order of integers, all of which *p* keeps, except for the following, whi
   the run, it depends on the order of the members whether it does: what they are made of has to
   stay.
 * ``for`` runs its body in the order of the members.  Unless its rounds commute
-  (:mod:`checker.system.passes.commuting`), what they are made of has to stay.
+  (:mod:`checker.system.passes.commuting_loops`), what they are made of has to stay.
 
 Statements then do in the renamed state what is the renaming of what they do; choices, and
 parameters, are taken from renamed domains.  So a renaming that respects all of this, and takes
@@ -36,13 +36,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from checker.reductions.plan import Atom, Sorts
-from checker.reductions.symmetry_renaming import atoms_of, mentioned
+from checker.reductions.reduction_plan import Atom, Sorts
+from checker.reductions.symmetry_renaming import atoms_of, mentioned_atoms
 from checker.system import ir
 from checker.system import types as t
-from checker.system.faults import Known, can_fault, forget, known_from, known_of
-from checker.system.ir import Expr, Op, Place, TransitionSystem
-from checker.system.passes.commuting import commutes
+from checker.system.ir import Expr, Op, SourceLocation, TransitionSystem
+from checker.system.passes.commuting_loops import commutes
+from checker.system.run_errors import Known, can_fault, forget, known_from, known_of
 from checker.system.tree import placeless
 from checker.system.types import Type, Value
 
@@ -71,10 +71,10 @@ class _Here:
 
     meant: tuple[tuple[Expr, frozenset[Atom]], ...] = ()
     known: Known = frozenset()
-    place: Place | None = None
+    place: SourceLocation | None = None
     request: bool = False
 
-    def at(self, place: Place | None) -> _Here:
+    def at(self, place: SourceLocation | None) -> _Here:
         return self if place is None else replace(self, place=place)
 
     def with_meant(self, expr: Expr, atoms: frozenset[Atom]) -> _Here:
@@ -85,7 +85,7 @@ class _Here:
         kept = tuple((e, atoms) for e, atoms in self.meant if _root(e) not in names)
         return replace(self, meant=kept, known=forget(self.known, names))
 
-    def said(self, text: str) -> str:
+    def with_place(self, text: str) -> str:
         """``text``, and where that is."""
         if self.place is None:
             return text
@@ -116,18 +116,18 @@ class Conditions:
     def _fix(self, type_: Type, value: Value, here: _Here) -> None:
         if (type_, value) in self.fixed:
             return
-        named = sorted(mentioned(self.sorts, type_, value))
+        named = sorted(mentioned_atoms(self.sorts, type_, value))
         if not named:
             named = sorted(atoms_of(self.sorts, type_))
         names = ", ".join(f"`{self.sorts.labels[sort][atom]}`" for sort, atom in named)
         verb = "is" if len(named) == 1 else "are"
         where = "in a client's request" if here.request else "in the text"
-        why = here.said(f"{names} {verb} named {where}")
+        why = here.with_place(f"{names} {verb} named {where}")
         self.fixed[type_, value] = Fixed(type_, value, why)
 
     def _stay(self, atoms: frozenset[Atom], text: str, here: _Here) -> None:
         if atoms and atoms not in self.still:
-            self.still[atoms] = Still(atoms, here.said(text))
+            self.still[atoms] = Still(atoms, here.with_place(text))
 
     def _type(self, type_: Type) -> None:
         """Notes the ranges of atoms in a type: a renamed value has to be of it, too."""
@@ -150,14 +150,14 @@ class Conditions:
         for key in ir.fairness_of(action).key:
             self._expr(key, here)
         body = action.body + monitor
-        changed = _changed(body)
-        self._block(body, self._assumed(action.guard, here).without(changed), changed)
+        changed = _reassigned_locals(body)
+        self._block(body, self._assume(action.guard, here).without(changed), changed)
 
     def _params(self, params: tuple[ir.Param, ...], here: _Here) -> _Here:
         for param in params:
             here = self._bind(param.name, param.domain, here)
             self._expr(param.where, here)
-            here = self._assumed(param.where, here)
+            here = self._assume(param.where, here)
         return here
 
     def _property(self, prop: ir.Property) -> None:
@@ -182,7 +182,7 @@ class Conditions:
             case ir.Members(of=of):
                 self._expr(of, here)
                 if isinstance(of, ir.Const) and isinstance(item, t.AtomT):
-                    meant = mentioned(self.sorts, of.type, of.value)
+                    meant = mentioned_atoms(self.sorts, of.type, of.value)
             case ir.Subsets(of=of):
                 self._expr(of, here)
             case ir.Universe():
@@ -193,27 +193,27 @@ class Conditions:
         here = replace(here, known=here.known | known_of(name, domain))
         return here if meant is None else here.with_meant(ir.Local(item, name), meant)
 
-    def _meant(self, expr: Expr, here: _Here) -> frozenset[Atom]:
+    def _possible_atoms(self, expr: Expr, here: _Here) -> frozenset[Atom]:
         """The atoms that ``expr`` can mean."""
         if isinstance(expr, ir.Const):
-            return mentioned(self.sorts, expr.type, expr.value)
+            return mentioned_atoms(self.sorts, expr.type, expr.value)
         have = atoms_of(self.sorts, expr.type)
         wanted = placeless(expr)
         for other, atoms in here.meant:
-            if _alike(other, wanted):
+            if _alpha_equivalent(other, wanted):
                 have &= atoms
         return have
 
-    def _assumed(self, expr: Expr, here: _Here) -> _Here:
+    def _assume(self, expr: Expr, here: _Here) -> _Here:
         """What is known more where ``expr`` holds: membership of what no statement changes."""
         match expr:
             case ir.Apply(op=Op.AND, args=args):
                 for arg in args:
-                    here = self._assumed(arg, here)
+                    here = self._assume(arg, here)
                 return here
             case ir.Apply(op=Op.IN, args=(item, ir.Const() as of)) if _constant(item):
                 here = replace(here, known=here.known | known_from(expr, True))
-                return here.with_meant(item, mentioned(self.sorts, of.type, of.value))
+                return here.with_meant(item, mentioned_atoms(self.sorts, of.type, of.value))
             case _:
                 return here
 
@@ -236,12 +236,12 @@ class Conditions:
             case ir.Declare(name, type_, value):
                 self._type(type_)
                 self._expr(value, here)
-                meant, here = self._meant(value, here), here.without(frozenset({name}))
+                meant, here = self._possible_atoms(value, here), here.without(frozenset({name}))
                 if isinstance(type_, t.AtomT) and name not in changed:
                     return here.with_meant(ir.Local(type_, name), meant)
             case ir.If(condition, then, otherwise):
                 self._expr(condition, here)
-                self._block(then, self._assumed(condition, here).without(changed), changed)
+                self._block(then, self._assume(condition, here).without(changed), changed)
                 self._block(otherwise, here, changed)
             case ir.For(name, domain, body):
                 inner = self._bind(name, domain, here)
@@ -275,7 +275,7 @@ class Conditions:
             if isinstance(domain.of.type, t.SeqT):
                 return
             if isinstance(domain.of, ir.Const):
-                self._stay(mentioned(self.sorts, domain.of.type, domain.of.value), text, here)
+                self._stay(mentioned_atoms(self.sorts, domain.of.type, domain.of.value), text, here)
                 return
         self._stay(atoms_of(self.sorts, ir.domain_item(domain)), text, here)
 
@@ -303,7 +303,7 @@ class Conditions:
                 self._all(args, here)
             case ir.Let(_, name, value, body):
                 self._expr(value, here)
-                meant, here = self._meant(value, here), here.without(frozenset({name}))
+                meant, here = self._possible_atoms(value, here), here.without(frozenset({name}))
                 if isinstance(value.type, t.AtomT):
                     here = here.with_meant(ir.Local(value.type, name), meant)
                 self._expr(body, here)
@@ -316,7 +316,7 @@ class Conditions:
                 inner = self._bind(name, domain, here)
                 self._expr(where, inner)
                 known = inner.known | known_from(where, True)
-                self._expr(item, replace(self._assumed(where, inner), known=known))
+                self._expr(item, replace(self._assume(where, inner), known=known))
             case ir.MapOf(_, name, body):
                 self._expr(body, here.without(frozenset({name})))
             case _:
@@ -329,18 +329,18 @@ class Conditions:
                     self._expr(arg, here)
                     truth = expr.op is Op.AND
                     here = replace(here, known=here.known | known_from(arg, truth))
-                    here = self._assumed(arg, here) if truth else here
+                    here = self._assume(arg, here) if truth else here
             case Op.ITE, (condition, then, otherwise):
                 self._expr(condition, here)
                 known = here.known | known_from(condition, True)
-                self._expr(then, replace(self._assumed(condition, here), known=known))
+                self._expr(then, replace(self._assume(condition, here), known=known))
                 known = here.known | known_from(condition, False)
                 self._expr(otherwise, replace(here, known=known))
             case ((Op.RANK | Op.LT | Op.LE), args):
                 self._all(args, here)
                 for arg in args:
                     if not isinstance(arg.type, t.IntT):
-                        self._stay(self._meant(arg, here), _ORDERED[expr.op], here)
+                        self._stay(self._possible_atoms(arg, here), _ORDERED[expr.op], here)
             case _, args:
                 self._all(args, here)
 
@@ -352,13 +352,13 @@ _ORDERED = {
 }
 
 
-def _alike(a: Expr, b: Expr) -> bool:
+def _alpha_equivalent(a: Expr, b: Expr) -> bool:
     """Whether two expressions over locals, without places, mean the same."""
     match a, b:
         case ir.Local(_, one), ir.Local(_, other):
             return one == other
         case ir.Item(_, one, i), ir.Item(_, other, j):
-            return i == j and _alike(one, other)
+            return i == j and _alpha_equivalent(one, other)
         case _:
             return False
 
@@ -374,7 +374,7 @@ def _constant(expr: Expr) -> bool:
             return False
 
 
-def _changed(block: ir.Block) -> frozenset[str]:
+def _reassigned_locals(block: ir.Block) -> frozenset[str]:
     """The locals that ``block`` gives values to more than once, or in loops, or assigns to."""
     seen: dict[str, int] = {}
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from checker.reductions.plan import Atom, Permutation, Sorts
+from checker.reductions.reduction_plan import Atom, Permutation, Sorts
 from checker.reductions.symmetry_conditions import Fixed
 from checker.reductions.symmetry_renaming import facts
 
@@ -38,7 +38,7 @@ class Matching:
 
     def swapping(self, a: Atom, b: Atom) -> Permutation | None:
         """A renaming by which ``a`` and ``b`` change places, and what belongs to them."""
-        before, after = self._refined(a, b), self._refined(b, a)
+        before, after = self._refine_colours(a, b), self._refine_colours(b, a)
         images = [list(range(len(labels))) for labels in self.sorts.labels]
         leaving: dict[tuple[int, int], list[int]] = defaultdict(list)
         coming: dict[tuple[int, int], list[int]] = defaultdict(list)
@@ -54,7 +54,7 @@ class Matching:
                 images[key[0]][atom] = image
         return tuple(tuple(image) for image in images)
 
-    def _refined(self, first: Atom, second: Atom) -> Colours:
+    def _refine_colours(self, first: Atom, second: Atom) -> Colours:
         colours: Colours = {}
         for atom in self.atoms:
             own = (atom[0], atom if atom in self.still else None, atom == first, atom == second)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, assert_never
 
-from checker.reductions.plan import Atom, Permutation, Sorts
+from checker.reductions.reduction_plan import Atom, Permutation, Sorts
 from checker.system import types as t
 from checker.system.evaluate import key_rank
 from checker.system.interpreter import State
@@ -79,7 +79,7 @@ def atoms_of(sorts: Sorts, type_: Type) -> frozenset[Atom]:
     )
 
 
-def mentioned(sorts: Sorts, type_: Type, value: Any) -> frozenset[Atom]:
+def mentioned_atoms(sorts: Sorts, type_: Type, value: Any) -> frozenset[Atom]:
     """The atoms that occur in ``value``, keys of maps not counted."""
     match type_:
         case t.BoolT() | t.IntT():
@@ -97,7 +97,7 @@ def mentioned(sorts: Sorts, type_: Type, value: Any) -> frozenset[Atom]:
             parts = list(zip((f for _, f in cases[value[0]].fields), value[1:], strict=True))
         case _:
             assert_never(type_)
-    return frozenset(atom for one, v in parts for atom in mentioned(sorts, one, v))
+    return frozenset(atom for one, v in parts for atom in mentioned_atoms(sorts, one, v))
 
 
 def facts(sorts: Sorts, type_: Type, value: Value) -> list[tuple[Atom | object, ...]]:
@@ -122,4 +122,4 @@ def facts(sorts: Sorts, type_: Type, value: Value) -> list[tuple[Atom | object, 
             pairs = list(enumerate(zip(items, value, strict=True)))
             return [tuple(x for i, (one, v) in pairs for row in facts(sorts, one, v) for x in row)]
         case _:
-            return [(repr(value),)] if not mentioned(sorts, type_, value) else []
+            return [(repr(value),)] if not mentioned_atoms(sorts, type_, value) else []

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from checker.reductions.plan import Kind
+from checker.reductions.reduction_plan import Kind
 
 
 class Ask(Enum):
@@ -45,7 +45,7 @@ class Use(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TableEntry:
     """``why``: what is said where it is not used, or where a run goes round; ``proof``: a sketch,
     or the argument that fails; ``where``: a further condition that is decided for each system;
     ``test``: what checks the cell, as ``file::function`` below ``tests/``."""
@@ -77,7 +77,7 @@ UNSEEN = (
 )
 
 _SYMMETRY = {
-    Ask.EVERY: Cell(
+    Ask.EVERY: TableEntry(
         Use.PROVEN,
         "Every renaming of the group maps initial states to initial states and steps to steps, so"
         " it maps G onto itself. The bad condition names no atom that is renamed: it has one value"
@@ -86,7 +86,7 @@ _SYMMETRY = {
         f"{IP}; {CLARKE}",
         AGREE + "test_symmetry",
     ),
-    Ask.LENGTH: Cell(
+    Ask.LENGTH: TableEntry(
         Use.PROVEN,
         "A renaming maps a run to a run of the same length and initial states to initial states,"
         " so all members of an orbit are as far from where runs start. A path of N lifts to a run"
@@ -95,7 +95,7 @@ _SYMMETRY = {
         IP,
         AGREE + "test_symmetry_keeps_lengths",
     ),
-    Ask.END: Cell(
+    Ask.END: TableEntry(
         Use.PROVEN,
         "What is promised, and justice, are renamed with the state, so a whole orbit ends or none"
         " of it does. The condition that lasts is asked for some assignment of the parameters;"
@@ -107,7 +107,7 @@ _SYMMETRY = {
         f"{EMERSON}; {IP}",
         AGREE + "test_symmetry",
     ),
-    Ask.ROUND: Cell(
+    Ask.ROUND: TableEntry(
         Use.NO,
         "In a loop of N the names may be turned round each time: a constraint that is taken in"
         " every round of it may be another process's each time, and what lasts for one assignment"
@@ -117,7 +117,7 @@ _SYMMETRY = {
         AGREE + "test_symmetry_is_given_up_where_runs_go_round",
         GOES_ROUND,
     ),
-    Ask.FOLLOWED: Cell(
+    Ask.FOLLOWED: TableEntry(
         Use.NO,
         "The automaton reads the propositions of one assignment of the parameters along a run; a"
         " path of N changes names from step to step, so the assignment would have to be renamed"
@@ -126,7 +126,7 @@ _SYMMETRY = {
         "reductions/test_table.py::test_what_is_followed_needs_all_steps",
         "`{name}` is followed from where runs start",
     ),
-    Ask.FAIR: Cell(
+    Ask.FAIR: TableEntry(
         Use.ACYCLIC,
         "Without cycles a fair run is one that ends, and a whole orbit ends or none of it does."
         " Where runs go round see above.",
@@ -134,20 +134,20 @@ _SYMMETRY = {
         AGREE + "test_symmetry",
         GOES_ROUND,
     ),
-    Ask.PREMISE: Cell(
+    Ask.PREMISE: TableEntry(
         Use.PROVEN,
         "As the first row: the premise has one value in an orbit.",
         IP,
         AGREE + "test_symmetry",
     ),
-    Ask.HAPPENS: Cell(
+    Ask.HAPPENS: TableEntry(
         Use.PROVEN,
         "A mark is a statement. The renamed step runs the same statements with renamed values, so"
         " the marks that are passed are the same in a whole orbit.",
         IP,
         AGREE + "test_symmetry",
     ),
-    Ask.FAULT: Cell(
+    Ask.FAULT: TableEntry(
         Use.PROVEN,
         "The renamed instance fails where the instance does: the statements are the same, and"
         " whatever is evaluated in order of rank and could fail loses its sort the symmetry. So a"
@@ -155,28 +155,28 @@ _SYMMETRY = {
         IP,
         AGREE + "test_symmetry",
     ),
-    Ask.STATES: Cell(
+    Ask.STATES: TableEntry(
         Use.NO,
         "N has orbits, and their number is another one.",
         IP,
         "reductions/test_table.py::test_numbers_of_states_are_those_of_all_states",
         "the number of states is asked for",
     ),
-    Ask.COVERAGE: Cell(
+    Ask.COVERAGE: TableEntry(
         Use.NO,
         "A table has to have every state and every step.",
         IP,
         "reductions/test_table.py::test_numbers_of_states_are_those_of_all_states",
         "the number of states is asked for",
     ),
-    Ask.DEPTH: Cell(
+    Ask.DEPTH: TableEntry(
         Use.PROVEN,
         "The levels of N are the orbits of those of G: what was seen up to a depth in N was seen"
         " up to that depth in G, and the level after it is empty in both or in none.",
         IP,
         AGREE + "test_symmetry_keeps_lengths",
     ),
-    Ask.BUDGET: Cell(
+    Ask.BUDGET: TableEntry(
         Use.PROVEN,
         "Such a run says unknown, and what it has found is made again in the system itself."
         " Nothing is said of what was not explored.",
@@ -186,7 +186,7 @@ _SYMMETRY = {
 }
 
 _DEAD = {
-    Ask.EVERY: Cell(
+    Ask.EVERY: TableEntry(
         Use.PROVEN,
         "A dead part is read by nothing that can still happen, so a state and the one with the"
         " part at rest have the same steps, up to dead parts: the relation is a bisimulation in"
@@ -195,14 +195,14 @@ _DEAD = {
         f"{LIVE}; {STUTTER}",
         AGREE + "test_dead_parts",
     ),
-    Ask.LENGTH: Cell(
+    Ask.LENGTH: TableEntry(
         Use.NO,
         "Steps that change dead parts only lead to the same node of N, so runs of N are shorter.",
         STUTTER,
         "reductions/test_table.py::test_lengths_are_those_of_all_steps",
         "the length of a shortest run is asked for",
     ),
-    Ask.END: Cell(
+    Ask.END: TableEntry(
         Use.PROVEN,
         "A step of dead parts only leads in N from a node to itself, and takes its constraint there"
         " as it does in G: the instances of a state and of its node are the same, but for those"
@@ -213,7 +213,7 @@ _DEAD = {
         f"{STUTTER}; {LIVE}",
         AGREE + "test_dead_parts",
     ),
-    Ask.ROUND: Cell(
+    Ask.ROUND: TableEntry(
         Use.PROVEN,
         "As above: a run of G without its receptions of dead messages is a run of N that takes the"
         " same constraints, those of steps that lead from a node to itself included; and what is"
@@ -222,26 +222,26 @@ _DEAD = {
         STUTTER,
         AGREE + "test_dead_parts",
     ),
-    Ask.FOLLOWED: Cell(
+    Ask.FOLLOWED: TableEntry(
         Use.PROVEN,
         "Formulas have no `next`, so they can't tell a run from one that stutters; propositions"
         " read no dead part. Fair runs are matched as in the rows above.",
         f"{LAMPORT}; {STUTTER}",
         AGREE + "test_dead_parts",
     ),
-    Ask.FAIR: Cell(
+    Ask.FAIR: TableEntry(
         Use.PROVEN,
         "Fair runs of G and of N are matched as in the rows on what must come true.",
         STUTTER,
         AGREE + "test_dead_parts",
     ),
-    Ask.PREMISE: Cell(
+    Ask.PREMISE: TableEntry(
         Use.PROVEN,
         "As the first row: the premise reads no dead part.",
         LIVE,
         AGREE + "test_dead_parts",
     ),
-    Ask.HAPPENS: Cell(
+    Ask.HAPPENS: TableEntry(
         Use.CONFIRMED,
         "Whatever runs in N runs in G. A step that nobody notices, such as the reception of a"
         " message that no handler can take any more, may be missing in N, so what was never seen"
@@ -249,7 +249,7 @@ _DEAD = {
         STUTTER,
         AGREE + "test_dead_parts",
     ),
-    Ask.FAULT: Cell(
+    Ask.FAULT: TableEntry(
         Use.PROVEN,
         "What decides whether a step fails is read by it, so it is not dead; and a step that can"
         " fail is never left out as one of dead parts only. Guessed capacities may suffice longer:"
@@ -257,28 +257,28 @@ _DEAD = {
         LIVE,
         AGREE + "test_dead_parts",
     ),
-    Ask.STATES: Cell(
+    Ask.STATES: TableEntry(
         Use.NO,
         "N has one node for all states that differ in dead parts only.",
         LIVE,
         "reductions/test_table.py::test_numbers_of_states_are_those_of_all_states",
         "the number of states is asked for",
     ),
-    Ask.COVERAGE: Cell(
+    Ask.COVERAGE: TableEntry(
         Use.NO,
         "A table has to have every state and every step.",
         LIVE,
         "reductions/test_table.py::test_numbers_of_states_are_those_of_all_states",
         "the number of states is asked for",
     ),
-    Ask.DEPTH: Cell(
+    Ask.DEPTH: TableEntry(
         Use.PROVEN,
         "A run of G without its stuttering is a run of N that is no longer: each state of G up to"
         " a depth has its node in N up to that depth.",
         STUTTER,
         AGREE + "test_budgets_say_unknown_or_the_truth",
     ),
-    Ask.BUDGET: Cell(
+    Ask.BUDGET: TableEntry(
         Use.PROVEN,
         "Such a run says unknown, and what it has found is made again in the system itself.",
         STUTTER,
@@ -287,7 +287,7 @@ _DEAD = {
 }
 
 _ORDER = {
-    Ask.EVERY: Cell(
+    Ask.EVERY: TableEntry(
         Use.PROVEN,
         "Where an instance is eager, every run that goes on without it commutes with it, step by"
         " step: it can be taken first, and what came first still follows. Taken first it leads"
@@ -299,14 +299,14 @@ _ORDER = {
         AGREE + "test_partial_order",
         where=UNSEEN,
     ),
-    Ask.LENGTH: Cell(
+    Ask.LENGTH: TableEntry(
         Use.NO,
         "An eager step goes before others even where a shortest run would do without it.",
         GODEFROID,
         "reductions/test_table.py::test_lengths_are_those_of_all_steps",
         "the length of a shortest run is asked for",
     ),
-    Ask.END: Cell(
+    Ask.END: TableEntry(
         Use.PROVEN,
         "An eager instance stays enabled, promised, and leads elsewhere as long as it is not"
         " taken, and staying where one is keeps no promise in its place. So no run ends without it:"
@@ -318,7 +318,7 @@ _ORDER = {
         AGREE + "test_partial_order",
         where=KEPT,
     ),
-    Ask.ROUND: Cell(
+    Ask.ROUND: TableEntry(
         Use.NO,
         "Fairness counts steps of single processes that are invisible otherwise; ample sets keep"
         " runs up to stuttering, and whether a run is fair is not kept with it.",
@@ -326,7 +326,7 @@ _ORDER = {
         AGREE + "test_partial_order_is_given_up_where_runs_go_round",
         GOES_ROUND,
     ),
-    Ask.FOLLOWED: Cell(
+    Ask.FOLLOWED: TableEntry(
         Use.NO,
         "All propositions of the formula would have to be unseen by eager steps, and its runs be"
         " kept up to stuttering together with their fairness; that is not proven here.",
@@ -334,27 +334,27 @@ _ORDER = {
         "reductions/test_table.py::test_what_is_followed_needs_all_steps",
         "`{name}` is followed from where runs start",
     ),
-    Ask.FAIR: Cell(
+    Ask.FAIR: TableEntry(
         Use.ACYCLIC,
         "Without cycles a fair run is one that ends, and all ends are reached.",
         VALMARI,
         AGREE + "test_partial_order",
         GOES_ROUND,
     ),
-    Ask.PREMISE: Cell(
+    Ask.PREMISE: TableEntry(
         Use.CONFIRMED,
         "All states of N are states of G. A premise that holds on the way only may be passed by,"
         " so what never was true is asked again.",
         GODEFROID,
         AGREE + "test_partial_order",
     ),
-    Ask.HAPPENS: Cell(
+    Ask.HAPPENS: TableEntry(
         Use.CONFIRMED,
         "All steps of N are steps of G; what was never seen to happen is asked again.",
         GODEFROID,
         AGREE + "test_partial_order",
     ),
-    Ask.FAULT: Cell(
+    Ask.FAULT: TableEntry(
         Use.PROVEN,
         "An eager instance can't fail, and what it writes decides of no other step whether it"
         " fails. So a step that fails in G, reached without the eager one, fails behind it as"
@@ -362,21 +362,21 @@ _ORDER = {
         f"{VALMARI}; {GODEFROID}",
         AGREE + "test_partial_order",
     ),
-    Ask.STATES: Cell(
+    Ask.STATES: TableEntry(
         Use.NO,
         "N has not all states.",
         GODEFROID,
         "reductions/test_table.py::test_numbers_of_states_are_those_of_all_states",
         "the number of states is asked for",
     ),
-    Ask.COVERAGE: Cell(
+    Ask.COVERAGE: TableEntry(
         Use.NO,
         "A table has to have every state and every step.",
         GODEFROID,
         "reductions/test_table.py::test_numbers_of_states_are_those_of_all_states",
         "the number of states is asked for",
     ),
-    Ask.DEPTH: Cell(
+    Ask.DEPTH: TableEntry(
         Use.NO,
         "Eager steps go first: what happens at a depth in G may come later in N, so a depth of N"
         " says nothing of that depth of G.",
@@ -384,7 +384,7 @@ _ORDER = {
         "reductions/test_table.py::test_lengths_are_those_of_all_steps",
         "a limit of depth is given",
     ),
-    Ask.BUDGET: Cell(
+    Ask.BUDGET: TableEntry(
         Use.PROVEN,
         "Such a run says unknown, and what it has found is a run of G.",
         GODEFROID,
@@ -392,7 +392,7 @@ _ORDER = {
     ),
 }
 
-TABLE: dict[Kind, dict[Ask, Cell]] = {
+TABLE: dict[Kind, dict[Ask, TableEntry]] = {
     Kind.SYMMETRY: _SYMMETRY,
     Kind.DEAD: _DEAD,
     Kind.ORDER: _ORDER,
@@ -423,7 +423,7 @@ def markdown() -> list[str]:
     kinds = list(TABLE)
     lines = [f"| | {' | '.join(_TITLES[kind] for kind in kinds)} |", f"|---|{'---|' * len(kinds)}"]
     for ask in Ask:
-        cells = " | ".join(_said(TABLE[kind][ask]) for kind in kinds)
+        cells = " | ".join(_cell_text(TABLE[kind][ask]) for kind in kinds)
         lines.append(f"| {ask.value} | {cells} |")
     for kind in kinds:
         lines += ["", f"### {_TITLES[kind].capitalize()}"]
@@ -437,5 +437,5 @@ def markdown() -> list[str]:
 _TITLES = {Kind.SYMMETRY: "symmetry", Kind.DEAD: "dead parts", Kind.ORDER: "partial order"}
 
 
-def _said(cell: Cell) -> str:
+def _cell_text(cell: TableEntry) -> str:
     return cell.use.value + (" (1)" if cell.where == UNSEEN else " (2)" if cell.where else "")

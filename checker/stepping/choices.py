@@ -16,12 +16,12 @@ from checker.lang.check_client import verbs
 from checker.system import interpreter
 from checker.system.interpreter import State, Transition
 from checker.system.ir import CRASHING, ActionKind, MarkKind, TransitionSystem
-from checker.witness.cut import EFFECTS, cut_short
-from checker.witness.events import acting, told
+from checker.witness.crash_truncation import EFFECTS, cut_short
+from checker.witness.events import acting, trace_events
 from checker.witness.narrate import LEADING, going_on, within
-from checker.witness.phrases import opinion
+from checker.witness.phrases import detector_output_text
 from checker.witness.rerun import Moment
-from checker.witness.show import show
+from checker.witness.show_values import show
 from checker.witness.trace import Event
 
 START = "the run starts"
@@ -143,7 +143,7 @@ def starts(system: TransitionSystem) -> tuple[Choice, ...]:
 
 
 def _way(system: TransitionSystem, state: State, transition: Transition) -> _Way:
-    events = told(system, transition.events)
+    events = trace_events(system, transition.events)
     names = _names(transition, events)
     if transition.action.kind is not ActionKind.CRASH:
         names = [name + _crash(system, state, transition, events) for name in names]
@@ -160,7 +160,7 @@ def _names(transition: Transition, events: tuple[Event, ...]) -> list[str]:
     if leading.kind == MarkKind.REQUEST:
         return _request(leading)
     if leading.kind == MarkKind.DETECT:
-        said = opinion(leading.name)
+        said = detector_output_text(leading.name)
         if said:
             return [f"{leading.process} {said}", leading.sentence]
     if leading.kind == MarkKind.HANDLER and len(leading.sentence) > LONG:

@@ -8,7 +8,7 @@ from checker.stepping.choices import Choice
 from checker.system.interpreter import State
 from checker.system.ir import TransitionSystem, VariableKind
 from checker.system.types import AtomT, MapT, universe
-from checker.witness.show import show
+from checker.witness.show_values import show
 
 SHOWN = (VariableKind.LOCAL, VariableKind.SHARED)
 """Kinds of variables that the spec itself declares."""

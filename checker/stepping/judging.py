@@ -10,12 +10,12 @@ from checker.system.evaluate import RunFault
 from checker.system.interpreter import State
 from checker.system.ir import Property, PropertyKind, TransitionSystem, domain_item
 from checker.system.types import Value
-from checker.witness.lasso import Unfair, ledger, truth
-from checker.witness.show import show
+from checker.witness.fair_lasso import Unfair, fairness_justification, truth
+from checker.witness.show_values import show
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class ViolatedProperty:
     """A property that the run violates, with the values of its parameters."""
 
     property: Property
@@ -44,11 +44,11 @@ class Truths:
         return found
 
 
-def admitted(system: TransitionSystem, states: Sequence[State], loop: int) -> str | None:
+def why_not_admitted(system: TransitionSystem, states: Sequence[State], loop: int) -> str | None:
     """Why the world does not admit that the run goes on from ``loop`` for ever; ``None``: it
     does."""
     try:
-        ledger(system, states, loop)
+        fairness_justification(system, states, loop)
     except Unfair as why:
         return str(why)
     except RunFault as fault:
@@ -69,9 +69,9 @@ def is_bad(system: TransitionSystem, prop: Property, state: State) -> bool:
         return False
 
 
-def violated_by(
+def violated_properties(
     truths: Truths, states: Sequence[State], loop: int, only: Sequence[Property] | None = None
-) -> tuple[Broken, ...]:
+) -> tuple[ViolatedProperty, ...]:
     """The liveness properties (``only``: of these) that the run through ``states``, then again
     from ``loop``, violates; for each the first values of its parameters that show it."""
     found = []
@@ -85,12 +85,12 @@ def violated_by(
                 continue
             columns = list(zip(*rows, strict=True))
             if not truth(prop.formula, columns, len(states), loop)[0]:
-                found.append(Broken(prop, values, _shown(prop, values)))
+                found.append(ViolatedProperty(prop, values, _describe(prop, values)))
                 break
     return tuple(found)
 
 
-def _shown(prop: Property, values: tuple[Value, ...]) -> str:
+def _describe(prop: Property, values: tuple[Value, ...]) -> str:
     pairs = zip(prop.params, values, strict=True)
     given = ", ".join(f"{p.name} = {show(domain_item(p.domain), v)}" for p, v in pairs)
     return f"{prop.name} with {given}" if given else prop.name

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from checker.lang import typed
-from checker.stepping.opened import Opened
+from checker.stepping.prepared_check import PreparedCheck
 from checker.stepping.scenario import Played, play
 from checker.witness.verdict import ScenarioVerdict
 
 
-def judged(opened: Opened, scenario: typed.Scenario) -> ScenarioVerdict:
+def judge_scenario(opened: PreparedCheck, scenario: typed.Scenario) -> ScenarioVerdict:
     """Whether ``scenario`` can be run as it is written, and its claims are true."""
     return verdict_of(play(opened, scenario))
 

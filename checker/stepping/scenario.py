@@ -8,10 +8,16 @@ from dataclasses import dataclass
 from checker.diagnostics import Span
 from checker.lang import typed
 from checker.stepping.choices import START, Choice, choices, starts
-from checker.stepping.judging import Truths, admitted, invariants, is_bad, violated_by
-from checker.stepping.matching import Unclear
-from checker.stepping.opened import Opened
-from checker.stepping.session import NotPossible, Session
+from checker.stepping.judging import (
+    Truths,
+    invariants,
+    is_bad,
+    violated_properties,
+    why_not_admitted,
+)
+from checker.stepping.phrase_matching import Unclear
+from checker.stepping.prepared_check import PreparedCheck
+from checker.stepping.session import NotPossible, SteppingSession
 from checker.system.evaluate import RunFault
 from checker.system.interpreter import State
 from checker.witness.answer import Path
@@ -49,10 +55,10 @@ class Played:
         return tuple(choice.successor for choice in self.taken)
 
 
-def play(opened: Opened, scenario: typed.Scenario) -> Played:
+def play(opened: PreparedCheck, scenario: typed.Scenario) -> Played:
     """Runs ``scenario`` from the start, and looks at its claims where it could be run."""
     try:
-        session = Session(opened)
+        session = SteppingSession(opened)
     except RunFault as fault:
         message = f"no run can start: {fault.message}"
         return Played(scenario, (), problem=Problem(message, scenario.span))
@@ -61,13 +67,15 @@ def play(opened: Opened, scenario: typed.Scenario) -> Played:
         ways = tuple(way.text for way in session.choices.ways)
         message = "the first step says how the run starts: there are several ways"
         problem = Problem(message, scenario.span, ways[:MOST])
-    before = len(session.taken) - 1
+    before = len(session.steps_taken) - 1
     if problem is None and scenario.again:
-        problem = _follow(session, scenario.again) or _closed(session, scenario, before)
+        problem = _follow(session, scenario.again) or _loop_problem(session, scenario, before)
     if problem is not None:
-        return Played(scenario, session.taken, problem=problem)
+        return Played(scenario, session.steps_taken, problem=problem)
     loop = before if scenario.again else None
-    played = Played(scenario, session.taken[:-1] if scenario.again else session.taken, loop)
+    played = Played(
+        scenario, session.steps_taken[:-1] if scenario.again else session.steps_taken, loop
+    )
     for claim in scenario.claims:
         said = _false(session, played, claim)
         if said:
@@ -75,7 +83,7 @@ def play(opened: Opened, scenario: typed.Scenario) -> Played:
     return played
 
 
-def _follow(session: Session, steps: Iterable[typed.Happening]) -> Problem | None:
+def _follow(session: SteppingSession, steps: Iterable[typed.Happening]) -> Problem | None:
     for step in steps:
         try:
             found = session.say(step.text)
@@ -90,17 +98,19 @@ def _follow(session: Session, steps: Iterable[typed.Happening]) -> Problem | Non
     return None
 
 
-def _closed(session: Session, scenario: typed.Scenario, before: int) -> Problem | None:
+def _loop_problem(
+    session: SteppingSession, scenario: typed.Scenario, before: int
+) -> Problem | None:
     """What is wrong with what is repeated for ever."""
     states = session.states
     at = scenario.again[-1].span
     if states[-1] != states[before]:
         return Problem("after the steps of `for ever` the run is not where it was before them", at)
-    why = admitted(session.system, states[:-1], before)
+    why = why_not_admitted(session.system, states[:-1], before)
     return None if why is None else Problem(f"the world does not admit this for ever: {why}", at)
 
 
-def _false(session: Session, played: Played, claim: typed.Claim) -> str:
+def _false(session: SteppingSession, played: Played, claim: typed.Claim) -> str:
     """Why ``claim`` is not true of the run; empty where it is."""
     if claim.what == "it":
         return _of_run(session, played, claim.word)
@@ -108,30 +118,31 @@ def _false(session: Session, played: Played, claim: typed.Claim) -> str:
     for prop in invariants(system):
         if prop.name == claim.what:
             bad = any(is_bad(system, prop, state) for state in states)
-            return _told(claim, bad)
+            return _mismatch_text(claim, bad)
     end = len(states) - 1 if played.loop is None else played.loop
-    why = admitted(system, states, end)
+    why = why_not_admitted(system, states, end)
     if why is not None:
-        owed = "; ".join(session.owed()[:3])
+        owed = "; ".join(session.enabled_fairness()[:3])
         return f"{claim.what} is about whole runs, and this one can't end here: {owed or why}"
-    return _told(
-        claim, claim.what in {b.property.name for b in violated_by(Truths(system), states, end)}
+    return _mismatch_text(
+        claim,
+        claim.what in {b.property.name for b in violated_properties(Truths(system), states, end)},
     )
 
 
-def _told(claim: typed.Claim, bad: bool) -> str:
+def _mismatch_text(claim: typed.Claim, bad: bool) -> str:
     found = "violated" if bad else "holds"
     if found == claim.word:
         return ""
     return f"{claim.what} is violated in this run" if bad else f"{claim.what} holds in this run"
 
 
-def _of_run(session: Session, played: Played, word: str) -> str:
+def _of_run(session: SteppingSession, played: Played, word: str) -> str:
     ends = played.loop is None and session.ends()
     if word == "fails":
         return "" if session.faults() else "no step that is possible here meets an error"
     if word == "ends" and not ends:
-        owed = "; ".join(session.owed()[:3])
+        owed = "; ".join(session.enabled_fairness()[:3])
         return f"it does not end: the world promises more ({owed})" if owed else "it does not end"
     if word == "continues" and ends:
         return "it ends: nothing that the world promises is left to do"
@@ -141,7 +152,7 @@ def _of_run(session: Session, played: Played, word: str) -> str:
 # ---- runs into words --------------------------------------------------------------------------
 
 
-def retold(opened: Opened, path: Path) -> tuple[Choice, ...]:
+def as_choices(opened: PreparedCheck, path: Path) -> tuple[Choice, ...]:
     """The steps of ``path`` as choices, with the one that closes its loop, where there is one.
 
     Raises :class:`NotPossible` where it is no run of the system.
@@ -166,7 +177,7 @@ def _leading(among: Sequence[Choice], state: State, number: int) -> Choice:
 def clause(name: str, taken: Sequence[Choice], loop: int | None, claims: Iterable[str]) -> str:
     """The text of the clause ``scenario name { … }``.
 
-    ``taken``: as :func:`retold` gives them; ``claims``: such as ``agreement violated``.
+    ``taken``: as :func:`as_choices` gives them; ``claims``: such as ``agreement violated``.
     """
     texts = [choice.text for choice in taken]
     if texts[0] == START:

@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from checker.stepping.choices import Choice, Choices, choices, starts
-from checker.stepping.judging import Broken, Truths, admitted, invariants, is_bad, violated_by
-from checker.stepping.matching import Unclear, meant
-from checker.stepping.opened import Opened, Outgrown
+from checker.stepping.judging import (
+    Truths,
+    ViolatedProperty,
+    invariants,
+    is_bad,
+    violated_properties,
+    why_not_admitted,
+)
+from checker.stepping.phrase_matching import Unclear, match_choice
+from checker.stepping.prepared_check import Outgrown, PreparedCheck
 from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.interpreter import State, Transition
 from checker.system.ir import Property, TransitionSystem
 from checker.witness.answer import Path
-from checker.witness.lasso import in_words
+from checker.witness.fair_lasso import in_words
 from checker.witness.narrate import narrate
 from checker.witness.replay import replay
 from checker.witness.rerun import Moment, Run
@@ -24,14 +31,14 @@ class NotPossible(Exception):
     """What was asked for can't be done now; the message says why."""
 
 
-class Session:
+class SteppingSession:
     """The run so far, what was undone, and what can happen now.
 
     A capacity that the tool guessed too small grows in passing: the run is made again from the
     phrases of its steps.
     """
 
-    def __init__(self, opened: Opened) -> None:
+    def __init__(self, opened: PreparedCheck) -> None:
         """Starts, where there is only one way to.  Raises ``RunFault`` where none can."""
         self._opened = opened
         self._taken: list[Choice] = []
@@ -43,7 +50,7 @@ class Session:
     # ---- where the run is -----------------------------------------------------------------
 
     @property
-    def opened(self) -> Opened:
+    def prepared(self) -> PreparedCheck:
         """The check that is stepped through."""
         return self._opened
 
@@ -53,7 +60,7 @@ class Session:
         return self._opened.system
 
     @property
-    def taken(self) -> tuple[Choice, ...]:
+    def steps_taken(self) -> tuple[Choice, ...]:
         """What was picked, the start first."""
         return tuple(self._taken)
 
@@ -72,12 +79,12 @@ class Session:
         """What can happen now; before the run has started, the ways to start."""
         while self._now is None:
             try:
-                self._now = self._found()
+                self._now = self._choices_now()
             except Outgrown:
                 self._again()
         return self._now
 
-    def _found(self) -> Choices:
+    def _choices_now(self) -> Choices:
         if self.state is None:
             try:
                 return Choices(starts(self.system))
@@ -95,7 +102,7 @@ class Session:
         texts, undone = [c.text for c in self._taken], [c.text for c in self._undone]
         self._taken, self._undone, self._now = [], [], None
         for text in (*texts, *reversed(undone)):
-            found = meant(text, self.choices.ways)
+            found = match_choice(text, self.choices.ways)
             if isinstance(found, Unclear):
                 raise NotPossible(f"the run can't be made again with more room: {found.message}")
             self.pick(found)
@@ -111,7 +118,7 @@ class Session:
 
     def say(self, words: str) -> Choice | Unclear:
         """Goes on by the choice that ``words`` mean, and returns it, or says why it can't."""
-        found = meant(words, self.choices.ways)
+        found = match_choice(words, self.choices.ways)
         if isinstance(found, Choice):
             self.pick(found)
         return found
@@ -165,7 +172,7 @@ class Session:
         except RunFault:
             return False
 
-    def owed(self) -> tuple[str, ...]:
+    def enabled_fairness(self) -> tuple[str, ...]:
         """What the world promises and what is possible now, in words; empty at an end."""
         if self.state is None or self.ends():
             return ()
@@ -176,17 +183,17 @@ class Session:
         texts = [in_words(owed, fairness) for owed, fairness in enabled.items()]
         return tuple(dict.fromkeys(texts))
 
-    def violated(self) -> tuple[Property, ...]:
+    def violated_invariants(self) -> tuple[Property, ...]:
         """The invariants that are violated in the state now."""
         if self.state is None:
             return ()
         return tuple(p for p in invariants(self.system) if is_bad(self.system, p, self.state))
 
-    def open(self) -> tuple[Broken, ...]:
+    def open(self) -> tuple[ViolatedProperty, ...]:
         """The liveness properties that would be violated if the run stayed here for ever."""
         if not self._taken:
             return ()
-        return violated_by(Truths(self.system), self.states, len(self.states) - 1)
+        return violated_properties(Truths(self.system), self.states, len(self.states) - 1)
 
     def faults(self) -> tuple[Transition, ...]:
         """The steps that would meet an error of the run."""
@@ -195,11 +202,11 @@ class Session:
     def trace(self) -> Trace:
         """The run so far: of the invariant that it violates now, of the liveness property that it
         violates where it ends here, or of no property."""
-        return told(self._opened, self.taken)
+        return trace_of_choices(self._opened, self.steps_taken)
 
 
-def told(
-    opened: Opened, taken: Sequence[Choice], loop: int | None = None, about: str = ""
+def trace_of_choices(
+    opened: PreparedCheck, taken: Sequence[Choice], loop: int | None = None, about: str = ""
 ) -> Trace:
     """The run through ``taken``; ``loop``: it goes on for ever from there, as in
     :class:`checker.witness.answer.Path`; ``about``: the property that it is about where it
@@ -213,12 +220,14 @@ def told(
         if loop is None and is_bad(system, prop, states[-1]):
             return replay(system, Path(states), prop, header)
     end = len(states) - 1 if loop is None else loop
-    if admitted(system, states, end) is None:
-        for broken in violated_by(Truths(system), states, end, _first(system.properties, about)):
+    if why_not_admitted(system, states, end) is None:
+        for broken in violated_properties(
+            Truths(system), states, end, _first(system.properties, about)
+        ):
             path = Path(states, False, end, broken.values)
             return replay(system, path, broken.property, header)
     moments = tuple(Moment(c.successor, c.transition, c.events) for c in taken)
-    stays = loop is None and admitted(system, states, end) is None
+    stays = loop is None and why_not_admitted(system, states, end) is None
     return narrate(system, Run(moments, stays), None, header)
 
 

@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from checker import budgets
-from checker.stepping.judging import Truths, invariants, is_bad, violated_by
-from checker.stepping.opened import Opened, Outgrown
+from checker.stepping.judging import Truths, invariants, is_bad, violated_properties
+from checker.stepping.prepared_check import Outgrown, PreparedCheck
 from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.interpreter import State, Transition
 from checker.system.ir import CRASHING, ActionKind, MarkKind, PropertyKind, TransitionSystem
-from checker.witness.answer import Answer, Listener, Path, Progress, because
+from checker.witness.answer import Answer, Listener, Path, Progress, stop_reason
 from checker.witness.events import acting
 from checker.witness.replay import replay
 from checker.witness.trace import Trace
@@ -43,7 +43,7 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class WalkFinding:
     """What ended the walks: the run of walk number ``walk``, replayed."""
 
     walk: int
@@ -68,7 +68,7 @@ class Walks:
     ends: int = 0
     longest: int = 0
     seconds: float = 0.0
-    found: Found | None = None
+    found: WalkFinding | None = None
     stopped: str = ""
 
     @property
@@ -85,7 +85,7 @@ class Walks:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class WalkPlan:
     """How many walks of how many steps at most; ``only``: the properties that are looked at
     (empty: all); ``timeout`` in seconds."""
 
@@ -96,7 +96,7 @@ class Plan:
     only: tuple[str, ...] = ()
 
 
-def simulate(opened: Opened, plan: Plan, listener: Listener | None = None) -> Walks:
+def simulate(opened: PreparedCheck, plan: WalkPlan, listener: Listener | None = None) -> Walks:
     """Walks until something is found, all walks are made, the time is over, or somebody wants it
     to end.  Walk number k depends on the seed and on k alone.
 
@@ -105,7 +105,7 @@ def simulate(opened: Opened, plan: Plan, listener: Listener | None = None) -> Wa
     walks, started, said = Walks(plan.seed), time.monotonic(), 0.0
     memo = _Memo(opened.system)
     try:
-        with budgets.within(plan.timeout), budgets.pressed():
+        with budgets.within(plan.timeout), budgets.raising_when_exhausted():
             for number in range(1, plan.runs + 1):
                 if memo.system is not opened.system:
                     memo = _Memo(opened.system)
@@ -119,12 +119,14 @@ def simulate(opened: Opened, plan: Plan, listener: Listener | None = None) -> Wa
                     phase = f"walk {number:,} of {plan.runs:,}"
                     listener(Progress(len(walks.states), 0, 0, walks.seconds, 0, phase))
     except KeyboardInterrupt as error:
-        walks.stopped = because(error)
+        walks.stopped = stop_reason(error)
     walks.seconds = time.monotonic() - started
     return walks
 
 
-def _one(opened: Opened, plan: Plan, number: int, walks: Walks, memo: _Memo) -> Found | None:
+def _one(
+    opened: PreparedCheck, plan: WalkPlan, number: int, walks: Walks, memo: _Memo
+) -> WalkFinding | None:
     """Walk ``number``; begun again in a larger system where it needs one."""
     while True:
         if memo.system is not opened.system:
@@ -141,7 +143,7 @@ def _one(opened: Opened, plan: Plan, number: int, walks: Walks, memo: _Memo) -> 
         if path is None:
             return None
         asked = next((p for p in opened.system.properties if p.name == prop), None)
-        return Found(number, replay(opened.system, path, asked, opened.header))
+        return WalkFinding(number, replay(opened.system, path, asked, opened.header))
 
 
 class _Memo:
@@ -165,7 +167,12 @@ class _Walk:
     """One walk; what it sees goes to ``walks`` when it is over."""
 
     def __init__(
-        self, opened: Opened, plan: Plan, chance: random.Random, walks: Walks, memo: _Memo
+        self,
+        opened: PreparedCheck,
+        plan: WalkPlan,
+        chance: random.Random,
+        walks: Walks,
+        memo: _Memo,
     ) -> None:
         self._opened, self._plan, self._chance, self._walks = opened, plan, chance, walks
         self._system, self._memo = memo.system, memo
@@ -208,7 +215,7 @@ class _Walk:
                 return broken
             if not moving or len(self._states) > self._plan.steps:
                 return None, ""
-            chosen = drawn(self._system, moving, self._chance, self._rate)
+            chosen = draw_transition(self._system, moving, self._chance, self._rate)
             if chosen is None:
                 return None, ""
             assert chosen.successor is not None
@@ -229,7 +236,7 @@ class _Walk:
             return None
         self._ends += 1
         last = len(self._states) - 1
-        for broken in violated_by(self._memo.truths, self._states, last, self._liveness):
+        for broken in violated_properties(self._memo.truths, self._states, last, self._liveness):
             path = Path(tuple(self._states), False, last, broken.values)
             return path, broken.property.name
         return None
@@ -246,14 +253,18 @@ class _Walk:
 
 def could_stay(system: TransitionSystem, found: Sequence[Transition], state: State) -> bool:
     """Whether ``state``, whose transitions are ``found``, is an admissible end."""
-    leaving = {interpreter.taken(system, state, t) for t in found if t.successor != state}
-    staying = {interpreter.taken(system, state, t) for t in found if t.successor == state}
+    leaving = {
+        interpreter.taken_constraint(system, state, t) for t in found if t.successor != state
+    }
+    staying = {
+        interpreter.taken_constraint(system, state, t) for t in found if t.successor == state
+    }
     if not leaving <= {*staying, None}:
         return False
     return all(interpreter.holds(system, justice.holds, state) for justice in system.justice)
 
 
-def drawn(
+def draw_transition(
     system: TransitionSystem, among: Sequence[Transition], chance: random.Random, rate: float
 ) -> Transition | None:
     """One of ``among``: whether something goes wrong (with probability ``rate``, where it can),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from checker.diagnostics import SpecError
-from checker.sweep.plan import Task, reason_of
+from checker.sweep.sweep_plan import CellTask, reason_of
 from checker.witness.answer import Listener
 from checker.witness.verdict import Report, Word
 
@@ -26,7 +26,7 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CellOutcome:
     """What became of the cell ``cell``: a report, or only a ``status`` and the reason for it.
 
     ``seconds``: all that the cell took, making the system and replaying included.
@@ -39,7 +39,7 @@ class Outcome:
     seconds: float = 0.0
 
 
-def run_cell(task: Task, listener: Listener | None = None) -> Outcome:
+def run_cell(task: CellTask, listener: Listener | None = None) -> CellOutcome:
     """Runs the check of one cell; whatever goes wrong is an outcome too."""
     from checker import pipeline
 
@@ -54,7 +54,7 @@ def run_cell(task: Task, listener: Listener | None = None) -> Outcome:
         status, reason = Status.MEMORY, str(problem) or "there is no memory left"
     except Exception as problem:  # a fault of ours costs this cell only
         status, reason = Status.FAILED, " ".join(f"{type(problem).__name__}: {problem}".split())
-    return Outcome(task.cell, status, reason, report, time.monotonic() - started)
+    return CellOutcome(task.cell, status, reason, report, time.monotonic() - started)
 
 
 def _ending(report: Report) -> tuple[Status, str]:

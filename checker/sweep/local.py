@@ -13,8 +13,8 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnContext, SpawnProcess
 from types import TracebackType
 
-from checker.sweep.cells import Outcome, Status, run_cell
-from checker.sweep.plan import Task
+from checker.sweep.cells import CellOutcome, Status, run_cell
+from checker.sweep.sweep_plan import CellTask
 from checker.witness.answer import Progress
 
 TELL = 0.5
@@ -48,7 +48,9 @@ class Pool:
             worker.end()
         self._workers.clear()
 
-    def run(self, tasks: Sequence[Task], listener: Listener | None = None) -> Iterator[Outcome]:
+    def run(
+        self, tasks: Sequence[CellTask], listener: Listener | None = None
+    ) -> Iterator[CellOutcome]:
         """The outcome of each task, in the order in which they finish."""
         waiting = deque(tasks)
         done = 0
@@ -57,13 +59,13 @@ class Pool:
             busy = [worker for worker in self._workers if worker.task is not None]
             if not busy:
                 return
-            for outcome in self._heard(busy):
+            for outcome in self._receive_outcomes(busy):
                 done += 1
                 yield outcome
             if listener is not None:
                 listener(done, {w.task.cell: w.progress for w in busy if w.task and w.progress})
 
-    def _staff(self, waiting: deque[Task]) -> None:
+    def _staff(self, waiting: deque[CellTask]) -> None:
         """Gives work to whoever has none, and to new processes in the place of dead ones."""
         self._workers = [worker for worker in self._workers if worker.alive]
         for worker in self._workers:
@@ -73,10 +75,10 @@ class Pool:
             self._workers.append(_Worker(self._context))
             self._workers[-1].begin(waiting.popleft())
 
-    def _heard(self, busy: Sequence[_Worker]) -> Iterator[Outcome]:
+    def _receive_outcomes(self, busy: Sequence[_Worker]) -> Iterator[CellOutcome]:
         connection.wait([end for worker in busy for end in worker.ends], TICK)
         for worker in busy:
-            outcome = worker.heard()
+            outcome = worker.poll_outcome()
             if outcome is not None:
                 yield outcome
 
@@ -91,7 +93,7 @@ class _Worker:
             self._process.start()
         other.close()
         self.alive = True
-        self.task: Task | None = None
+        self.task: CellTask | None = None
         self.progress: Progress | None = None
         self._began = 0.0
 
@@ -100,36 +102,36 @@ class _Worker:
         """What becomes ready when there is something to hear, or when the process is no more."""
         return self._pipe, self._process.sentinel
 
-    def begin(self, task: Task) -> None:
+    def begin(self, task: CellTask) -> None:
         self.task, self.progress, self._began = task, None, time.monotonic()
         try:
             self._pipe.send(task)
         except OSError:  # it has died while it had nothing to do; heard() says so
             return
 
-    def heard(self) -> Outcome | None:
+    def poll_outcome(self) -> CellOutcome | None:
         """The outcome of the cell, if there is one by now."""
         try:
             while self._pipe.poll():
                 said = self._pipe.recv()
-                if isinstance(said, Outcome):
+                if isinstance(said, CellOutcome):
                     self.task = None
                     return said
                 self.progress = said
         except (EOFError, OSError):
-            return self._lost(Status.DIED, self._death())
+            return self._fail(Status.DIED, self._death())
         if not self._process.is_alive() and not self._pipe.poll():
-            return self._lost(Status.DIED, self._death())
+            return self._fail(Status.DIED, self._death())
         assert self.task is not None
         timeout = self.task.options.limits.timeout
         if timeout is not None and time.monotonic() - self._began > timeout + GRACE:
             why = f"it was ended {GRACE:g} s after its time limit of {timeout:g} s"
-            return self._lost(Status.TIMEOUT, why)
+            return self._fail(Status.TIMEOUT, why)
         return None
 
-    def _lost(self, status: Status, reason: str) -> Outcome:
+    def _fail(self, status: Status, reason: str) -> CellOutcome:
         assert self.task is not None
-        outcome = Outcome(self.task.cell, status, reason, None, time.monotonic() - self._began)
+        outcome = CellOutcome(self.task.cell, status, reason, None, time.monotonic() - self._began)
         self.task = None
         self.end()
         return outcome
@@ -175,7 +177,7 @@ def _serve(pipe: Connection) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:
-            task: Task = pipe.recv()
+            task: CellTask = pipe.recv()
             pipe.send(run_cell(task, _Throttle(pipe)))
         except (EOFError, OSError):
             return

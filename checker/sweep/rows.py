@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from checker.sweep.cells import Outcome, Status
-from checker.sweep.plan import Cell, Plan
+from checker.sweep.cells import CellOutcome, Status
+from checker.sweep.sweep_plan import Cell, SweepPlan
 from checker.witness.trace import Trace
 from checker.witness.verdict import ERRORS, Report, Word
 
@@ -61,7 +61,7 @@ class Row:
     report: Report | None = None
 
 
-def row_of(cell: Cell, outcome: Outcome, traces: Mapping[str, str]) -> Row:
+def row_of(cell: Cell, outcome: CellOutcome, traces: Mapping[str, str]) -> Row:
     """``traces``: the files that traces were written to, by property."""
     report = outcome.report
     if report is None:
@@ -77,13 +77,13 @@ def _verdicts(report: Report, traces: Mapping[str, str]) -> dict[str, Verdict]:
     }
 
 
-def traces_of(outcome: Outcome) -> dict[str, Trace]:
+def traces_of(outcome: CellOutcome) -> dict[str, Trace]:
     """The traces of one cell, by property."""
     verdicts = () if outcome.report is None else outcome.report.verdicts
     return {v.property: v.trace for v in verdicts if v.trace is not None}
 
 
-def without_run(plan: Plan, known: Iterable[Row]) -> list[Row]:
+def without_run(plan: SweepPlan, known: Iterable[Row]) -> list[Row]:
     """Rows of the cells that are not among ``known``: impossible, or not run."""
     done = {row.cell.number for row in known}
     return [
@@ -114,10 +114,10 @@ class Columns:
     properties: Mapping[str, str]
 
 
-def columns_of(plan: Plan) -> Columns:
+def columns_of(plan: SweepPlan) -> Columns:
     """The columns that the rows of ``plan`` have, whatever comes out."""
     fixed = {**FIRST, **STATUS, **FIGURES, **ERROR, **ABOUT}
-    parameters = {name: f"{name}_" if name in fixed else name for name in plan.named}
+    parameters = {name: f"{name}_" if name in fixed else name for name in plan.parameter_names}
     properties = {name: re.sub(r"\W+", "_", name) for name in plan.properties}
 
     def of_properties(prefix: str) -> dict[str, str]:
@@ -129,12 +129,12 @@ def columns_of(plan: Plan) -> Columns:
     return Columns(kinds, parameters, properties)
 
 
-def _kind(plan: Plan, parameter: str) -> str:
+def _kind(plan: SweepPlan, parameter: str) -> str:
     values = (cell.parameters.get(parameter) for cell in plan.cells)
     return "int" if all(value is None or isinstance(value, int) for value in values) else "text"
 
 
-def record(row: Row, plan: Plan, columns: Columns) -> dict[str, Any]:
+def record(row: Row, plan: SweepPlan, columns: Columns) -> dict[str, Any]:
     """One row with a value, or ``None``, for every column."""
     made: dict[str, Any] = dict.fromkeys(columns.kinds)
     made["cell"] = row.cell.number
@@ -158,10 +158,10 @@ def record(row: Row, plan: Plan, columns: Columns) -> dict[str, Any]:
         "check": plan.check.name,
         "version": _version(),
     }
-    return made | _found(row)
+    return made | _report_columns(row)
 
 
-def _found(row: Row) -> dict[str, Any]:
+def _report_columns(row: Row) -> dict[str, Any]:
     report = row.report
     if report is None:
         return {}
@@ -191,7 +191,7 @@ def _version() -> str:
 # ---- documents --------------------------------------------------------------------------------
 
 
-def as_json(plan: Plan, rows: Iterable[Row]) -> dict[str, Any]:
+def as_json(plan: SweepPlan, rows: Iterable[Row]) -> dict[str, Any]:
     """The sweep as a JSON object; each cell has what its row in Parquet has."""
     columns = columns_of(plan)
     return {
@@ -212,7 +212,7 @@ def in_order(rows: Iterable[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: row.cell.number)
 
 
-def as_parquet(plan: Plan, rows: Iterable[Row]) -> bytes:
+def as_parquet(plan: SweepPlan, rows: Iterable[Row]) -> bytes:
     """The sweep as a Parquet file."""
     import pyarrow as pa
     import pyarrow.parquet as pq

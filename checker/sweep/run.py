@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from checker.engines.spark.cluster import Cluster
 from checker.pipeline import Options
-from checker.sweep.cells import Outcome, Status, run_cell
+from checker.sweep.cells import CellOutcome, Status, run_cell
 from checker.sweep.local import Listener, Pool
-from checker.sweep.plan import Plan
+from checker.sweep.sweep_plan import SweepPlan
 
 ROOM = 0.8
 """Of the memory there is, what all cells that run at a time may take together."""
@@ -18,11 +18,11 @@ ROOM = 0.8
 
 def for_each_cell(options: Options, jobs: int) -> Options:
     """``options`` as one of ``jobs`` cells is to be run: one thread, its share of the memory."""
-    from checker.exploration.memory import available
+    from checker.exploration.memory import available_memory
 
     limits, engine = options.limits, options.engine
     if limits.memory is None and options.cluster is None:
-        limits = replace(limits, memory=int(available() * ROOM) // jobs)
+        limits = replace(limits, memory=int(available_memory() * ROOM) // jobs)
     return replace(
         options,
         engine="native" if engine in ("auto", "spark") else engine,
@@ -38,8 +38,8 @@ def jobs_for(threads: int | None) -> int:
 
 
 def run(
-    plan: Plan, jobs: int, cluster: Cluster | None, listener: Listener | None = None
-) -> Generator[Outcome]:
+    plan: SweepPlan, jobs: int, cluster: Cluster | None, listener: Listener | None = None
+) -> Generator[CellOutcome]:
     """The outcome of each task of ``plan``, in the order in which they finish.
 
     Without a ``cluster``, ``jobs`` processes of this machine do it.  Raises :class:`SpecError`
@@ -54,8 +54,10 @@ def run(
         yield from pool.run(plan.tasks, listener)
 
 
-def _on_spark(plan: Plan, cluster: Cluster, listener: Listener | None) -> Iterator[Outcome]:
-    from checker.engines.spark.fan_out import Failure, fan_out
+def _on_spark(
+    plan: SweepPlan, cluster: Cluster, listener: Listener | None
+) -> Iterator[CellOutcome]:
+    from checker.engines.spark.fan_out import ItemFailure, fan_out
     from checker.engines.spark.probe import require_elsewhere
     from checker.engines.spark.session import open_session
 
@@ -65,8 +67,8 @@ def _on_spark(plan: Plan, cluster: Cluster, listener: Listener | None) -> Iterat
             listener(0, {})
         found = fan_out(session, run_cell, plan.tasks)
         for done, (index, result) in enumerate(found, 1):
-            if isinstance(result, Failure):
-                result = Outcome(plan.tasks[index].cell, Status.DIED, result.reason)
+            if isinstance(result, ItemFailure):
+                result = CellOutcome(plan.tasks[index].cell, Status.DIED, result.reason)
             yield result
             if listener is not None:
                 listener(done, {})

@@ -36,7 +36,7 @@ def start_numbers() -> None:
 
 
 @contextmanager
-def aside() -> Iterator[None]:
+def fresh_names() -> Iterator[None]:
     """Names made inside do not change those that are made afterwards."""
     global _numbers
     kept = _numbers
@@ -58,15 +58,15 @@ def integer(value: int) -> Const:
 
 def conj(*parts: Expr) -> Expr:
     """The conjunction, flattened, without constants."""
-    return _joined(Op.AND, TRUE, FALSE, parts)
+    return _connective(Op.AND, TRUE, FALSE, parts)
 
 
 def disj(*parts: Expr) -> Expr:
     """The disjunction, flattened, without constants."""
-    return _joined(Op.OR, FALSE, TRUE, parts)
+    return _connective(Op.OR, FALSE, TRUE, parts)
 
 
-def _joined(op: Op, neutral: Expr, absorbing: Expr, parts: tuple[Expr, ...]) -> Expr:
+def _connective(op: Op, neutral: Expr, absorbing: Expr, parts: tuple[Expr, ...]) -> Expr:
     flat: list[Expr] = []
     for part in parts:
         if isinstance(part, Apply) and part.op is op:
@@ -119,7 +119,7 @@ def size(of: Expr) -> Expr:
             raise TypeError(f"{of.type} has no size")
 
 
-def entry(base: Expr, key: Expr, place: ir.Place | None = None) -> Expr:
+def entry(base: Expr, key: Expr, place: ir.SourceLocation | None = None) -> Expr:
     """``base[key]`` of a map."""
     assert isinstance(base.type, MapT)
     return ir.Index(base.type.value, base, key, place)
@@ -133,7 +133,7 @@ def item(base: Expr, position: int) -> Expr:
     return ir.Item(base.type.items[position], base, position)
 
 
-def with_item(collection: Expr, value: Expr, place: ir.Place | None = None) -> Expr:
+def with_item(collection: Expr, value: Expr, place: ir.SourceLocation | None = None) -> Expr:
     """``collection`` with ``value`` in it: a dense set, or a bag that stands for a large set."""
     value = coerce(value, element(collection.type))
     if isinstance(collection.type, SetT):

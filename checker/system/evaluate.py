@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, assert_never
 
 from checker.system import ir
-from checker.system.ir import Expr, Op, Place, Quantifier
+from checker.system.ir import Expr, Op, Quantifier, SourceLocation
 from checker.system.types import (
     AtomT,
     BagT,
@@ -34,7 +34,7 @@ class RunFault(Exception):
     """
 
     def __init__(
-        self, code: str, message: str, place: Place | None = None, grows: str | None = None
+        self, code: str, message: str, place: SourceLocation | None = None, grows: str | None = None
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -90,7 +90,7 @@ def key_rank(type_: Type, value: Any) -> int:
             return -1
 
 
-def misfit(type_: Type, value: Any, place: Place | None) -> RunFault | None:
+def misfit(type_: Type, value: Any, place: SourceLocation | None) -> RunFault | None:
     """The fault of storing ``value`` where ``type_`` is held, or ``None`` where it fits."""
     parts: Iterator[tuple[Type, Any]]
     match type_:
@@ -130,7 +130,9 @@ def misfit(type_: Type, value: Any, place: Place | None) -> RunFault | None:
     return None
 
 
-def stored(type_: Type, value: Any, place: Place | None, known: Type | None = None) -> Any:
+def check_stored(
+    type_: Type, value: Any, place: SourceLocation | None, known: Type | None = None
+) -> Any:
     """``value``, checked against ``type_``; raises :class:`RunFault` where it does not fit.
 
     ``known`` is a type that it has already: where that is the same there is nothing to check.
@@ -189,7 +191,7 @@ def evaluate(expr: Expr, scope: Scope) -> Any:
         case ir.Apply():
             return _apply(expr, scope)
         case ir.Make(_, case, args):
-            return stored(expr.type, (case, *(evaluate(a, scope) for a in args)), None)
+            return check_stored(expr.type, (case, *(evaluate(a, scope) for a in args)), None)
         case ir.IsCase(base, case):
             return evaluate(base, scope)[0] == case
         case ir.CaseField(_, base, _, position):
@@ -211,11 +213,11 @@ def evaluate(expr: Expr, scope: Scope) -> Any:
             assert isinstance(type_, SetT)
             bound = (scope.bind(name, v) for v in members(domain, scope))
             found = (evaluate(item, s) for s in bound if evaluate(where, s))
-            return frozenset(stored(type_.item, v, None, item.type) for v in found)
+            return frozenset(check_stored(type_.item, v, None, item.type) for v in found)
         case ir.MapOf(type_, name, body):
             assert isinstance(type_, MapT)
             entries = tuple(evaluate(body, scope.bind(name, k)) for k in universe(type_.key))
-            return stored(type_, entries, None)
+            return check_stored(type_, entries, None)
         case _:
             assert_never(expr)
 
@@ -275,7 +277,7 @@ def _check_held(expr: ir.Apply, values: list[Any], result: Any) -> None:
     for position, (arg, value) in enumerate(zip(expr.args, values, strict=True)):
         place = expr.type if position < collections else places[position]
         if arg.type != expr.type:
-            stored(place, value, expr.place, arg.type)
+            check_stored(place, value, expr.place, arg.type)
 
 
 def _need(expr: ir.Apply, present: bool, message: str) -> None:

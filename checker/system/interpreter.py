@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from checker.system import ir
-from checker.system.evaluate import RunFault, Scope, evaluate, key_rank, members, stored
+from checker.system.evaluate import RunFault, Scope, check_stored, evaluate, key_rank, members
 from checker.system.ir import Action, Block, Stmt, Target, TransitionSystem
-from checker.system.tree import handed_on
+from checker.system.tree import loop_carried
 from checker.system.types import Value
 
 State = tuple[Value, ...]
@@ -159,11 +159,11 @@ def _choices(stmt: ir.Choose, scope: Scope) -> Iterator[Scope]:
 def _step(stmt: Stmt | _Rounds | _Again, scope: Scope, todo: _Todo | None) -> _Todo | None:
     match stmt:
         case ir.Assign(target, value, place):
-            new = stored(target.type, evaluate(value, scope), place, value.type)
+            new = check_stored(target.type, evaluate(value, scope), place, value.type)
             _assign(target, new, scope)
             return todo
         case ir.Declare(name, type_, value):
-            scope.names[name] = stored(type_, evaluate(value, scope), None, value.type)
+            scope.names[name] = check_stored(type_, evaluate(value, scope), None, value.type)
             return todo
         case ir.If(condition, then, otherwise):
             return _queue(then if evaluate(condition, scope) else otherwise, todo)
@@ -176,7 +176,7 @@ def _step(stmt: Stmt | _Rounds | _Again, scope: Scope, todo: _Todo | None) -> _T
             return _queue(loop.body, (_Rounds(loop, left[1:]), todo))
         case ir.While():
             return (
-                _Again(stmt, handed_on=_NOTHING if stmt.grows is None else handed_on(stmt)),
+                _Again(stmt, handed_on=_NOTHING if stmt.grows is None else loop_carried(stmt)),
                 todo,
             )
         case _Again(loop, begun):
@@ -200,10 +200,10 @@ def _step(stmt: Stmt | _Rounds | _Again, scope: Scope, todo: _Todo | None) -> _T
 
 def _assign(target: Target, value: Any, scope: Scope) -> None:
     table = scope.state if target.is_state else scope.names
-    table[target.name] = _updated(table[target.name], target, 0, value, scope)
+    table[target.name] = _update(table[target.name], target, 0, value, scope)
 
 
-def _updated(old: Any, target: Target, depth: int, value: Any, scope: Scope) -> Any:
+def _update(old: Any, target: Target, depth: int, value: Any, scope: Scope) -> Any:
     """``old`` with the part that ``target.path[depth:]`` leads to replaced by ``value``."""
     if depth == len(target.path):
         return value
@@ -217,7 +217,7 @@ def _updated(old: Any, target: Target, depth: int, value: Any, scope: Scope) -> 
             assert_never(other)
     if not 0 <= rank < len(old):
         raise RunFault("R003", "there is no such entry", None)
-    inner = _updated(old[rank], target, depth + 1, value, scope)
+    inner = _update(old[rank], target, depth + 1, value, scope)
     return (*old[:rank], inner, *old[rank + 1 :])
 
 
@@ -300,7 +300,9 @@ def constraint(action: Action, scope: Scope) -> Constraint | None:
     return Constraint(fairness.group, tuple(evaluate(key, scope) for key in fairness.key))
 
 
-def taken(system: TransitionSystem, state: State, transition: Transition) -> Constraint | None:
+def taken_constraint(
+    system: TransitionSystem, state: State, transition: Transition
+) -> Constraint | None:
     """The constraint that ``transition``, one of ``state``, takes; may raise :class:`RunFault`."""
     scope = _scope_of(system, state)
     pairs = zip(transition.action.params, transition.params, strict=True)
@@ -394,6 +396,6 @@ def holds(
     return bool(evaluate(expr, scope))
 
 
-def named(system: TransitionSystem, state: State) -> dict[str, Value]:
+def name_values(system: TransitionSystem, state: State) -> dict[str, Value]:
     """The state as a mapping from variable names."""
     return {v.name: value for v, value in zip(system.variables, state, strict=True)}

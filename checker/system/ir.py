@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourceLocation:
     """A position in a source file; lines and columns count from 1."""
 
     file: str
@@ -133,7 +133,7 @@ class Index:
     type: Type
     base: Expr
     key: Expr
-    place: Place | None = None
+    place: SourceLocation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class Apply:
     type: Type
     op: Op
     args: tuple[Expr, ...]
-    place: Place | None = None
+    place: SourceLocation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +300,7 @@ class Assign:
 
     target: Target
     value: Expr
-    place: Place | None = None
+    place: SourceLocation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,14 +339,14 @@ class While:
     A round that begins as an earlier one did (it could go on for ever), and more than ``limit``
     rounds, are a fault.  ``grows``: the capacity found by the tool that ``limit`` comes from.  Such
     a loop goes on as long as somebody chooses.  Who comes back to where an earlier round began (the
-    state, and the locals that rounds hand on: :func:`checker.system.tree.handed_on`) has gained
+    state, and the locals that rounds hand on: :func:`checker.system.tree.loop_carried`) has gained
     nothing by it, so that way is removed.
     """
 
     condition: Expr
     body: Block
     limit: int
-    place: Place | None = None
+    place: SourceLocation | None = None
     grows: str | None = None
 
 
@@ -372,7 +372,7 @@ class Fault:
 
     code: str
     message: str
-    place: Place | None = None
+    place: SourceLocation | None = None
     grows: str | None = None
 
 
@@ -386,7 +386,7 @@ class Emit:
 
     effect: str
     args: tuple[Expr, ...]
-    place: Place | None = None
+    place: SourceLocation | None = None
     atomic: bool = False
     glued: bool = False
 
@@ -481,7 +481,7 @@ class Action:
     guard: Expr
     body: Block
     promised: Expr
-    place: Place | None = None
+    place: SourceLocation | None = None
     fairness: Fairness | None = None
 
 
@@ -588,7 +588,7 @@ class Property:
     premise: Expr
     definition: str
     assumptions: tuple[str, ...] = ()
-    place: Place | None = None
+    place: SourceLocation | None = None
     params: tuple[Param, ...] = ()
     propositions: tuple[Expr, ...] = ()
     formula: Formula | None = None
@@ -641,7 +641,7 @@ class MarkInfo:
     names: tuple[str, ...] = ()
     types: tuple[Type, ...] = ()
     required: bool = False
-    place: Place | None = None
+    place: SourceLocation | None = None
 
 
 class EffectKind(StrEnum):

@@ -25,7 +25,11 @@ def branches(kind: type) -> tuple[str, ...] | None:
 
     Types, places and plain values are none."""
     if kind not in _branches:
-        node = is_dataclass(kind) and kind is not ir.Place and kind.__module__ != types.__name__
+        node = (
+            is_dataclass(kind)
+            and kind is not ir.SourceLocation
+            and kind.__module__ != types.__name__
+        )
         _branches[kind] = _fields(kind) if node else None
     return _branches[kind]
 
@@ -113,7 +117,7 @@ def statements(block: ir.Block) -> Iterator[ir.Stmt]:
                 pass
 
 
-def handed_on(loop: ir.While) -> frozenset[str]:
+def loop_carried(loop: ir.While) -> frozenset[str]:
     """The locals that a round of ``loop`` takes over from the one before."""
     inside = tuple(statements(loop.body))
     assigned = {s.target.name for s in inside if isinstance(s, ir.Assign) and not s.target.is_state}

@@ -35,7 +35,7 @@ def times(part: Linear, by: int) -> Linear:
     return linear({name: each * by for name, each in part.terms}, part.constant * by)
 
 
-def replaced(part: Linear, by: Mapping[str, Linear]) -> Linear:
+def substitute(part: Linear, by: Mapping[str, Linear]) -> Linear:
     """``part`` with terms in place of names; names that ``by`` has not are kept."""
     rest = linear({name: each for name, each in part.terms if name not in by}, part.constant)
     return plus(rest, *(times(by[name], each) for name, each in part.terms if name in by))
@@ -64,7 +64,7 @@ def holds(condition: Condition, values: Mapping[str, int]) -> bool:
             assert_never(condition)
 
 
-def pushed(condition: Condition, negated: bool = False) -> Condition:
+def to_nnf(condition: Condition, negated: bool = False) -> Condition:
     """The same condition (or its negation) without ``Not``, with nested ``And`` and ``Or`` merged:
     ``not x >= 0`` is ``-x - 1 >= 0`` of integers.  Constant parts are evaluated."""
     match condition:
@@ -75,9 +75,9 @@ def pushed(condition: Condition, negated: bool = False) -> Condition:
                 return TRUE if term.constant >= 0 else FALSE
             return AtLeast(term)
         case Not(part):
-            return pushed(part, not negated)
+            return to_nnf(part, not negated)
         case And(parts) | Or(parts):
-            inner = [pushed(part, negated) for part in parts]
+            inner = [to_nnf(part, negated) for part in parts]
             return (
                 conjunction(inner) if isinstance(condition, And) != negated else disjunction(inner)
             )
@@ -109,7 +109,7 @@ def rewritten(condition: Condition, by: Mapping[str, Linear]) -> Condition:
     """The condition with terms in place of names."""
     match condition:
         case AtLeast(term):
-            return AtLeast(replaced(term, by))
+            return AtLeast(substitute(term, by))
         case Not(part):
             return Not(rewritten(part, by))
         case And(parts):

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from checker.system.ir import Place
+from checker.system.ir import SourceLocation
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class Rule:
     guard: Condition
     sends: tuple[int, ...]
     label: str
-    place: Place | None = None
+    place: SourceLocation | None = None
     indications: tuple[str, ...] = ()
     owed: bool = True
 
@@ -237,7 +237,7 @@ class Burst:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class AcceleratedRun:
     """An accelerated run: numbers for all parameters (hidden ones and quotients too), how many
     processes begin in each location, and what they do, segment by segment."""
 
@@ -261,7 +261,7 @@ class Decision:
 
     question: Question
     outcome: Outcome
-    run: Run | None = None
+    run: AcceleratedRun | None = None
     reason: str = ""
     queries: int = 0
     seconds: float = 0.0

@@ -17,7 +17,7 @@ from itertools import islice
 from checker.lang import typed
 from checker.lang.check_history import history_name
 from checker.system.instantiate.walk import nodes
-from checker.system.ir import Place
+from checker.system.ir import SourceLocation
 from checker.threshold.arithmetic import FALSE
 from checker.threshold.automaton import (
     Automaton,
@@ -27,15 +27,15 @@ from checker.threshold.automaton import (
     Receipt,
     Rule,
 )
-from checker.threshold.extract_merge import Chart, merged
+from checker.threshold.extract_local_states import (
+    History,
+    LocalState,
+    Step,
+)
+from checker.threshold.extract_merge import Chart, merge_locations
 from checker.threshold.extract_numbers import receipts_in, without
 from checker.threshold.extract_operations import (
     fits,
-)
-from checker.threshold.extract_spots import (
-    History,
-    Spot,
-    Step,
 )
 from checker.threshold.extract_start import check_states
 from checker.threshold.extract_steps import (
@@ -46,10 +46,10 @@ from checker.threshold.extract_values import (
     Count,
     Made,
     Who,
-    shown,
+    value_text,
 )
 from checker.threshold.extract_world import Settings, for_every, settings_of
-from checker.threshold.fragment import Found, Leaves, survey
+from checker.threshold.fragment import FragmentErrors, Leaves, survey
 
 LARGEST = 3_000
 """Locations at most."""
@@ -63,19 +63,19 @@ def extract(check: typed.Check) -> Automaton:
 
     Raises :class:`SpecError` with a diagnostic (T…) for each construct that leaves the fragment.
     """
-    found = Found()
+    found = FragmentErrors()
     check = for_every(check)
     survey(check, found)
-    found.done()
+    found.raise_if_any()
     settings = settings_of(check, found)
     check_states(check.protocol.roles[0], settings.scale, found)
-    found.done()
+    found.raise_if_any()
     steps = Steps(settings, histories_of(check), _sees_crashes(check), found)
     if sum(1 for _ in islice(steps.initial(), LARGEST + 1)) > LARGEST:
         _too_many(steps, LARGEST, found)
-        found.done()
-    chart = _explored(steps, found)
-    found.done()
+        found.raise_if_any()
+    chart = _explore_chart(steps, found)
+    found.raise_if_any()
     drawn = _Drawn(settings, steps, _possible(chart, settings, steps))
     return drawn.automaton(found)
 
@@ -97,7 +97,7 @@ def _sees_crashes(check: typed.Check) -> bool:
     return check.crash is not None and any(node.kind != "correct" for node in found)
 
 
-def _explored(steps: Steps, found: Found) -> Chart:
+def _explore_chart(steps: Steps, found: FragmentErrors) -> Chart:
     """All places with their steps, whatever is received."""
     chart = Chart(tuple(dict.fromkeys(islice(steps.starts(), SPOTS + 1))))
     todo = list(chart.starts)
@@ -116,7 +116,7 @@ def _explored(steps: Steps, found: Found) -> Chart:
     return chart
 
 
-def _too_many(steps: Steps, number: int, found: Found) -> None:
+def _too_many(steps: Steps, number: int, found: FragmentErrors) -> None:
     role = steps.role
     message = f"a process has {number:,} places or more to be in; at most {LARGEST:,} can be asked"
     hint = "fewer variables, payloads or guards in one process"
@@ -128,7 +128,7 @@ def _too_many(steps: Steps, number: int, found: Found) -> None:
 
 def _possible(chart: Chart, settings: Settings, steps: Steps) -> Chart:
     """``chart`` without steps that wait for what nobody can send."""
-    forged = _forged(settings, steps)
+    forged = _forgeable_messages(settings, steps)
     sent: set[tuple[Made, str]] = set()
     while True:
         gone = frozenset(
@@ -154,7 +154,7 @@ def _possible(chart: Chart, settings: Settings, steps: Steps) -> Chart:
         sent = more
 
 
-def _forged(settings: Settings, steps: Steps) -> set[tuple[Made, str]]:
+def _forgeable_messages(settings: Settings, steps: Steps) -> set[tuple[Made, str]]:
     """What Byzantine processes may send, in whose name."""
     if not settings.byzantine:
         return set()
@@ -185,15 +185,17 @@ class _Drawn:
     receipts: dict[str, tuple[int, ...]] = field(default_factory=dict)
     gone: frozenset[str] = frozenset()
 
-    def automaton(self, found: Found) -> Automaton:
+    def automaton(self, found: FragmentErrors) -> Automaton:
         """The automaton; what leaves the fragment goes to ``found``, and is raised."""
         self._count(found)
         faulty = self.settings.faulty
-        chart = merged(self.chart, self.receipts, self._kinds_of, self._place_of, faulty, found)
-        found.done()
+        chart = merge_locations(
+            self.chart, self.receipts, self._kinds_of, self._place_of, faulty, found
+        )
+        found.raise_if_any()
         if len(chart.steps) > LARGEST:
             _too_many(self.steps, len(chart.steps), found)
-            found.done()
+            found.raise_if_any()
         numbers = {spot: number for number, spot in enumerate(chart.steps)}
         locations = self._locations(chart)
         rules = [
@@ -216,7 +218,7 @@ class _Drawn:
 
     # ---- what is counted ----------------------------------------------------------------------
 
-    def _count(self, found: Found) -> None:
+    def _count(self, found: FragmentErrors) -> None:
         """Numbers the kinds of messages that guards count."""
         sent = {
             (made, self.settings.groups[spot.group].process or OTHERS)
@@ -224,7 +226,7 @@ class _Drawn:
             for step in out
             for made in step.sends
         }
-        forged = _forged(self.settings, self.steps)
+        forged = _forgeable_messages(self.settings, self.steps)
         guards = [step.guard for out in self.chart.steps.values() for step in out]
         asked = {name for guard in guards for name in receipts_in(guard)}
         possible = sorted(sent | forged, key=repr)
@@ -240,7 +242,7 @@ class _Drawn:
         for name in self.gone:
             del self.receipts[name]
 
-    def _once(self, count: Count, mades: list[Made], found: Found) -> None:
+    def _once(self, count: Count, mades: list[Made], found: FragmentErrors) -> None:
         """Refuses a count of which one process sends several messages."""
         counted = set(mades)
         for spot in self.chart.steps:
@@ -291,10 +293,10 @@ class _Drawn:
             )
         return tuple(found)
 
-    def _values(self, spot: Spot) -> tuple[tuple[str, object], ...]:
+    def _values(self, spot: LocalState) -> tuple[tuple[str, object], ...]:
         types = self.steps.types
         states = [
-            (name, labelled(types[name], _plain(value)))
+            (name, with_labels(types[name], _plain(value)))
             for name, value in zip(self.steps.states, spot.values, strict=True)
         ]
         for (_, op), told in zip(self.steps.histories, spot.told, strict=True):
@@ -304,7 +306,7 @@ class _Drawn:
             states.append(("requests made", spot.turn))
         return tuple(states)
 
-    def _title(self, spot: Spot) -> str:
+    def _title(self, spot: LocalState) -> str:
         """What distinguishes a location, in words of the spec."""
         words: list[str] = []
         if len(self.settings.groups) > 1:
@@ -312,7 +314,7 @@ class _Drawn:
         for name, value in zip(self.steps.states, spot.values, strict=True):
             words += self._word(name, value)
         for (_, op), told in zip(self.steps.histories, spot.told, strict=True):
-            words += [f"{history_name(op)} {shown(_plain(entry))}" for entry in told]
+            words += [f"{history_name(op)} {value_text(_plain(entry))}" for entry in told]
         if spot.pending:
             words.append("about to send")
         if spot.resting:
@@ -326,10 +328,12 @@ class _Drawn:
         if isinstance(value, bool):
             return [name] if value else []
         if isinstance(type_, typed.Enum):
-            return [str(labelled(type_, value))]
-        return [] if value is None else [f"{name} = {shown(labelled(type_, _plain(value)))}"]
+            return [str(with_labels(type_, value))]
+        return (
+            [] if value is None else [f"{name} = {value_text(with_labels(type_, _plain(value)))}"]
+        )
 
-    def _rule(self, spot: Spot, step: Step, numbers: dict[Spot, int]) -> Rule:
+    def _rule(self, spot: LocalState, step: Step, numbers: dict[LocalState, int]) -> Rule:
         sends = {kind for made in step.sends for kind in self._kinds_of(made, spot.group)}
         return Rule(
             source=numbers[spot],
@@ -342,27 +346,27 @@ class _Drawn:
             owed=step.owed,
         )
 
-    def _place(self, step: Step) -> Place | None:
+    def _place(self, step: Step) -> SourceLocation | None:
         if step.handler < 0:
             return None
         span = self.steps.role.handlers[step.handler].span
-        return Place(span.file, span.line, span.column)
+        return SourceLocation(span.file, span.line, span.column)
 
     def _place_of(self, step: Step) -> typed.Handler | None:
         return self.steps.role.handlers[step.handler] if step.handler >= 0 else None
 
 
-def labelled(type_: typed.Type, value: object) -> object:
+def with_labels(type_: typed.Type, value: object) -> object:
     """``value``, of ``type_``, with labels of enums for their numbers."""
     match type_:
         case typed.Enum(_, labels) if isinstance(value, int):
             return labels[value]
         case typed.Option(item) if isinstance(value, tuple):
-            return (labelled(item, value[0]),)
+            return (with_labels(item, value[0]),)
         case typed.Tuple(items) if isinstance(value, tuple):
-            return tuple(labelled(t, v) for t, v in zip(items, value, strict=True))
+            return tuple(with_labels(t, v) for t, v in zip(items, value, strict=True))
         case typed.Set(item) if isinstance(value, frozenset):
-            return frozenset(labelled(item, v) for v in value)
+            return frozenset(with_labels(item, v) for v in value)
         case _:
             return value
 
@@ -370,7 +374,7 @@ def labelled(type_: typed.Type, value: object) -> object:
 def _name(made: Made) -> str:
     if not made.fields:
         return made.message
-    return f"{made.message}({', '.join(shown(value) for value in made.fields)})"
+    return f"{made.message}({', '.join(value_text(value) for value in made.fields)})"
 
 
 def _plain(value: object) -> object:

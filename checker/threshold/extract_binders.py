@@ -14,7 +14,7 @@ from checker.threshold.extract_numbers import (
     either,
     inverse,
 )
-from checker.threshold.extract_operations import alike
+from checker.threshold.extract_operations import equal_values
 from checker.threshold.extract_values import (
     Scene,
     condition,
@@ -36,7 +36,7 @@ def domain(binder: typed.Binder, scene: Scene) -> tuple[object, ...]:
     return tuple(sorted(found, key=repr)) if isinstance(found, frozenset) else found
 
 
-def matched(
+def match_pattern(
     pattern: typed.Pattern, value: object, scene: Scene
 ) -> tuple[object, dict[str, object]] | None:
     """When ``value`` matches and what names stand for; ``None``: never."""
@@ -46,22 +46,22 @@ def matched(
         case typed.Ignore():
             return True, {}
         case typed.Equals(_, wanted):
-            same = alike(value, evaluate(wanted, scene), wanted.span)
+            same = equal_values(value, evaluate(wanted, scene), wanted.span)
             return None if same is False else (same, {})
         case typed.Parts(_, items):
             assert isinstance(value, tuple)
-            return matched_all(items, value, scene)
+            return match_patterns(items, value, scene)
         case _:
             raise Leaves("T007", "this pattern can't be counted", None)
 
 
-def matched_all(
+def match_patterns(
     patterns: tuple[typed.Pattern, ...], values: tuple[object, ...], scene: Scene
 ) -> tuple[object, dict[str, object]] | None:
     """Patterns side by side: all must match."""
     parts, names = [], dict[str, object]()
     for pattern, value in zip(patterns, values, strict=True):
-        one = matched(pattern, value, scene.bound(names))
+        one = match_pattern(pattern, value, scene.bound(names))
         if one is None:
             return None
         parts.append(condition(one[0]))
@@ -79,7 +79,7 @@ def bindings(binder: typed.Binder, scene: Scene) -> Iterator[tuple[Condition, Sc
 
 def binding(binder: typed.Binder, value: object, scene: Scene) -> tuple[Condition, Scene] | None:
     """When this ``value`` of ``binder`` counts, and the scene inside; ``None``: never."""
-    found = matched(binder.pattern, value, scene)
+    found = match_pattern(binder.pattern, value, scene)
     if found is None:
         return None
     inner = scene.bound(found[1])
@@ -102,7 +102,7 @@ def orders(binder: typed.Binder, scene: Scene) -> Iterable[tuple[object, ...]]:
     return permutations(values)
 
 
-def quantified(expr: typed.Quantified, scene: Scene) -> object:
+def evaluate_quantified(expr: typed.Quantified, scene: Scene) -> object:
     def nest(binders: tuple[typed.Binder, ...], scene: Scene) -> Condition:
         if not binders:
             return condition(evaluate(expr.body, scene))
@@ -114,7 +114,7 @@ def quantified(expr: typed.Quantified, scene: Scene) -> object:
     return truth(nest(expr.binders, scene))
 
 
-def collected(
+def collect_items(
     expr: typed.Comprehension, binders: tuple[typed.Binder, ...], scene: Scene
 ) -> Iterator[object]:
     if not binders:
@@ -123,4 +123,4 @@ def collected(
     for where, inner in bindings(binders[0], scene):
         if where != TRUE:
             raise no_count(expr)
-        yield from collected(expr, binders[1:], inner)
+        yield from collect_items(expr, binders[1:], inner)

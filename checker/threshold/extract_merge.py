@@ -12,32 +12,32 @@ from dataclasses import dataclass, field, replace
 from checker.lang import typed
 from checker.threshold.arithmetic import TRUE
 from checker.threshold.automaton import AtLeast, Condition, Linear
+from checker.threshold.extract_local_states import (
+    LocalState,
+    Step,
+    Wanted,
+)
 from checker.threshold.extract_numbers import (
     ONE,
     at_least,
     atoms,
-    given,
     implies,
     minus,
     receipts_in,
-)
-from checker.threshold.extract_spots import (
-    Spot,
-    Step,
-    Wanted,
+    simplify_under,
 )
 from checker.threshold.extract_values import (
     Made,
 )
-from checker.threshold.fragment import Found, Leaves
+from checker.threshold.fragment import FragmentErrors, Leaves
 
 
 @dataclass
 class Chart:
     """Places with the steps that lead on from each."""
 
-    starts: tuple[Spot, ...]
-    steps: dict[Spot, list[Step]] = field(default_factory=dict)
+    starts: tuple[LocalState, ...]
+    steps: dict[LocalState, list[Step]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class _Ahead:
     attempts: frozenset[Made] = frozenset()
     wanted: frozenset[Wanted] = frozenset()
 
-    def joined(self, other: _Ahead) -> _Ahead:
+    def join(self, other: _Ahead) -> _Ahead:
         return _Ahead(
             self.kinds | other.kinds,
             self.compared | other.compared,
@@ -59,40 +59,40 @@ class _Ahead:
         )
 
 
-def merged(
+def merge_locations(
     chart: Chart,
     receipts: Mapping[str, tuple[int, ...]],
     kinds_of: Callable[[Made, int], frozenset[int]],
     handler_of: Callable[[Step], typed.Handler | None],
     faulty: Linear,
-    found: Found,
+    found: FragmentErrors,
 ) -> Chart:
     """``chart`` with places that are alike as one, in an order in which steps lead on.
 
     ``faulty``: how many processes may be faulty.  A cycle leaves the fragment (T011),
     which is added to ``found``.
     """
-    order = _ordered(chart, handler_of, found)
+    order = _topological_order(chart, handler_of, found)
     if found.diagnostics:
         return chart
-    ahead: dict[Spot, _Ahead] = {}
-    small: dict[Spot, Spot] = {}
-    steps: dict[Spot, list[Step]] = {}
-    known: dict[tuple[Spot, frozenset[Step]], Spot] = {}
+    ahead: dict[LocalState, _Ahead] = {}
+    small: dict[LocalState, LocalState] = {}
+    steps: dict[LocalState, list[Step]] = {}
+    known: dict[tuple[LocalState, frozenset[Step]], LocalState] = {}
     for spot in reversed(order):
         whole = _Ahead()
         for step in chart.steps[spot]:
             counted = (receipts.get(name, ()) for name in receipts_in(step.guard))
             kinds = frozenset(kind for numbers in counted for kind in numbers)
             wanted = frozenset({step.wanted}) if step.wanted is not None else frozenset()
-            whole = whole.joined(ahead[step.target])
-            whole = whole.joined(_Ahead(kinds, atoms(step.guard), step.attempts, wanted))
+            whole = whole.join(ahead[step.target])
+            whole = whole.join(_Ahead(kinds, atoms(step.guard), step.attempts, wanted))
         ahead[spot] = whole
         out = [
             replace(step, target=small[step.target], attempts=frozenset(), wanted=None)
             for step in chart.steps[spot]
         ]
-        needed = _needed(list(dict.fromkeys(out)), steps)
+        needed = _drop_covered(list(dict.fromkeys(out)), steps)
         alike = _forgetting(spot, whole, receipts, kinds_of, faulty)
         number = sum(1 for other, _ in known if other == alike)
         new = replace(alike, variant=number)
@@ -100,10 +100,10 @@ def merged(
         steps.setdefault(small[spot], needed)
     starts = tuple(dict.fromkeys(small[spot] for spot in chart.starts))
     forward = dict.fromkeys(small[spot] for spot in order)
-    return _reached(Chart(starts, {spot: steps[spot] for spot in forward}))
+    return _restrict_to_reachable(Chart(starts, {spot: steps[spot] for spot in forward}))
 
 
-def _needed(out: list[Step], steps: Mapping[Spot, list[Step]]) -> list[Step]:
+def _drop_covered(out: list[Step], steps: Mapping[LocalState, list[Step]]) -> list[Step]:
     """``out`` without steps beside which another one does the same and asks and remembers less."""
     kept: list[Step] = []
     for step in sorted(out, key=lambda s: len(s.target.known)):
@@ -112,17 +112,17 @@ def _needed(out: list[Step], steps: Mapping[Spot, list[Step]]) -> list[Step]:
     return sorted(kept, key=out.index)
 
 
-def _covers(less: Step, more: Step, steps: Mapping[Spot, list[Step]]) -> bool:
-    alike = _done(less) == _done(more)
+def _covers(less: Step, more: Step, steps: Mapping[LocalState, list[Step]]) -> bool:
+    alike = _step_effect(less) == _step_effect(more)
     asks = alike and implies(more.guard, less.guard)
     return asks and _forgets(less.target, more.target, steps)
 
 
-def _done(step: Step) -> tuple[object, ...]:
+def _step_effect(step: Step) -> tuple[object, ...]:
     return step.sends, step.indications, step.owed
 
 
-def _forgets(less: Spot, more: Spot, steps: Mapping[Spot, list[Step]]) -> bool:
+def _forgets(less: LocalState, more: LocalState, steps: Mapping[LocalState, list[Step]]) -> bool:
     """Whether a process at ``less`` is as one at ``more`` that does not know all that this one
     knows: each can do what the other can where that is known."""
     if less == more:
@@ -134,8 +134,10 @@ def _forgets(less: Spot, more: Spot, steps: Mapping[Spot, list[Step]]) -> bool:
 
     def matches(one: Step, other: Step) -> bool:
         """Whether ``one``, from ``less``, is what ``other`` is from ``more``."""
-        alike = _done(one) == _done(other)
-        asks = alike and given(one.guard, more.known) == given(other.guard, more.known)
+        alike = _step_effect(one) == _step_effect(other)
+        asks = alike and simplify_under(one.guard, more.known) == simplify_under(
+            other.guard, more.known
+        )
         return asks and _forgets(one.target, other.target, steps)
 
     return all(any(matches(u, t) for t in steps[more]) for u in steps[less]) and all(
@@ -143,7 +145,7 @@ def _forgets(less: Spot, more: Spot, steps: Mapping[Spot, list[Step]]) -> bool:
     )
 
 
-def _reached(chart: Chart) -> Chart:
+def _restrict_to_reachable(chart: Chart) -> Chart:
     """``chart`` with those places that its steps lead to, in its order."""
     seen = set(chart.starts)
     todo = list(chart.starts)
@@ -156,16 +158,16 @@ def _reached(chart: Chart) -> Chart:
 
 
 def _forgetting(
-    spot: Spot,
+    spot: LocalState,
     ahead: _Ahead,
     receipts: Mapping[str, tuple[int, ...]],
     kinds_of: Callable[[Made, int], frozenset[int]],
     faulty: Linear,
-) -> Spot:
+) -> LocalState:
     def matters(name: str) -> bool:
         return not ahead.kinds.isdisjoint(receipts.get(name, ()))
 
-    def told(condition: Condition) -> bool:
+    def is_tested(condition: Condition) -> bool:
         mine = receipts_in(condition)
         kinds = {kind for name in mine for kind in receipts.get(name, ())}
         return any(map(matters, mine)) and not _lower(condition, kinds, ahead, receipts, faulty)
@@ -174,7 +176,7 @@ def _forgetting(
         spot,
         sent=spot.sent & ahead.attempts,
         own=frozenset(m for m in spot.own if not ahead.kinds.isdisjoint(kinds_of(m, spot.group))),
-        known=frozenset(filter(told, spot.known)),
+        known=frozenset(filter(is_tested, spot.known)),
         soiled=spot.soiled & ahead.wanted,
         missed=frozenset(),
     )
@@ -210,13 +212,13 @@ def _lower(
     return True
 
 
-def _ordered(
-    chart: Chart, handler_of: Callable[[Step], typed.Handler | None], found: Found
-) -> list[Spot]:
+def _topological_order(
+    chart: Chart, handler_of: Callable[[Step], typed.Handler | None], found: FragmentErrors
+) -> list[LocalState]:
     """All places, each before those that its steps lead to."""
-    done: dict[Spot, bool] = {}
-    order: list[Spot] = []
-    way: list[tuple[Spot, int]] = []
+    done: dict[LocalState, bool] = {}
+    order: list[LocalState] = []
+    way: list[tuple[LocalState, int]] = []
     for start in chart.starts:
         if start in done:
             continue
@@ -241,10 +243,10 @@ def _ordered(
 
 def _cycle(
     chart: Chart,
-    way: list[tuple[Spot, int]],
+    way: list[tuple[LocalState, int]],
     last: Step,
     handler_of: Callable[[Step], typed.Handler | None],
-    found: Found,
+    found: FragmentErrors,
 ) -> None:
     """The way from the target of ``last`` back to it."""
     spots = [spot for spot, _ in way]

@@ -24,7 +24,7 @@ RECEIVED = "#"
 ONE = Linear((), 1)
 
 
-def named(name: str, factor: int = 1) -> Linear:
+def term(name: str, factor: int = 1) -> Linear:
     """``factor * name``; ``factor`` is not 0."""
     return Linear(((name, factor),))
 
@@ -54,7 +54,7 @@ def at_least(value: Linear) -> Condition:
     return AtLeast(value)
 
 
-def compared(op: str, left: Linear, right: Linear) -> Condition:
+def comparison(op: str, left: Linear, right: Linear) -> Condition:
     """``left op right`` for ``== != < <= > >=``."""
     above = at_least(minus(minus(left, right), ONE))
     below = at_least(minus(minus(right, left), ONE))
@@ -153,15 +153,15 @@ def implies(one: Condition, other: Condition) -> bool:
             return one == other
 
 
-def given(condition: Condition, known: frozenset[Condition]) -> Condition:
+def simplify_under(condition: Condition, known: frozenset[Condition]) -> Condition:
     """What is left of ``condition`` where ``known`` holds."""
     if any(implies(part, condition) for part in known):
         return TRUE
     match condition:
         case And(parts):
-            return both(*(given(part, known) for part in parts))
+            return both(*(simplify_under(part, known) for part in parts))
         case Or(parts):
-            return either(*(given(part, known) for part in parts))
+            return either(*(simplify_under(part, known) for part in parts))
         case _:
             return condition
 

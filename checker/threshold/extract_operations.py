@@ -12,7 +12,7 @@ from checker.threshold.automaton import Condition, Linear
 from checker.threshold.extract_numbers import (
     as_linear,
     both,
-    compared,
+    comparison,
     either,
     inverse,
     minus,
@@ -69,7 +69,7 @@ def _one(expr: typed.Operation, left: Linear, right: Linear, scene: Scene) -> Li
             if any(name.startswith("#") for name, _ in left.terms):
                 message = "a count can't be divided: multiply the other side"
                 raise Leaves("T008", message, expr.span, "`2 * #received(M) > n` for a half")
-            quotient = scene.scale.divided(left, right.constant)
+            quotient = scene.scale.quotient_term(left, right.constant)
             if expr.op == "div":
                 return quotient
             return minus(left, times(quotient, right.constant))
@@ -77,12 +77,12 @@ def _one(expr: typed.Operation, left: Linear, right: Linear, scene: Scene) -> Li
             raise Leaves("T008", f"this use of `{expr.op}` is not linear", expr.span, hint)
 
 
-def _compared(expr: typed.Operation, left: object, right: object) -> object:
+def _compare(expr: typed.Operation, left: object, right: object) -> object:
     pairs = itertools.product(ways_of(left), ways_of(right))
-    return truth(either(*(both(c, d, compared(expr.op, a, b)) for (c, a), (d, b) in pairs)))
+    return truth(either(*(both(c, d, comparison(expr.op, a, b)) for (c, a), (d, b) in pairs)))
 
 
-def alike(left: object, right: object, span: object) -> object:
+def equal_values(left: object, right: object, span: object) -> object:
     """Whether two values that are no conditions are the same."""
     match left, right:
         case ((Who() as one), (Who() as other)):
@@ -93,10 +93,10 @@ def alike(left: object, right: object, span: object) -> object:
             return one == other
         case ((int() | Linear() | Cases()), (int() | Linear() | Cases())):
             pairs = itertools.product(ways_of(left), ways_of(right))
-            same = (both(c, d, compared("==", a, b)) for (c, a), (d, b) in pairs)
+            same = (both(c, d, comparison("==", a, b)) for (c, a), (d, b) in pairs)
             return truth(either(*same))
         case tuple(), tuple() if len(left) == len(right):
-            parts = (condition(alike(a, b, span)) for a, b in zip(left, right, strict=True))
+            parts = (condition(equal_values(a, b, span)) for a, b in zip(left, right, strict=True))
             return truth(both(*parts))
         case _:
             return left == right
@@ -111,7 +111,7 @@ def operation(expr: typed.Operation, scene: Scene) -> object:
     op, args = expr.op, expr.args
     match op:
         case "and" | "or":
-            return _joined(expr, scene)
+            return _connective(expr, scene)
         case "=>":
             left = evaluate(args[0], scene)
             if left is False:
@@ -123,7 +123,7 @@ def operation(expr: typed.Operation, scene: Scene) -> object:
             found = truth(condition(_inside(expr, scene)))
             return found if op == "in" else truth(inverse(condition(found)))
         case "size" if isinstance(args[0], typed.Received):
-            return plain(scene.scale.counted(count_of(args[0], None, scene)))
+            return plain(scene.scale.count_term(count_of(args[0], None, scene)))
         case "if":
             return _either_way(expr, scene)
         case _:
@@ -133,7 +133,7 @@ def operation(expr: typed.Operation, scene: Scene) -> object:
         same = _same(values[0], values[1], expr)
         return same if op == "==" else truth(inverse(condition(same)))
     if op in _COMPARISONS:
-        return _compared(expr, values[0], values[1])
+        return _compare(expr, values[0], values[1])
     if op == "neg":
         return _arithmetic(replace(expr, op="-"), 0, values[0], scene)
     if op == "size" and values[0] is EVERYTHING:
@@ -143,7 +143,7 @@ def operation(expr: typed.Operation, scene: Scene) -> object:
     return _function(expr, values)
 
 
-def _joined(expr: typed.Operation, scene: Scene) -> object:
+def _connective(expr: typed.Operation, scene: Scene) -> object:
     stop = expr.op == "or"
     parts = []
     for arg in expr.args:
@@ -160,7 +160,7 @@ def _same(left: object, right: object, expr: typed.Expr) -> object:
         return truth(either(both(a, b), both(inverse(a), inverse(b))))
     if EVERYTHING in (left, right):
         raise no_count(expr)
-    return alike(left, right, expr.span)
+    return equal_values(left, right, expr.span)
 
 
 def _either_way(expr: typed.Operation, scene: Scene) -> object:
@@ -185,14 +185,14 @@ def _inside(expr: typed.Operation, scene: Scene) -> object:
             if not isinstance(item, Who) or item in (ME, PEER):
                 message = "which processes it has received this from can't be asked"
                 raise Leaves("T009", message, expr.span, "`#received(M) >= k`")
-            count = scene.scale.counted(count_of(of, item.name, scene))
-            return compared(">=", count, Linear((), 1))
+            count = scene.scale.count_term(count_of(of, item.name, scene))
+            return comparison(">=", count, Linear((), 1))
         case typed.Range(_, lo, hi, _):
             low, high = evaluate(lo, scene), evaluate(hi, scene)
             pairs = itertools.product(ways_of(low), ways_of(item), ways_of(high))
             return either(
                 *(
-                    both(c, d, e, compared("<=", a, b), compared("<=", b, z))
+                    both(c, d, e, comparison("<=", a, b), comparison("<=", b, z))
                     for (c, a), (d, b), (e, z) in pairs
                 )
             )

@@ -12,7 +12,7 @@ from checker.threshold.automaton import Condition, Linear
 from checker.threshold.extract_binders import binding, bindings, orders
 from checker.threshold.extract_numbers import both, inverse
 from checker.threshold.extract_operations import (
-    alike,
+    equal_values,
 )
 from checker.threshold.extract_values import (
     EVERYTHING,
@@ -104,7 +104,7 @@ class Walker:
         scene = self.scene(path)
         match stmt:
             case typed.Assign(target, value, span):
-                return [self._assigned(target, evaluate(value, scene), span, path)]
+                return [self._assign(target, evaluate(value, scene), span, path)]
             case typed.Send():
                 return [path.does(self._sending(stmt, scene))]
             case typed.Call():
@@ -167,21 +167,21 @@ class Walker:
             for holds, inner in bindings(binder, self.scene(path))
         ]
 
-    def _assigned(self, target: typed.Expr, value: object, span: Span, path: Path) -> Path:
+    def _assign(self, target: typed.Expr, value: object, span: Span, path: Path) -> Path:
         match target:
             case typed.StateRef(_, name, str(), _, _):
-                kept = self._kept(name, value, span)
+                kept = self._storable(name, value, span)
                 return replace(path, values={**path.values, name: kept})
             case typed.Part(_, base, position, _):
                 whole = evaluate(base, self.scene(path))
                 assert isinstance(whole, tuple)
                 new = (*whole[:position], value, *whole[position + 1 :])
-                return self._assigned(base, new, span, path)
+                return self._assign(base, new, span, path)
             case _:
                 message = "entries of maps and sequences can't be counted"
                 raise Leaves("T005", message, target.span, "a variable for each entry")
 
-    def _kept(self, name: str, value: object, span: Span) -> object:
+    def _storable(self, name: str, value: object, span: Span) -> object:
         """``value`` as it is stored in ``name``."""
         if isinstance(value, Linear | Cases) or is_condition(value):
             message = f"`{name}` would keep a value that depends on the number of processes"
@@ -257,13 +257,13 @@ def nameless(value: object, span: Span) -> None:
             nameless(part, span)
 
 
-def tested(
+def handler_guard(
     handler: typed.Handler, condition_: typed.Expr | None, scene: Scene
 ) -> tuple[Condition, bool]:
     """When ``handler`` is taken by ``scene.self``, and whether that is possible at all."""
     holds: list[Condition] = []
     if handler.at is not None:
-        at = alike(scene.self, evaluate(handler.at, scene), handler.at.span)
+        at = equal_values(scene.self, evaluate(handler.at, scene), handler.at.span)
         holds.append(condition(at))
     for part in (handler.when, condition_):
         if FALSE in holds:
@@ -274,6 +274,6 @@ def tested(
     return found, found != FALSE
 
 
-def started(scene: Scene, guard: Condition) -> Path:
+def begin_path(scene: Scene, guard: Condition) -> Path:
     """A path that begins where ``scene`` is."""
     return Path(guard, dict(scene.values), dict(scene.names))

@@ -16,16 +16,16 @@ from checker.lang import typed
 from checker.threshold.arithmetic import FALSE, TRUE
 from checker.threshold.automaton import Condition
 from checker.threshold.extract_binders import (
-    matched,
-    matched_all,
+    match_pattern,
+    match_patterns,
 )
+from checker.threshold.extract_local_states import ExtractionContext, LocalState, Wanted
 from checker.threshold.extract_numbers import (
     both,
     receipts_in,
     rises,
 )
-from checker.threshold.extract_paths import Path, started, tested
-from checker.threshold.extract_spots import Ground, Spot, Wanted
+from checker.threshold.extract_paths import Path, begin_path, handler_guard
 from checker.threshold.extract_start import senders
 from checker.threshold.extract_values import (
     PEER,
@@ -52,7 +52,7 @@ class Reception:
 class Receptions:
     """Messages with a handler of their own: what takes them, and whether they may be missed."""
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: ExtractionContext) -> None:
         self.ground, self.settings = ground, ground.settings
         faulty = self.settings.faulty
         nobody = not faulty.terms and faulty.constant == 0
@@ -62,7 +62,7 @@ class Receptions:
         self._wanted: set[Wanted] | None = None
         self._at: dict[tuple[int, tuple[object, ...]], list[Reception]] = {}
 
-    def at(self, spot: Spot) -> list[Reception]:
+    def at(self, spot: LocalState) -> list[Reception]:
         key = (spot.group, spot.values)
         if key not in self._at:
             found = self._at[key] = []
@@ -75,28 +75,28 @@ class Receptions:
         return self._at[key]
 
     def _of_handler(
-        self, spot: Spot, number: int, handler: typed.Handler, event: typed.OnReceive
+        self, spot: LocalState, number: int, handler: typed.Handler, event: typed.OnReceive
     ) -> Iterator[Reception]:
         scene = self.ground.scene(spot)
         walker = self.ground.walker(self.ground.group(spot))
         for made in self.messages(event.message):
-            fields = matched_all(event.patterns, made.fields, scene)
+            fields = match_patterns(event.patterns, made.fields, scene)
             if fields is None:
                 continue
             for sender in senders(handler, event, self.settings.scale):
                 inner = scene.bound(fields[1])
                 also: object = True
                 if sender is not None:
-                    one = matched(event.sender, Who(sender) if sender else PEER, inner)
+                    one = match_pattern(event.sender, Who(sender) if sender else PEER, inner)
                     if one is None:
                         continue
                     also, inner = one[0], inner.bound(one[1])
-                guard, possible = tested(handler, None, inner)
+                guard, possible = handler_guard(handler, None, inner)
                 guard = both(condition(fields[0]), condition(also), guard)
                 if not possible or guard == FALSE:
                     continue
-                paths = tuple(walker.paths(handler.body, started(inner, guard)))
-                name = self.settings.scale.counted(Count(made.message, made.fields, sender))
+                paths = tuple(walker.paths(handler.body, begin_path(inner, guard)))
+                name = self.settings.scale.count_term(Count(made.message, made.fields, sender))
                 yield Reception((number, name.terms[0][0]), made, paths, guard)
 
     def messages(self, name: str) -> tuple[Made, ...]:
@@ -110,7 +110,7 @@ class Receptions:
             self._messages[name] = found
         return self._messages[name]
 
-    def tight(self, spot: Spot, reception: Reception, all_: list[Reception]) -> int:
+    def tight(self, spot: LocalState, reception: Reception, all_: list[Reception]) -> int:
         """2: no such message is gone here without its handler having done something; 1: some may
         be, but then the last one does; 0: any may be gone."""
         rivals = [r for r in all_ if r.message == reception.message and r is not reception]
@@ -128,10 +128,10 @@ class Receptions:
             return 1 if all(rises(guard) for guard in moves) else 0
         return 1 if all(rises(g) and receipts_in(g) <= own for g in moves) else 0
 
-    def _live(self, spot: Spot, reception: Reception) -> bool:
+    def _live(self, spot: LocalState, reception: Reception) -> bool:
         return any(not self.ground.stays(spot, path) for path in reception.paths)
 
-    def wanted(self) -> set[Wanted]:
+    def wanted_messages(self) -> set[Wanted]:
         """All messages with their handlers."""
         if self._wanted is not None:
             return self._wanted
@@ -145,7 +145,7 @@ class Receptions:
         self._wanted = found
         return found
 
-    def forked(self, spot: Spot) -> Iterator[Spot]:
+    def fork(self, spot: LocalState) -> Iterator[LocalState]:
         """``spot``, and what it is where messages that may have been missed were."""
         if spot.pending or spot.crashed:
             yield spot

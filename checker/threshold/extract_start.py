@@ -17,10 +17,10 @@ from checker.threshold.extract_values import (
     evaluate,
     members,
 )
-from checker.threshold.fragment import Found, Leaves
+from checker.threshold.fragment import FragmentErrors, Leaves
 
 
-def check_states(role: typed.Role, scale: Scale, found: Found) -> None:
+def check_states(role: typed.Role, scale: Scale, found: FragmentErrors) -> None:
     """Adds to ``found`` the variables that have not the same few values for every n (T005)."""
     for decl in role.states:
         try:
@@ -39,10 +39,10 @@ def initial_values(role: typed.Role, scene: Scene) -> Iterator[dict[str, object]
             start[decl.name] = members(decl.type, scene, decl.span)[0]
             continue
         start[decl.name] = evaluate(decl.initial, scene)
-    yield from _chosen(role, role.choices, scene, start)
+    yield from _initial_choices(role, role.choices, scene, start)
 
 
-def _chosen(
+def _initial_choices(
     role: typed.Role,
     choices: tuple[typed.InitChoice, ...],
     scene: Scene,
@@ -64,7 +64,7 @@ def _chosen(
         scenes = [s for where, s in bindings(binder, inner) if _certain(where == TRUE, choice)]
     for found in scenes:
         after = {**values, choice.name: found.names[choice.name]}
-        yield from _chosen(role, tuple(others), scene, after)
+        yield from _initial_choices(role, tuple(others), scene, after)
 
 
 def _certain(holds: object, choice: typed.InitChoice) -> bool:

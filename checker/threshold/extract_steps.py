@@ -13,38 +13,56 @@ from dataclasses import replace
 from checker.lang import typed
 from checker.threshold.arithmetic import FALSE, TRUE
 from checker.threshold.automaton import Condition, Group, Linear, Mode
+from checker.threshold.extract_local_states import (
+    ExtractionContext,
+    History,
+    LocalState,
+    Step,
+    Wanted,
+    sent_after,
+)
 from checker.threshold.extract_numbers import (
     both,
-    compared,
-    given,
+    comparison,
     lasting,
+    simplify_under,
     without,
 )
 from checker.threshold.extract_operations import (
     fits,
 )
-from checker.threshold.extract_paths import Effect, Path, Sending, Telling, started, tested
+from checker.threshold.extract_paths import (
+    Effect,
+    Path,
+    Sending,
+    Telling,
+    begin_path,
+    handler_guard,
+)
 from checker.threshold.extract_receptions import Reception, Receptions
-from checker.threshold.extract_spots import Ground, History, Spot, Step, Wanted, sent_behind
 from checker.threshold.extract_start import initial_values
 from checker.threshold.extract_values import (
     OTHERS,
     Scene,
     members,
-    shown,
+    value_text,
 )
 from checker.threshold.extract_world import Settings, taking
-from checker.threshold.fragment import Found, Leaves
+from checker.threshold.fragment import FragmentErrors, Leaves
 
 
-class Steps(Ground):
+class Steps(ExtractionContext):
     """The steps of all processes of a check; what leaves the fragment goes to ``found``.
 
     ``sees_crashes``: a property asks who has crashed by now.
     """
 
     def __init__(
-        self, settings: Settings, histories: tuple[History, ...], sees_crashes: bool, found: Found
+        self,
+        settings: Settings,
+        histories: tuple[History, ...],
+        sees_crashes: bool,
+        found: FragmentErrors,
     ) -> None:
         super().__init__(settings, histories, found)
         self.sees_crashes = sees_crashes
@@ -63,7 +81,7 @@ class Steps(Ground):
         except Leaves as leaves:
             self.found.add(leaves)
 
-    def starts(self) -> Iterator[Spot]:
+    def starts(self) -> Iterator[LocalState]:
         """Where processes of each group begin."""
         for number, group in enumerate(self.settings.groups):
             try:
@@ -71,25 +89,31 @@ class Steps(Ground):
             except Leaves as leaves:
                 self.found.add(leaves)
 
-    def _starts(self, number: int, group: Group) -> Iterator[Spot]:
+    def _starts(self, number: int, group: Group) -> Iterator[LocalState]:
         scale, who = self.settings.scale, self.settings.who(group)
         for values in initial_values(self.role, Scene(scale, who)):
-            spot = Spot(number, tuple(values[n] for n in self.states), ((),) * len(self.histories))
+            spot = LocalState(
+                number, tuple(values[n] for n in self.states), ((),) * len(self.histories)
+            )
             open_ = [Path(TRUE, dict(values), {})]
             for handler in self.role.handlers:
                 if isinstance(handler.event, typed.OnInit):
-                    open_ = [found for path in open_ for found in self._begun(handler, path, group)]
+                    open_ = [
+                        found
+                        for path in open_
+                        for found in self._initial_paths(handler, path, group)
+                    ]
             for path in open_:
                 for cut, effects, left in self._cuts(group, path, dict(values), True):
-                    told = self.heard(spot.told, effects)
+                    told = self.extend_histories(spot.told, effects)
                     after = tuple(left[name] for name in self.states)
                     sends = tuple(e for e in effects if isinstance(e, Sending))
                     begun = replace(spot, values=after, told=told, pending=sends, crashed=cut)
-                    yield from self.receptions.forked(begun)
+                    yield from self.receptions.fork(begun)
 
-    def _begun(self, handler: typed.Handler, path: Path, group: Group) -> Iterator[Path]:
+    def _initial_paths(self, handler: typed.Handler, path: Path, group: Group) -> Iterator[Path]:
         walker = self.walker(group)
-        guard, possible = tested(handler, None, walker.scene(path))
+        guard, possible = handler_guard(handler, None, walker.scene(path))
         if not possible:
             yield path
             return
@@ -98,20 +122,21 @@ class Steps(Ground):
 
     # ---- one spot -----------------------------------------------------------------------------
 
-    def steps(self, spot: Spot) -> list[Step]:
+    def steps(self, spot: LocalState) -> list[Step]:
         """What a process at ``spot`` can do."""
         if spot.crashed:
             return []
         found: list[Step] = []
         if spot.pending:
             return [
-                step for step in self._taken(spot, Path(TRUE, {}, {}, spot.pending), "upon init")
+                step
+                for step in self._step_variants(spot, Path(TRUE, {}, {}, spot.pending), "upon init")
             ]
         receptions = self.receptions.at(spot)
         for reception in receptions:
             if reception.wanted not in spot.missed:
-                found += self._received(spot, reception, receptions)
-        found += self._asked(spot, receptions)
+                found += self._reception_steps(spot, reception, receptions)
+        found += self._request_steps(spot, receptions)
         if not spot.resting:
             found += self._conditions(spot, receptions)
         if self.sees_crashes and self.group(spot).mode is Mode.CRASHING:
@@ -119,12 +144,12 @@ class Steps(Ground):
             found.append(Step(gone, TRUE, (), frozenset(), "crash"))
         return found
 
-    def _conditions(self, spot: Spot, receptions: list[Reception]) -> list[Step]:
+    def _conditions(self, spot: LocalState, receptions: list[Reception]) -> list[Step]:
         moving: list[Step] = []
         idle: list[Condition] = []
         for number, path in self._open_paths(spot):
             label = self.role.handlers[number].label
-            steps = self._moved(spot, path, label, number, None, receptions)
+            steps = self._steps_of_path(spot, path, label, number, None, receptions)
             owed = self.role.handlers[number].owed
             moving += [replace(step, owed=owed) for step in steps]
             if not steps and owed:
@@ -135,7 +160,7 @@ class Steps(Ground):
                 moving.append(Step(rest, guard, (), frozenset(), "goes on doing nothing"))
         return moving
 
-    def _open_paths(self, spot: Spot) -> list[tuple[int, Path]]:
+    def _open_paths(self, spot: LocalState) -> list[tuple[int, Path]]:
         """What conditions may do, with the numbers of their handlers."""
         key = (spot.group, spot.values)
         if key not in self._open:
@@ -150,19 +175,19 @@ class Steps(Ground):
         return self._open[key]
 
     def _paths_of_condition(
-        self, spot: Spot, handler: typed.Handler, event: typed.OnCondition
+        self, spot: LocalState, handler: typed.Handler, event: typed.OnCondition
     ) -> Iterator[Path]:
         scene = self.scene(spot)
         domains = [members(type_, scene, handler.span) for _, type_ in event.free]
         for values in itertools.product(*domains):
             names = {n: v for (n, _), v in zip(event.free, values, strict=True)}
             inner = scene.bound(names)
-            guard, possible = tested(handler, event.condition, inner)
+            guard, possible = handler_guard(handler, event.condition, inner)
             if possible:
                 walker = self.walker(self.group(spot))
-                yield from walker.paths(handler.body, started(inner, guard))
+                yield from walker.paths(handler.body, begin_path(inner, guard))
 
-    def _asked(self, spot: Spot, receptions: list[Reception]) -> list[Step]:
+    def _request_steps(self, spot: LocalState, receptions: list[Reception]) -> list[Step]:
         requests = self.settings.requests[self.group(spot).process or OTHERS]
         if spot.turn >= len(requests):
             return []
@@ -171,37 +196,41 @@ class Steps(Ground):
         found: list[Step] = []
         try:
             for handler, scene, fits in taking(self.role, asked, self.scene(spot)):
-                guard, possible = tested(handler, None, scene)
+                guard, possible = handler_guard(handler, None, scene)
                 if not possible:
                     continue
-                start = started(scene, both(fits, guard)).does(Telling("request", asked.op, entry))
+                start = begin_path(scene, both(fits, guard)).does(
+                    Telling("request", asked.op, entry)
+                )
                 number = self.role.handlers.index(handler)
                 after = replace(spot, turn=spot.turn + 1)
                 for path in self.walker(self.group(spot)).paths(handler.body, start):
-                    found += self._moved(after, path, handler.label, number, None, receptions)
+                    found += self._steps_of_path(
+                        after, path, handler.label, number, None, receptions
+                    )
         except Leaves as leaves:
             self.found.add(leaves)
         return found
 
     # ---- messages -----------------------------------------------------------------------------
 
-    def _received(
-        self, spot: Spot, reception: Reception, receptions: list[Reception]
+    def _reception_steps(
+        self, spot: LocalState, reception: Reception, receptions: list[Reception]
     ) -> list[Step]:
         number, name = reception.wanted
-        arrived = compared(">=", Linear(((name, 1),)), Linear((), 1))
+        arrived = comparison(">=", Linear(((name, 1),)), Linear((), 1))
         label = self.role.handlers[number].label
         found: list[Step] = []
         for path in reception.paths:
             path = replace(path, guard=both(arrived, path.guard))
-            found += self._moved(spot, path, label, number, reception.wanted, receptions)
+            found += self._steps_of_path(spot, path, label, number, reception.wanted, receptions)
         return found
 
     # ---- from spot to spot --------------------------------------------------------------------
 
-    def _moved(
+    def _steps_of_path(
         self,
-        spot: Spot,
+        spot: LocalState,
         path: Path,
         label: str,
         number: int,
@@ -210,7 +239,7 @@ class Steps(Ground):
     ) -> list[Step]:
         """The steps that ``path`` is, none where it changes nothing."""
         request = any(isinstance(e, Telling) and e.kind == "request" for e in path.effects)
-        path = replace(path, guard=self._left(spot, path.guard))
+        path = replace(path, guard=self._simplify_guard(spot, path.guard))
         if path.guard == FALSE or (not request and self.stays(spot, path)):
             return []
         soiled = set(spot.soiled)
@@ -218,11 +247,11 @@ class Steps(Ground):
             if reception.wanted == wanted or self.receptions.tight(spot, reception, receptions) < 2:
                 soiled.add(reception.wanted)
         here = {r.wanted for r in receptions}
-        soiled |= self.receptions.wanted() - here
+        soiled |= self.receptions.wanted_messages() - here
         spot = replace(spot, soiled=frozenset() if self.receptions.again else frozenset(soiled))
-        return self._taken(spot, path, label, number, wanted)
+        return self._step_variants(spot, path, label, number, wanted)
 
-    def _left(self, spot: Spot, guard: Condition) -> Condition:
+    def _simplify_guard(self, spot: LocalState, guard: Condition) -> Condition:
         """What is left of ``guard`` by what is known: what has been received, and that a process
         with a name has not received from itself what it has not sent."""
         process = self.group(spot).process
@@ -236,11 +265,11 @@ class Steps(Ground):
                 if counts[name].message == made.message and fits(counts[name].patterns, made.fields)
             }
             guard = without(guard, frozenset(mine - heard))
-        return given(guard, spot.known)
+        return simplify_under(guard, spot.known)
 
-    def _taken(
+    def _step_variants(
         self,
-        spot: Spot,
+        spot: LocalState,
         path: Path,
         label: str,
         number: int = -1,
@@ -251,11 +280,11 @@ class Steps(Ground):
         found: list[Step] = []
         for cut, effects, left in self._cuts(self.group(spot), path, before, not path.values):
             values = tuple(left[name] for name in self.states)
-            sent, own = sent_behind(spot, effects)
+            sent, own = sent_after(spot, effects)
             target = replace(
                 spot,
                 values=values,
-                told=self.heard(spot.told, effects),
+                told=self.extend_histories(spot.told, effects),
                 sent=sent,
                 own=own,
                 known=spot.known | lasting(path.guard),
@@ -266,12 +295,12 @@ class Steps(Ground):
             fresh = tuple(dict.fromkeys(e.made for e in effects if isinstance(e, Sending)))
             sends = tuple(made for made in fresh if made not in spot.sent)
             said = tuple(
-                f"{e.op}{_written(e.entry)}"
+                f"{e.op}{_entry_text(e.entry)}"
                 for e in effects
                 if isinstance(e, Telling) and e.kind == "indication"
             )
             told = f"{label} (crashes inside)" if cut else label
-            for each in [target] if cut else self.receptions.forked(target):
+            for each in [target] if cut else self.receptions.fork(target):
                 found.append(Step(each, path.guard, sends, attempts, told, number, wanted, said))
         return found
 
@@ -297,7 +326,7 @@ class Steps(Ground):
                 yield True, path.effects[: position + 1], here
 
 
-def _written(entry: object) -> str:
+def _entry_text(entry: object) -> str:
     if isinstance(entry, tuple) and len(entry) != 1:
-        return shown(entry)
-    return f"({shown(entry)})"
+        return value_text(entry)
+    return f"({value_text(entry)})"

@@ -16,7 +16,7 @@ from checker.lang import typed
 from checker.threshold.arithmetic import FALSE, TRUE
 from checker.threshold.automaton import And, AtLeast, Condition, Linear, Not, Or, Quotient
 from checker.threshold.extract_numbers import (
-    named,
+    term,
 )
 from checker.threshold.fragment import Leaves
 
@@ -72,14 +72,14 @@ class Count:
 
     @property
     def name(self) -> str:
-        fields = f"({', '.join(shown(p) for p in self.patterns)})" if self.patterns else ""
+        fields = f"({', '.join(value_text(p) for p in self.patterns)})" if self.patterns else ""
         start = f"#{self.message}{fields}"
         if self.sender is None:
             return start
         return f"{start} from {self.sender or 'others'}"
 
 
-def shown(value: object) -> str:
+def value_text(value: object) -> str:
     """``value`` as the spec writes it, as far as it can be told without its type."""
     match value:
         case None:
@@ -89,11 +89,11 @@ def shown(value: object) -> str:
         case Who(name):
             return name
         case (inner,):
-            return f"some({shown(inner)})"
+            return f"some({value_text(inner)})"
         case tuple():
-            return f"({', '.join(shown(v) for v in value)})"
+            return f"({', '.join(value_text(v) for v in value)})"
         case frozenset():
-            return "{" + ", ".join(sorted(shown(v) for v in value)) + "}"
+            return "{" + ", ".join(sorted(value_text(v) for v in value)) + "}"
         case _:
             return str(value)
 
@@ -109,19 +109,19 @@ class Scale:
     quotients: dict[str, Quotient] = field(default_factory=dict)
     counts: dict[str, Count] = field(default_factory=dict)
 
-    def counted(self, count: Count) -> Linear:
+    def count_term(self, count: Count) -> Linear:
         self.counts.setdefault(count.name, count)
-        return named(count.name)
+        return term(count.name)
 
-    def divided(self, value: Linear, divisor: int) -> Linear:
+    def quotient_term(self, value: Linear, divisor: int) -> Linear:
         if not value.terms:
             return Linear((), value.constant // divisor)
-        name = f"({written(value)}) div {divisor}"
+        name = f"({linear_text(value)}) div {divisor}"
         self.quotients.setdefault(name, Quotient(name, value, divisor))
-        return named(name)
+        return term(name)
 
 
-def written(value: Linear) -> str:
+def linear_text(value: Linear) -> str:
     """``value`` as text."""
     parts = [name if c == 1 else f"{c} * {name}" for name, c in value.terms]
     if value.constant or not parts:
@@ -207,7 +207,7 @@ def ends(lo: typed.Expr | None, hi: typed.Expr, scene: Scene) -> tuple[int, int]
 
 def evaluate(expr: typed.Expr, scene: Scene) -> object:
     """The value of ``expr``; raises :class:`Leaves`."""
-    from checker.threshold.extract_binders import collected, quantified
+    from checker.threshold.extract_binders import collect_items, evaluate_quantified
     from checker.threshold.extract_operations import operation
 
     match expr:
@@ -251,9 +251,9 @@ def evaluate(expr: typed.Expr, scene: Scene) -> object:
         case typed.Operation():
             return operation(expr, scene)
         case typed.Quantified():
-            return quantified(expr, scene)
+            return evaluate_quantified(expr, scene)
         case typed.Comprehension():
-            return frozenset(collected(expr, expr.binders, scene))
+            return frozenset(collect_items(expr, expr.binders, scene))
         case _:
             if scene.read is not None:
                 return scene.read(expr, scene)

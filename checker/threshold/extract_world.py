@@ -11,16 +11,16 @@ from checker.system.instantiate.walk import nodes
 from checker.threshold.arithmetic import TRUE, plus
 from checker.threshold.automaton import Condition, Group, Linear, Mode
 from checker.threshold.extract_binders import (
-    matched_all,
+    match_patterns,
 )
 from checker.threshold.extract_numbers import (
     as_linear,
     at_least,
     both,
-    compared,
+    comparison,
     either,
     minus,
-    named,
+    term,
 )
 from checker.threshold.extract_values import (
     ME,
@@ -33,7 +33,7 @@ from checker.threshold.extract_values import (
     evaluate,
     is_condition,
 )
-from checker.threshold.fragment import Found, Leaves
+from checker.threshold.fragment import FragmentErrors, Leaves
 
 FORGED = ("forged", "forged by nobody")
 """The payload that nobody was asked to send, as the finite system calls it."""
@@ -109,13 +109,13 @@ def for_every(check: typed.Check) -> typed.Check:
     )
 
 
-def settings_of(check: typed.Check, found: Found) -> Settings:
+def settings_of(check: typed.Check, found: FragmentErrors) -> Settings:
     """The settings of ``check`` (:func:`for_every`); what leaves the fragment goes to ``found``."""
     try:
         return _settings(check)
     except Leaves as leaves:
         found.add(leaves)
-        found.done()
+        found.raise_if_any()
         raise
 
 
@@ -124,7 +124,7 @@ def _settings(check: typed.Check) -> Settings:
     made = Settings(check, scale)
     scene = Scene(scale)
     made.parameters = check.every
-    scale.values.update({name: named(name) for name in check.every})
+    scale.values.update({name: term(name) for name in check.every})
     _values(made, scene)
     named_payloads = payloads(check) or ("m",)
     _groups(made, scene)
@@ -189,11 +189,11 @@ def _all_faults(made: Settings, scene: Scene) -> None:
     if len(bounds) < 2:
         made.scale.values["f"] = total if total.terms else total.constant
         return
-    made.scale.values["f"], made.hidden = named("f"), ("f",)
+    made.scale.values["f"], made.hidden = term("f"), ("f",)
     size = as_linear(_number(typed.Param(typed.Int(), "n", check.span), scene))
-    least = both(compared("==", named("f"), total), compared("<=", total, size))
+    least = both(comparison("==", term("f"), total), comparison("<=", total, size))
     made.constraints += (
-        either(least, both(compared("==", named("f"), size), compared(">", total, size))),
+        either(least, both(comparison("==", term("f"), size), comparison(">", total, size))),
     )
 
 
@@ -213,7 +213,7 @@ def _groups(made: Settings, scene: Scene) -> None:
     role = check.protocol.roles[0]
     total = role.size if role.size is not None else typed.Param(typed.Int(), "n", check.span)
     size = as_linear(_number(total, scene))
-    constraints = [compared(">=", size, Linear((), max([1, *map(_index, names)])))]
+    constraints = [comparison(">=", size, Linear((), max([1, *map(_index, names)])))]
     classes = [(OTHERS, plus(size, Linear((), -len(names))), "")]
     classes += [(name, Linear((), 1), f"_{name}") for name in names]
     faulty: dict[str, list[str]] = {}
@@ -223,7 +223,7 @@ def _groups(made: Settings, scene: Scene) -> None:
             continue
         faulty[word] = [f"{word}{suffix}" for _, _, suffix in classes]
         constraints.append(at_least(minus(most, _sum(faulty[word]))))
-        constraints.append(compared("<=", most, size))
+        constraints.append(comparison("<=", most, size))
         made.faulty = plus(made.faulty, most)
     groups: list[Group] = []
     for number, (name, all_, _) in enumerate(classes):
@@ -232,17 +232,17 @@ def _groups(made: Settings, scene: Scene) -> None:
         constraints.append(at_least(correct))
         groups.append(Group(name or "correct", correct, Mode.CORRECT, name or None))
         if "crashing" in faulty:
-            crashing = named(faulty["crashing"][number])
+            crashing = term(faulty["crashing"][number])
             title = f"{name} crashing" if name else "crashing"
             groups.append(Group(title, crashing, Mode.CRASHING, name or None))
         if "byzantine" in faulty:
-            made.liars[name] = named(faulty["byzantine"][number])
+            made.liars[name] = term(faulty["byzantine"][number])
     if "byzantine" in faulty:
         made.liars[None] = _sum(faulty["byzantine"])
     made.hidden += tuple(name for found in faulty.values() for name in found)
     made.groups = tuple(groups)
     bound_f = as_linear(_number(typed.Param(typed.Int(), "f", check.span), scene))
-    constraints.append(compared("<=", bound_f, size))
+    constraints.append(comparison("<=", bound_f, size))
     whole = both(*constraints)
     made.constraints += (whole,) if whole != TRUE else ()
 
@@ -250,7 +250,7 @@ def _groups(made: Settings, scene: Scene) -> None:
 def _sum(names: list[str]) -> Linear:
     total = Linear()
     for name in names:
-        total = plus(total, named(name))
+        total = plus(total, term(name))
     return total
 
 
@@ -275,6 +275,6 @@ def taking(
     for handler in role.handlers:
         event = handler.event
         if isinstance(event, typed.OnRequest) and event.op == asked.op:
-            one = matched_all(event.patterns, asked.args, scene)
+            one = match_patterns(event.patterns, asked.args, scene)
             if one is not None:
                 yield handler, scene.bound(one[1]), condition(one[0])

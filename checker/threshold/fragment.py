@@ -1,8 +1,8 @@
 """What leaves the fragment of threshold automata, and how that is said.
 
 ``Leaves`` is raised where a construct is met that can't be extracted, and gathered by
-:class:`Found` so that each construct is told once.  What can be seen without running anything is
-looked for by :func:`survey`.
+:class:`FragmentErrors` so that each construct is told once.  What can be seen without running
+anything is looked for by :func:`survey`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Leaves(Exception):
 
 
 @dataclass
-class Found:
+class FragmentErrors:
     """What has been found to leave the fragment, each construct once."""
 
     diagnostics: dict[tuple[str, Span | None], Diagnostic] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class Found:
         one = leaves.diagnostic
         self.diagnostics.setdefault((one.code, one.span), one)
 
-    def done(self) -> None:
+    def raise_if_any(self) -> None:
         """Raises :class:`SpecError` where something was found, by place."""
         if self.diagnostics:
             raise SpecError(tuple(sorted(self.diagnostics.values(), key=_place)))
@@ -51,7 +51,7 @@ def _place(diagnostic: Diagnostic) -> tuple[str, int, int, str]:
     return span.file, span.line, span.column, diagnostic.code
 
 
-def survey(check: typed.Check, found: Found) -> None:
+def survey(check: typed.Check, found: FragmentErrors) -> None:
     """Adds to ``found`` what leaves the fragment by its declaration alone."""
     for leaves in (*_shape(check), *_links(check), *_faults(check), *_time(check), *_code(check)):
         found.add(leaves)

@@ -15,19 +15,19 @@ from checker.lang import typed
 from checker.system.instantiate.walk import nodes
 from checker.threshold.automaton import Automaton, Question, StateFormula
 from checker.threshold.extract_world import Settings, for_every, settings_of
-from checker.threshold.fragment import Found, Leaves
+from checker.threshold.fragment import FragmentErrors, Leaves
+from checker.threshold.questions_stability import Steadiness
 from checker.threshold.questions_states import (
     FALSE,
     TRUE,
     Cast,
-    Counting,
+    CounterAbstraction,
     Views,
     both,
     either,
     inverse,
     names_read,
 )
-from checker.threshold.questions_steady import Steadiness
 
 Binders = tuple[typed.Binder, ...]
 
@@ -49,7 +49,7 @@ def questions(check: typed.Check, automaton: Automaton) -> tuple[Question, ...]:
     ``automaton`` is :func:`~checker.threshold.extract.extract`'s.  Raises :class:`SpecError` with a
     diagnostic (T013, T014) for each property that can't be asked.
     """
-    found = Found()
+    found = FragmentErrors()
     check = for_every(check)
     settings = settings_of(check, found)
     asked: list[Question] = []
@@ -58,7 +58,7 @@ def questions(check: typed.Check, automaton: Automaton) -> tuple[Question, ...]:
             asked.append(_question(definition, settings, automaton))
         except Leaves as leaves:
             found.add(_of_property(leaves, definition))
-    found.done()
+    found.raise_if_any()
     return tuple(asked)
 
 
@@ -77,12 +77,12 @@ def _question(definition: typed.PropertyDef, settings: Settings, automaton: Auto
         message = "it says both what is always so and what is so in the end"
         raise Leaves("T013", message, definition.formula.span, "a property for each of them")
     views = Views(settings, automaton, names_read(definition.formula))
-    counting = Counting(views)
+    counting = CounterAbstraction(views)
     if later == {True}:
         steadiness = Steadiness(settings, automaton)
         for shape in shapes:
             steadiness.require(shape.binders, shape.premise, shape.goal)
-    violated = either(*(_violated(shape, counting) for shape in shapes))
+    violated = either(*(_violation(shape, counting) for shape in shapes))
     premises = [_premise(shape, counting) for shape in shapes]
     premise = None if any(p is None for p in premises) else either(*(p for p in premises if p))
     return Question(definition.name, violated, later == {True}, premise)
@@ -129,14 +129,16 @@ def _always(body: typed.Expr, binders: Binders, given: typed.Expr | None) -> Ite
         case typed.Operation(_, "=>", (premise, goal), _):
             if is_temporal(premise):
                 raise _odd(premise)
-            yield from _implied(_and(given, premise), goal, binders)
+            yield from _shapes_of_implication(_and(given, premise), goal, binders)
         case _:
             if is_temporal(body):
                 raise _odd(body)
             yield Shape(binders, given, body, False)
 
 
-def _implied(premise: typed.Expr, goal: typed.Expr, binders: Binders) -> Iterator[Shape]:
+def _shapes_of_implication(
+    premise: typed.Expr, goal: typed.Expr, binders: Binders
+) -> Iterator[Shape]:
     match goal:
         case typed.Temporal(_, "eventually", (later,), _) if not is_temporal(later):
             yield Shape(binders, premise, later, True)
@@ -166,7 +168,7 @@ def _odd(expr: typed.Expr) -> Leaves:
 # ---- counting ---------------------------------------------------------------------------------
 
 
-def _violated(shape: Shape, counting: Counting) -> StateFormula:
+def _violation(shape: Shape, counting: CounterAbstraction) -> StateFormula:
     """Some values with the premise and without the goal."""
     premise, goal = shape.premise, shape.goal
 
@@ -179,12 +181,12 @@ def _violated(shape: Shape, counting: Counting) -> StateFormula:
     return counting.whole(lambda cast: counting.exists(shape.binders, bad, cast, True))
 
 
-def _premise(shape: Shape, counting: Counting) -> StateFormula | None:
+def _premise(shape: Shape, counting: CounterAbstraction) -> StateFormula | None:
     premise = shape.premise
     if premise is None:
         return None
 
-    def given(cast: Cast) -> StateFormula:
+    def formula(cast: Cast) -> StateFormula:
         return counting.formula(premise, cast, True)
 
-    return counting.whole(lambda cast: counting.exists(shape.binders, given, cast, True))
+    return counting.whole(lambda cast: counting.exists(shape.binders, formula, cast, True))

@@ -27,7 +27,7 @@ from checker.threshold.automaton import (
 )
 from checker.threshold.extract_binders import (
     domain,
-    matched,
+    match_pattern,
 )
 from checker.threshold.extract_start import initial_values
 from checker.threshold.extract_values import (
@@ -88,7 +88,7 @@ class Cast:
     def bound(self, names: Mapping[str, object]) -> Cast:
         return replace(self, names={**self.names, **names})
 
-    def joined(self, who: Who, look: Look) -> Cast:
+    def with_process(self, who: Who, look: Look) -> Cast:
         return replace(self, looks={**self.looks, who: look})
 
 
@@ -146,7 +146,7 @@ class Views:
         return {(before, after) for before, after in found if before != after}
 
 
-class Counting:
+class CounterAbstraction:
     """Turns formulas into counting."""
 
     def __init__(self, views: Views) -> None:
@@ -166,13 +166,13 @@ class Counting:
             rest, who = tuple(others), Who(name)
             found: dict[StateFormula, frozenset[int]] = {}
             for look, where in self.views.of(name):
-                inner = cast(rest, so_far.joined(who, look))
+                inner = cast(rest, so_far.with_process(who, look))
                 found[inner] = found.get(inner, frozenset()) | where
             parts = [both(Somebody(where), inner) for inner, where in found.items()]
             everywhere = frozenset(p for _, where in self.views.of(name) for p in where)
             absent = inverse(Somebody(everywhere))
             liars = self.views.liars[name]
-            parts += [both(absent, cast(rest, so_far.joined(who, liar))) for liar in liars]
+            parts += [both(absent, cast(rest, so_far.with_process(who, liar))) for liar in liars]
             return either(*(part for part in parts if part != FALSE))
 
         return cast(self.scale.named, Cast())
@@ -246,11 +246,11 @@ class Counting:
 
     def names_of(self, binder: typed.Binder, value: object, cast: Cast) -> dict[str, object] | None:
         """What the names of ``binder`` stand for; ``None`` where ``value`` does not match."""
-        found = matched(binder.pattern, value, self.scene(cast))
+        found = match_pattern(binder.pattern, value, self.scene(cast))
         if found is None or found[0] is False:
             return None
         if found[0] is not True:
-            raise _uncounted(binder.domain)
+            raise _not_countable(binder.domain)
         return found[1]
 
     def _process(
@@ -268,7 +268,7 @@ class Counting:
         if names is None:
             return either(*(part for part in parts if part != FALSE))
         for look, where in self.views.of(None):
-            inner = inside(cast.joined(new, look).bound(names))
+            inner = inside(cast.with_process(new, look).bound(names))
             if inner != FALSE:
                 found[inner] = found.get(inner, frozenset()) | where
         for inner, where in found.items():
@@ -276,7 +276,7 @@ class Counting:
             parts.append(both(Somebody(where, taken + 1), inner))
         if positive:
             liars = self.views.liars[None]
-            parts += [inside(cast.joined(new, liar).bound(names)) for liar in liars]
+            parts += [inside(cast.with_process(new, liar).bound(names)) for liar in liars]
         return either(*(part for part in parts if part != FALSE))
 
     def _in(self, look: Look, where: frozenset[int]) -> bool:
@@ -293,7 +293,7 @@ class Counting:
     def holds(self, expr: typed.Expr, cast: Cast) -> bool:
         found = evaluate(expr, self.scene(cast))
         if not isinstance(found, bool):
-            raise _uncounted(expr)
+            raise _not_countable(expr)
         return found
 
     def domain(self, binder: typed.Binder, cast: Cast) -> tuple[object, ...]:
@@ -302,7 +302,7 @@ class Counting:
     def _look(self, owner: typed.Expr, cast: Cast, scene: Scene) -> Look:
         who = evaluate(owner, scene)
         if not isinstance(who, Who) or who not in cast.looks:
-            raise _uncounted(owner)
+            raise _not_countable(owner)
         return cast.looks[who]
 
     def _read(self, expr: typed.Expr, cast: Cast, scene: Scene) -> object:
@@ -316,16 +316,16 @@ class Counting:
             case typed.History(type_, _, op, owner, _):
                 return self._history(type_, op, self._look(owner, cast, scene))
             case typed.Repeated(_, _, op, owner, item, _):
-                told = self._told(op, owner, item, cast, scene)
+                told = self._history_entries(op, owner, item, cast, scene)
                 return told.count(evaluate(item, scene)) > 1
             case typed.HistoryOrder(_, _, op, owner, first, second, _):
-                told = self._told(op, owner, first, cast, scene)
+                told = self._history_entries(op, owner, first, cast, scene)
                 one, other = evaluate(first, scene), evaluate(second, scene)
                 return one in told and other in told and told.index(one) < told.index(other)
             case _:
-                raise _uncounted(expr)
+                raise _not_countable(expr)
 
-    def _told(
+    def _history_entries(
         self, op: str, owner: typed.Expr, item: typed.Expr, cast: Cast, scene: Scene
     ) -> tuple[object, ...]:
         return self._history(typed.Seq(item.type), op, self._look(owner, cast, scene))
@@ -347,7 +347,7 @@ def over_processes(binder: typed.Binder) -> bool:
             return False
 
 
-def _uncounted(expr: typed.Expr) -> Leaves:
+def _not_countable(expr: typed.Expr) -> Leaves:
     message = "this part of the property can't be counted"
     return Leaves("T013", message, expr.span, "state variables, histories, `correct(p)`")
 

@@ -91,7 +91,7 @@ class Row:
         return line
 
 
-def shortened(text: str, room: int) -> str:
+def shorten(text: str, room: int) -> str:
     """``text``, or as much of its beginning as fits, with a sign that it is cut."""
     if cell_len(text) <= room:
         return text

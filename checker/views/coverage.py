@@ -21,7 +21,7 @@ PREFIX = {"branch": "branch: ", "point": "crash "}
 def coverage_view(covered: tuple[Covered, ...]) -> RenderableType:
     """What was reached in some run, in the order of the source, with a line that counts it."""
     title = Text("Coverage", style="bold")
-    title.append(f": {_counted(covered)}", style="not bold")
+    title.append(f": {_summary(covered)}", style="not bold")
     parts: list[RenderableType] = [title]
     for file, inside in groupby(covered, key=lambda each: each.file):
         if file:
@@ -45,7 +45,7 @@ def _table(covered: list[Covered]) -> RenderableType:
     return table
 
 
-def _counted(covered: tuple[Covered, ...]) -> str:
+def _summary(covered: tuple[Covered, ...]) -> str:
     """``3 of 4 handlers, 2 of 2 branches and 5 of 5 crash points reached``."""
     whole = Counter(each.kind for each in covered)
     reached = Counter(each.kind for each in covered if each.reached)

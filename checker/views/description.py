@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from checker.views.picture_parts import Drawn, Picture
-from checker.witness.causality import How
+from checker.witness.causality import CopyOutcome
 from checker.witness.phrases import listing
 
 MOST = 60
@@ -24,7 +24,7 @@ def description_of(picture: Picture) -> str:
         left = len(told) - 2 * MOST
         told = [*told[:MOST], f"{left} steps are left out here.", *told[-MOST:]]
     lines += told
-    lines += [f"{drawn.title}." for drawn in picture.arrows if drawn.how is How.UNDER_WAY]
+    lines += [f"{drawn.title}." for drawn in picture.arrows if drawn.how is CopyOutcome.UNDER_WAY]
     lines += _never(picture)
     if picture.loop is not None:
         steps = [mark.step for mark in picture.marks if mark.loop]
@@ -52,7 +52,7 @@ def _steps(picture: Picture) -> list[str]:
 def _never(picture: Picture) -> list[str]:
     groups: dict[tuple[int | None, str, str], list[Drawn]] = defaultdict(list)
     for drawn in picture.arrows:
-        if drawn.how is How.MISSED:
+        if drawn.how is CopyOutcome.MISSED:
             groups[drawn.sent, drawn.sender, drawn.message].append(drawn)
     return [
         f"{message} that {sender} sent in step {sent} never arrives at"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from checker.views.paper import pairs
+from checker.views.canvas import pairs
 from checker.witness.phrases import count, listing
-from checker.witness.trace import Ablation, Explanation, Trace
+from checker.witness.trace import Counterfactual, Explanation, Trace
 
 OUTCOMES = {"holds": ("+", "bold green"), "violated": ("-", "red")}
 """The sign in front of an ablation, and its style."""
@@ -23,7 +23,7 @@ def ablations_view(trace: Trace) -> RenderableType | None:
     for ablation in known:
         sign, style = OUTCOMES[ablation.outcome]
         rows.append((Text(sign, style=style), Text(_would(ablation))))
-    unknown: dict[str, list[Ablation]] = {}
+    unknown: dict[str, list[Counterfactual]] = {}
     for ablation in explanation.ablations:
         if ablation not in known:
             unknown.setdefault(ablation.why, []).append(ablation)
@@ -57,13 +57,13 @@ def smaller(explanation: Explanation) -> str:
     return f"Made smaller: from {before} to {after}.{least}"
 
 
-def _would(ablation: Ablation) -> str:
+def _would(ablation: Counterfactual) -> str:
     if ablation.outcome == "holds":
         return f"{_what(ablation)}: the property would hold"
     took = "" if ablation.steps is None else f", in {count(ablation.steps, 'step')}"
     return f"{_what(ablation)}: it would still fail{took}"
 
 
-def _what(ablation: Ablation) -> str:
+def _what(ablation: Counterfactual) -> str:
     """What is left out; a fault that a process has from the start is at no step."""
     return f"{ablation.what} (step {ablation.step})" if ablation.step else ablation.what

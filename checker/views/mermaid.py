@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from checker.diagnostics.visible import visible
 from checker.views.picture_words import ends_of, sentences_of
-from checker.witness.causality import Arrow, How, causality
+from checker.witness.causality import Arrow, CopyOutcome, causality
 from checker.witness.trace import Event, Step, Trace
 
 SPECIAL = {
@@ -38,7 +38,7 @@ def mermaid_of(trace: Trace) -> str:
     return "\n".join(_Diagram(trace).lines()) + "\n"
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """``text`` so that Mermaid shows it as it is."""
     shown = "".join(SPECIAL.get(c, c) for c in " ".join(visible(text).split()))
     words = ("e#110;d" if word.lower() == RESERVED else word for word in shown.split(" "))
@@ -55,14 +55,14 @@ class _Diagram:
         for arrow in self._found.arrows:
             if arrow.ended is not None:
                 self._ending[arrow.ended].append(arrow)
-            elif arrow.how is How.MISSED and arrow.sent is not None:
+            elif arrow.how is CopyOutcome.MISSED and arrow.sent is not None:
                 self._missing[arrow.sent].append(arrow)
 
     def lines(self) -> Iterator[str]:
         trace = self._trace
         yield "sequenceDiagram"
         for process, name in self._names.items():
-            yield f"    participant {name} as {escaped(process)}"
+            yield f"    participant {name} as {escape(process)}"
         loop = trace.length if trace.loop is None else trace.loop
         for step in self._found.steps[: loop + 1]:
             yield from self._step(step, "    ")
@@ -73,16 +73,16 @@ class _Diagram:
             yield from body or [self._over_all("nothing can be seen of it", "        ")]
             yield "    end"
         for arrow in self._found.arrows:
-            if arrow.how is How.COUNTED and arrow.sender != arrow.receiver:
+            if arrow.how is CopyOutcome.COUNTED and arrow.sender != arrow.receiver:
                 yield self._arrow(arrow, "-)", arrow.message, "    ")
-            elif arrow.how is How.UNDER_WAY:
+            elif arrow.how is CopyOutcome.UNDER_WAY:
                 said = f"{arrow.message} (still under way)"
                 yield self._arrow(arrow, "--)", said, "    ")
         yield self._over_all(f"{' '.join(sentences_of(trace)[:1])} ({ends_of(trace)})", "    ")
 
     def _step(self, step: Step, indent: str) -> Iterator[str]:
         for arrow in self._ending[step.number]:
-            yield self._ended(arrow, step, indent)
+            yield self._arrow_end(arrow, step, indent)
         for event in step.events:
             said = _note(event)
             if said and event.process in self._names:
@@ -100,28 +100,28 @@ class _Diagram:
             said = f"{message} never reaches {', '.join(receivers)}"
             yield self._note(sender, said, indent)
 
-    def _ended(self, arrow: Arrow, step: Step, indent: str) -> str:
+    def _arrow_end(self, arrow: Arrow, step: Step, indent: str) -> str:
         late = arrow.sent not in (None, step.number, step.number - 1)
         said = f"{arrow.message} (sent in step {arrow.sent})" if late else arrow.message
         match arrow.how:
-            case How.LOST:
+            case CopyOutcome.LOST:
                 return self._arrow(arrow, "-x", f"{said}, lost", indent)
-            case How.FORGED:
+            case CopyOutcome.FORGED:
                 return self._arrow(arrow, "--)", f"{said}, forged", indent)
             case _:
                 return self._arrow(arrow, "-)", said, indent)
 
     def _arrow(self, arrow: Arrow, line: str, said: str, indent: str) -> str:
         ends = self._names[arrow.sender], self._names[arrow.receiver]
-        return f"{indent}{ends[0]}{line}{ends[1]}: {escaped(said)}"
+        return f"{indent}{ends[0]}{line}{ends[1]}: {escape(said)}"
 
     def _note(self, process: str, said: str, indent: str) -> str:
-        return f"{indent}Note over {self._names[process]}: {escaped(said)}"
+        return f"{indent}Note over {self._names[process]}: {escape(said)}"
 
     def _over_all(self, said: str, indent: str) -> str:
         names = list(self._names.values())
         ends = names[0] if len(names) == 1 else f"{names[0]},{names[-1]}"
-        return f"{indent}Note over {ends}: {escaped(said)}"
+        return f"{indent}Note over {ends}: {escape(said)}"
 
 
 def _note(event: Event) -> str:

@@ -16,7 +16,6 @@ from dataclasses import replace
 
 from rich.cells import cell_len
 
-from checker.views.happenings import shared_choices
 from checker.views.picture_arrows import Arrows
 from checker.views.picture_identity import Identities
 from checker.views.picture_parts import Bar, Box, Label, Lane, LoopBox, Mark, Picture, Span
@@ -35,7 +34,8 @@ from checker.views.picture_words import (
     title_of_run,
     width_of,
 )
-from checker.witness.causality import Causality, How, causality
+from checker.views.step_items import choices_of_shared_state
+from checker.witness.causality import Causality, CopyOutcome, causality
 from checker.witness.trace import Step, Trace
 
 __all__ = ["Picture", "picture_of"]
@@ -79,7 +79,7 @@ class _Plan:
             for step, home in zip(self._steps, self._homes, strict=True)
         ]
         self._rows = rows_of(self._found, self._homes, trace.loop)
-        self._missing = {a.sent for a in self._found.arrows if a.how is How.MISSED}
+        self._missing = {a.sent for a in self._found.arrows if a.how is CopyOutcome.MISSED}
         heights = tuple(self._height(step) for step in self._steps)
         self._tops = tops_of(self._rows, heights, TOP + 14)
         self._end = self._tops[-1] + 6
@@ -102,7 +102,7 @@ class _Plan:
 
     def _is_bar(self, step: Step) -> bool:
         if not step.number:
-            return bool(shared_choices(step))
+            return bool(choices_of_shared_state(step))
         return is_everybodys(step, self._homes[step.number])
 
     def _place_lanes(self) -> None:
@@ -129,7 +129,7 @@ class _Plan:
         trace = self._trace
         bare = [self._mark(seat) for step in self._steps for seat in self._marks_of(step)]
         routes = Arrows(self._found, self._identities, self._x, self._apart, TOP + 8, self._context)
-        arrows, lost = routes.routed(bare, self._y, trace.loop)
+        arrows, lost = routes.route(bare, self._y, trace.loop)
         bare += lost
         if not self._seats[0]:
             bare.insert(0, Mark(0, "", "start", 12.0, TOP + 4, "The start"))
@@ -141,8 +141,8 @@ class _Plan:
         bars = tuple(self._bars())
         for bar in bars:
             room.take(Box(0, bar.y - 9, self._width, bar.y + 9))
-        marks = tuple(self._labelled(mark, room) for mark in bare)
-        arrows = routes.labelled(arrows, room, self._most)
+        marks = tuple(self._place_label(mark, room) for mark in bare)
+        arrows = routes.label(arrows, room, self._most)
         lanes = tuple(self._lane(p, marks) for p in trace.processes)
         top = self._end + STRIPS
         strips = strips_of(trace, self._steps, lanes, self._identities, top, self._apart - 16)
@@ -199,7 +199,7 @@ class _Plan:
             first=first,
         )
 
-    def _labelled(self, mark: Mark, room: Room) -> Mark:
+    def _place_label(self, mark: Mark, room: Room) -> Mark:
         """``mark`` with a place for its label."""
         if mark.label is None:
             return mark

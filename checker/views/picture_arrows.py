@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 
-from checker.views.columns import shortened
+from checker.views.columns import shorten
 from checker.views.picture_identity import Identities
 from checker.views.picture_parts import Box, Drawn, Label, Line, Mark, Point
 from checker.views.picture_paths import RADIUS, Ways, along
 from checker.views.picture_places import Room
 from checker.views.picture_words import LINE, title_of_arrow, width_of
-from checker.witness.causality import Arrow, Causality, How
+from checker.witness.causality import Arrow, Causality, CopyOutcome
 
 NEVER = "never arrives"
 
@@ -42,7 +42,7 @@ class Arrows:
         for arrow in found.arrows:
             self._together[arrow.multicast].append(arrow)
 
-    def routed(
+    def route(
         self, marks: list[Mark], row: Callable[[int], float], loop: int | None
     ) -> tuple[tuple[Drawn, ...], list[Mark]]:
         """The arrows without texts, and the marks of the steps that lose a message."""
@@ -82,7 +82,7 @@ class Arrows:
         taken: set[Point] = set()
         for arrow in self._found.arrows:
             step = arrow.ended
-            if arrow.how is not How.LOST or step is None:
+            if arrow.how is not CopyOutcome.LOST or step is None:
                 continue
             if self._found.steps[step].kind != "lose":
                 continue
@@ -110,7 +110,7 @@ class Arrows:
         to_x = self._x[arrow.receiver]
         end = self._end_of(arrow)
         start = None if arrow.sent is None else self._at.get((arrow.sent, arrow.sender))
-        if arrow.how is How.FORGED and end is not None:
+        if arrow.how is CopyOutcome.FORGED and end is not None:
             lanes = abs(to_x - self._x[arrow.sender]) / self._apart
             start = (self._x[arrow.sender], max(end[1] - 10 - 8 * lanes, self._top))
         if start is None:
@@ -121,9 +121,9 @@ class Arrows:
         if arrow.sender == arrow.receiver:
             return self._to_itself(arrow, start, end), True
         if end is not None:
-            return self._ways.between(start, end, arrow.how is not How.LOST), False
+            return self._ways.between(start, end, arrow.how is not CopyOutcome.LOST), False
         side = 1.0 if to_x > start[0] else -1.0
-        if arrow.how in (How.MISSED, How.COUNTED):
+        if arrow.how in (CopyOutcome.MISSED, CopyOutcome.COUNTED):
             lanes = abs(to_x - start[0]) / self._apart
             y = start[1] + 28 + 6 * lanes
             end = (to_x, self._ways.free(arrow.receiver, y, y + 60))
@@ -137,7 +137,7 @@ class Arrows:
     def _end_of(self, arrow: Arrow) -> Point | None:
         if arrow.ended is None:
             return None
-        if arrow.how is How.LOST:
+        if arrow.how is CopyOutcome.LOST:
             mark = self._lost.get(arrow.ended)
             return None if mark is None else (mark.x, mark.y)
         return self._at.get((arrow.ended, arrow.receiver))
@@ -147,10 +147,10 @@ class Arrows:
         (x, y) = start
         side = self._emptier(arrow)
         if end is None:
-            if arrow.how in (How.MISSED, How.COUNTED):
+            if arrow.how in (CopyOutcome.MISSED, CopyOutcome.COUNTED):
                 return ()
             way = ((7.0, 7.0), (28.0, 10.0), (34.0, 16.0), (30.0, 26.0))
-        elif arrow.how is How.LOST:
+        elif arrow.how is CopyOutcome.LOST:
             return (x + 7, y + 7), (x + 30, y + 8), (end[0], end[1] - 30), end
         elif end[1] - y < 4:
             way = ((8.0, -6.0), (40.0, -18.0), (40.0, 18.0), (8.0, 6.0))
@@ -168,7 +168,7 @@ class Arrows:
         left = sum(self._x[other.receiver] < here for other in others)
         return 1.0 if right <= left else -1.0
 
-    def labelled(self, arrows: tuple[Drawn, ...], room: Room, most: int) -> tuple[Drawn, ...]:
+    def label(self, arrows: tuple[Drawn, ...], room: Room, most: int) -> tuple[Drawn, ...]:
         """``arrows`` with the text of each multicast once, and again where one is long."""
         groups: dict[tuple[int, int | None, str], list[int]] = defaultdict(list)
         for i, arrow in enumerate(arrows):
@@ -177,7 +177,7 @@ class Arrows:
         for members in groups.values():
             line = Line(
                 "",
-                shortened(arrows[members[0]].message, most),
+                shorten(arrows[members[0]].message, most),
                 arrows[members[0]].message,
                 arrows[members[0]].identity,
             )
@@ -189,16 +189,16 @@ class Arrows:
                 members, key=lambda i: abs(self._x[found[i].receiver] - found[i].points[0][0])
             )
             for i in members:
-                found[i] = self._noted(found[i], line, room, i == far)
+                found[i] = self._note_end(found[i], line, room, i == far)
         return tuple(found)
 
-    def _noted(self, arrow: Drawn, line: Line, room: Room, far: bool) -> Drawn:
+    def _note_end(self, arrow: Drawn, line: Line, room: Room, far: bool) -> Drawn:
         """``arrow`` with a word at its end, where there is one; ``far``: none of its multicast
         goes further."""
-        if arrow.how is How.MISSED and far:
+        if arrow.how is CopyOutcome.MISSED and far:
             word = Line("", NEVER, NEVER)
         elif (
-            arrow.how is not How.MISSED
+            arrow.how is not CopyOutcome.MISSED
             and arrow.label is None
             and arrow.points[-1][1] - arrow.points[0][1] > FAR
         ):
@@ -213,10 +213,12 @@ class Arrows:
 
 def _places(arrow: Drawn, line: Line) -> list[tuple[Box, float]]:
     """Places for the text of an arrow, with how little they are liked."""
-    worse = 0.0 if arrow.how in (How.RECEIVED, How.FORGED, How.COUNTED) else 4.0
+    worse = (
+        0.0 if arrow.how in (CopyOutcome.RECEIVED, CopyOutcome.FORGED, CopyOutcome.COUNTED) else 4.0
+    )
     if arrow.curved:
         return [(box, worse + 6) for box in _outside(arrow, line)]
-    if arrow.how is How.UNDER_WAY:
+    if arrow.how is CopyOutcome.UNDER_WAY:
         x, y = arrow.points[-1]
         side = 1.0 if x > arrow.points[0][0] else -1.0
         half = width_of(line) / 2

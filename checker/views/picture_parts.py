@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from checker.witness.causality import How
+from checker.witness.causality import CopyOutcome
 
 Point = tuple[float, float]
 
@@ -45,7 +45,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A process's column; ``faulty`` as in :class:`checker.witness.trace.Fate`.
+    """A process's column; ``faulty`` as in :class:`checker.witness.trace.ProcessOutcome`.
 
     ``fate``: what became of it, in words; ``correct``: nothing is wrong with it.
     """
@@ -126,7 +126,7 @@ class Drawn:
     sender: str
     receiver: str
     message: str
-    how: How
+    how: CopyOutcome
     sent: int | None
     ended: int | None
     multicast: int

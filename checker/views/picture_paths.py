@@ -59,7 +59,7 @@ class Ways:
         crossed = [(lane, at) for lane, at in self._x.items() if min(x, to_x) < at < max(x, to_x)]
         for lane, at in sorted(crossed, key=lambda pair: pair[1] * side):
             points = self._past(points, lane, at)
-        return self._shortened(points, to_mark)
+        return self._trim_ends(points, to_mark)
 
     def _past(self, points: list[Point], lane: str, at: float) -> list[Point]:
         """``points`` with a bend where they cross ``lane`` at one of its marks."""
@@ -91,7 +91,7 @@ class Ways:
         nearest = min(marks[max(i - 1, 0) : i + 1], key=lambda mark: abs(mark - y), default=None)
         return nearest if nearest is not None and abs(nearest - y) < clear else None
 
-    def _shortened(self, points: list[Point], to_mark: bool) -> tuple[Point, ...]:
+    def _trim_ends(self, points: list[Point], to_mark: bool) -> tuple[Point, ...]:
         first = _towards(points[0], points[1], RADIUS + 1)
         last = _towards(points[-1], points[-2], RADIUS + 3 if to_mark else 0)
         return (first, *points[1:-1], last)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len
 
-from checker.views.columns import shortened
+from checker.views.columns import shorten
 from checker.views.picture_identity import Identities
 from checker.views.picture_parts import Box, Item, Lane, Mark, Strip, Violation
 from checker.views.picture_places import ON_A_LANE, Room, beside
@@ -39,13 +39,13 @@ def strips_of(
     width: float,
 ) -> tuple[Strip, ...]:
     """A strip for each lane, its first box at ``top``; boxes are at most ``width`` wide."""
-    happened = _happened(trace, steps)
+    happened = _indications(trace, steps)
     missing = _missing(trace, happened, lanes)
     most = int((width - 30) / CHARACTER)
     found = []
     for lane in lanes:
         told = [*happened[lane.process], *((None, text) for text in missing[lane.process])]
-        short = [shortened(text, most) for _, text in told]
+        short = [shorten(text, most) for _, text in told]
         wide = max((cell_len(text) * CHARACTER + 30 for text in short), default=0.0)
         items = []
         for i, ((step, text), said) in enumerate(zip(told, short, strict=True)):
@@ -62,7 +62,7 @@ def _bare(text: str) -> str:
     return text.removeprefix("perform ")
 
 
-def _happened(trace: Trace, steps: Sequence[Step]) -> dict[str, list[tuple[int | None, str]]]:
+def _indications(trace: Trace, steps: Sequence[Step]) -> dict[str, list[tuple[int | None, str]]]:
     """For each process, in order: the step, and the text of the indication or ``perform`` …"""
     found: dict[str, list[tuple[int | None, str]]] = {p: [] for p in trace.processes}
     for step in steps:
@@ -93,20 +93,20 @@ def _missing(
     deliverers = {p for p, count in counts.items() if count}
     wanted = deliverers & correct or deliverers
     texts = dict.fromkeys(text for p, told in happened.items() if p in wanted for _, text in told)
-    for process in correct & _concerned(trace):
+    for process in correct & _concerned_processes(trace):
         found[process] = [text for text in texts if not counts[process][text]]
     return found
 
 
-def _concerned(trace: Trace) -> set[str]:
+def _concerned_processes(trace: Trace) -> set[str]:
     """The processes that the violation is about: those that it names, and others of the same kind
     (by the letters of their names); all of them where it names none."""
-    kinds = {p.rstrip("0123456789") for p in _named(trace)}
+    kinds = {p.rstrip("0123456789") for p in _named_processes(trace)}
     found = {p for p in trace.processes if p.rstrip("0123456789") in kinds}
     return found or set(trace.processes)
 
 
-def _named(trace: Trace) -> set[str]:
+def _named_processes(trace: Trace) -> set[str]:
     """The processes that the verdict or the property's values name."""
     said = " ".join((trace.sentence, *(str(value) for _, value in trace.values)))
     return set(re.findall(r"\w+", said)) & set(trace.processes)
@@ -151,7 +151,7 @@ def violations_of(
     at_ends = [("", middle, text)] if step is not None else []
     at_ends = at_ends or _at_ends(trace, lanes, strips) or [("", middle, text)]
     return tuple(
-        Violation(step, p, x, end + 30, said, _centred(x, said, end + 42, room.width))
+        Violation(step, p, x, end + 30, said, _centred_box(x, said, end + 42, room.width))
         for p, x, said in at_ends
     )
 
@@ -171,14 +171,14 @@ def _at_ends(
     never = NEVER.search(" ".join(sentences_of(trace)[:1]))
     told = [lane for lane in lanes if never is not None and lane.process == never[1]]
     if told and never is not None:
-        return [(told[0].process, told[0].x, shortened(f"never {never[2]}", 30))]
-    named = _named(trace)
+        return [(told[0].process, told[0].x, shorten(f"never {never[2]}", 30))]
+    named = _named_processes(trace)
     alone = [lane for lane in lanes if lane.correct and lane.process in named]
     said = f"{trace.property_name} is violated"
     return [(alone[0].process, alone[0].x, said)] if len(alone) == 1 else []
 
 
-def _centred(x: float, said: str, top: float, width: float) -> Box:
+def _centred_box(x: float, said: str, top: float, width: float) -> Box:
     """A box for ``said`` around ``x``, inside a picture of that width."""
     half = cell_len(said) * WORDS / 2
     x = min(max(x, half + 6), max(width - half - 6, half))
@@ -186,5 +186,5 @@ def _centred(x: float, said: str, top: float, width: float) -> Box:
 
 
 def _never(items: list[Item]) -> str:
-    first = shortened(items[0].whole, 22)
+    first = shorten(items[0].whole, 22)
     return f"never: {first}" + (f" and {len(items) - 1} more" if len(items) > 1 else "")

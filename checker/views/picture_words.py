@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from checker.views.columns import shortened
-from checker.views.loop import idles
+from checker.views.columns import shorten
+from checker.views.lasso import still_acts
 from checker.views.picture_identity import Identities
 from checker.views.picture_parts import Line
-from checker.witness.causality import NOBODY, Arrow, How
-from checker.witness.phrases import opinion
+from checker.witness.causality import NOBODY, Arrow, CopyOutcome
+from checker.witness.phrases import detector_output_text
 from checker.witness.trace import FAULTY, Event, Step, Trace
 
 CHARACTER = 6.8
@@ -55,7 +55,7 @@ def seats_of(step: Step, home: str, most: int, identities: Identities) -> tuple[
         kind = step.kind if lane == home else "also"
         lines = [line for e in events for line in _line(step, e, most, identities)]
         if kind == "world":
-            lines = [Line("", shortened(step.headline, most), step.headline)]
+            lines = [Line("", shorten(step.headline, most), step.headline)]
         crash = any(event.kind == "crash" for event in events)
         if kind == "crash":
             crash, lines = False, [CRASHES, *_cut(step, lane, most, identities)]
@@ -99,7 +99,7 @@ def _line(step: Step, event: Event, most: int, identities: Identities) -> list[L
         case "timeout":
             text = text or "timeout"
         case "detect":
-            thinks = opinion(text)
+            thinks = detector_output_text(text)
             sign = "suspicion" if thinks else "oracle"
             text = thinks or text.rpartition(".")[2]
         case "recover":
@@ -110,7 +110,7 @@ def _line(step: Step, event: Event, most: int, identities: Identities) -> list[L
             sign, text = "does", text.removeprefix("upon condition ")
         case _:
             return []
-    return [Line(sign, shortened(text, most), text, identity)]
+    return [Line(sign, shorten(text, most), text, identity)]
 
 
 def _cut(step: Step, lane: str, most: int, identities: Identities) -> list[Line]:
@@ -132,7 +132,7 @@ def _cut(step: Step, lane: str, most: int, identities: Identities) -> list[Line]
             event.kind, "message"
         )
         short = event.message if event.kind in ("send", "copy") else event.name
-        found.append(Line(sign, shortened(short, most), text, identity, struck=True))
+        found.append(Line(sign, shorten(short, most), text, identity, struck=True))
     return found
 
 
@@ -141,15 +141,15 @@ def title_of_arrow(arrow: Arrow) -> str:
     what = f"{arrow.message} from {arrow.sender} to {arrow.receiver}"
     sent = "" if arrow.sent is None else f", sent in step {arrow.sent}"
     match arrow.how:
-        case How.RECEIVED:
+        case CopyOutcome.RECEIVED:
             return f"{what}{sent}, received in step {arrow.ended}"
-        case How.COUNTED:
+        case CopyOutcome.COUNTED:
             return f"{what}{sent}, received at once"
-        case How.LOST:
+        case CopyOutcome.LOST:
             return f"{what}{sent}, lost in step {arrow.ended}"
-        case How.FORGED:
+        case CopyOutcome.FORGED:
             return f"{what}, made up by {arrow.sender}, received in step {arrow.ended}"
-        case How.UNDER_WAY:
+        case CopyOutcome.UNDER_WAY:
             return f"{what}{sent}, still under way at the end"
         case _:
             return f"{what}{sent}, never arrives"
@@ -192,7 +192,7 @@ def ends_of(trace: Trace) -> str:
         return f"error: {trace.failure.message}"
     if trace.closing is not None:
         return "and so on for ever"
-    if trace.loop is not None and (idles(trace) or not trace.ends):
+    if trace.loop is not None and (still_acts(trace) or not trace.ends):
         return "it stays like this for ever"
     return "nothing is left to do" if trace.ends else "the run may go on"
 

@@ -9,12 +9,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from checker.views.canvas import pairs, stack
 from checker.views.coverage import coverage_view
-from checker.views.paper import pairs, stack
-from checker.views.proved import proved
-from checker.views.spared import spared
+from checker.views.proof import proof_rows
+from checker.views.reduction_summary import reduction_rows
 from checker.witness.answer import DECIDED
-from checker.witness.phrases import begun_again, count, gone_on, unless_omitted
+from checker.witness.phrases import continuations_text, count, restarts_text, unless_omitted
 from checker.witness.proof import Proof
 from checker.witness.verdict import Expected, PropertyVerdict, Report, Word, meets
 
@@ -69,14 +69,14 @@ def _table(report: Report) -> RenderableType:
         table.add_row(
             Text(verdict.property, style="bold"),
             Text(verdict.label().upper(), style=STYLES[verdict.word]),
-            _expected(verdict, report.wanted(verdict)),
+            _expectation_text(verdict, report.expected_word(verdict)),
             Text(_why(verdict, report.proof)),
             *(() if not counted else (str(verdict.queries), f"{verdict.seconds:.2f}")),
         )
     return table
 
 
-def _expected(verdict: PropertyVerdict, wanted: str | None) -> Text:
+def _expectation_text(verdict: PropertyVerdict, wanted: str | None) -> Text:
     return Text(wanted or "none", style="dim" if meets(verdict.word, wanted) else "red")
 
 
@@ -90,8 +90,8 @@ def _why(verdict: PropertyVerdict, proof: Proof | None) -> str:
 
 def _facts(report: Report) -> RenderableType:
     rows = [
-        *(_search(report) if report.proof is None else proved(report)),
-        *(("asked", said) for said in _asked(report)),
+        *(_search(report) if report.proof is None else proof_rows(report)),
+        *(("asked", said) for said in _distinguished_questions(report)),
         *(("expected", said) for said in _expectations(report)),
         *(("scenario", said) for said in _scenarios(report)),
         *(("kinds", said) for said in _kinds(report)),
@@ -99,7 +99,7 @@ def _facts(report: Report) -> RenderableType:
         *(("assumed", assumption) for assumption in assumptions(report)),
         *(("never", never) for never in report.never),
         *(("note", note) for note in report.notes),
-        ("so", conclusion(report)),
+        ("so", conclusion_text(report)),
     ]
     shown = [(Text(name, style="dim"), Text(text)) for name, text in rows]
     return Group(pairs(shown, 0, LABEL))
@@ -107,11 +107,11 @@ def _facts(report: Report) -> RenderableType:
 
 def _search(report: Report) -> Iterator[tuple[str, str]]:
     """How far the search came, what of it was spared, and what it is about."""
-    yield "searched", _searched(report)
+    yield "searched", _search_text(report)
     yield from (("liveness", said) for said in _liveness(report))
-    yield from spared(report)
+    yield from reduction_rows(report)
     if not report.exhaustive:
-        restarted = (begun_again(report.restarts), gone_on(report.restarts))
+        restarted = (restarts_text(report.restarts), continuations_text(report.restarts))
         yield from (("restart", said) for said in restarted if said)
     yield "scope", _scope(report)
 
@@ -152,7 +152,7 @@ def _kinds(report: Report) -> Iterator[str]:
             yield f"{shown} {verdict.property}; {verdict.of_others}"
 
 
-def _searched(report: Report) -> str:
+def _search_text(report: Report) -> str:
     if any(verdict.word is Word.BOUNDED for verdict in report.verdicts):
         runs = f"all runs of up to {count(report.depth, 'step')}"
         return f"{runs}, {report.seconds:.2f} s; {report.engine} engine"
@@ -175,7 +175,7 @@ def _liveness(report: Report) -> Iterator[str]:
         yield f"{count(report.edges, 'edge')} kept{bytes_each}, {report.liveness_seconds:.2f} s"
 
 
-def _asked(report: Report) -> Iterator[str]:
+def _distinguished_questions(report: Report) -> Iterator[str]:
     """Which of several questions with one name a property is: ``at_most_once over effects``."""
     for verdict in report.verdicts:
         if " over " in verdict.property and verdict.definition:
@@ -208,7 +208,7 @@ def _excuses(report: Report) -> Iterator[str]:
                 )
 
 
-def conclusion(report: Report) -> str:
+def conclusion_text(report: Report) -> str:
     """The outcome in one sentence."""
     if not report.verdicts and report.proof is not None:
         return "no property was asked, so nothing was proved"
@@ -218,7 +218,7 @@ def conclusion(report: Report) -> str:
             asked += " as far as the search came"
         return asked if not _unmet(report) else f"{asked}, and not as expected"
     tally = [(word, sum(v.word is word for v in report.verdicts)) for word in Word]
-    said = ", ".join(_said(word, number) for word, number in tally if number)
+    said = ", ".join(_verdict_count_text(word, number) for word, number in tally if number)
     match report.exit_code:
         case 0 if report.expectations or report.scenarios:
             return f"{said}: all as expected"
@@ -232,7 +232,7 @@ def conclusion(report: Report) -> str:
             return said
 
 
-def _said(word: Word, number: int) -> str:
+def _verdict_count_text(word: Word, number: int) -> str:
     match word:
         case Word.HOLDS:
             return f"{number} {'holds' if number == 1 else 'hold'}"

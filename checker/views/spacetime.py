@@ -14,11 +14,11 @@ from rich.padding import Padding
 from rich.text import Text
 
 from checker.views import marks as m
-from checker.views.columns import AROUND, Columns, Row, columns, shortened, widest_gap
-from checker.views.happenings import QUIET, Block, Item, blocks_of, left_over
-from checker.views.loop import repeating
+from checker.views.columns import AROUND, Columns, Row, columns, shorten, widest_gap
+from checker.views.lasso import repeating
 from checker.views.picture_identity import Identities
-from checker.witness.causality import Arrow, How, causality
+from checker.views.step_items import QUIET, Block, LaneItem, blocks_of, undelivered
+from checker.witness.causality import Arrow, CopyOutcome, causality
 from checker.witness.trace import Trace
 
 FAULT, STEM = "bold red", "dim"
@@ -37,7 +37,7 @@ WIDEST = 28
 """Columns that the conditions of handlers ask for, at most; they are of less interest."""
 ENDING = (m.DELIVERY, m.PERFORM, "")
 """Marks that stand where an arrow ends: what it brings about."""
-ENDS = {How.LOST: m.LOST, How.MISSED: m.MISSED, How.UNDER_WAY: m.UNDER_WAY}
+ENDS = {CopyOutcome.LOST: m.LOST, CopyOutcome.MISSED: m.MISSED, CopyOutcome.UNDER_WAY: m.UNDER_WAY}
 
 
 def spacetime(trace: Trace) -> RenderableType:
@@ -50,7 +50,7 @@ class _Diagram:
         self._trace = trace
         order = causality(trace)
         self._blocks = blocks_of(trace, order)
-        self._rest = left_over(trace, order)
+        self._rest = undelivered(trace, order)
         self._identities = Identities(trace, order.steps)
         explanation = trace.explanation
         self._context = frozenset(explanation.context if explanation else ())
@@ -175,7 +175,7 @@ class _Page:
             row = self._row()
             self._draw(row, arrow)
             at = self._columns.at
-            if arrow.how in (How.RECEIVED, How.FORGED) and arrow.receiver in at:
+            if arrow.how in (CopyOutcome.RECEIVED, CopyOutcome.FORGED) and arrow.receiver in at:
                 rightwards = at.get(arrow.sender, 0) < at[arrow.receiver]
                 here = [item for item in items if item.lane == arrow.receiver]
                 alone = len(block.arrows) == 1 and here[:1] == items[:1] != []
@@ -193,7 +193,7 @@ class _Page:
     def _multicasts(self, arrows: tuple[Arrow, ...]) -> Iterator[Row]:
         """Arrows that end nowhere, on one row for each message of a sender."""
         at = self._columns.at
-        together: dict[tuple[str, str, How], list[Arrow]] = {}
+        together: dict[tuple[str, str, CopyOutcome], list[Arrow]] = {}
         for arrow in arrows:
             if arrow.sender in at and arrow.receiver in at:
                 key = arrow.sender, arrow.message, arrow.how
@@ -211,7 +211,7 @@ class _Page:
                     row.put(end + 1 if left else end - 1, head, self._style(arrow))
             yield row
 
-    def _item(self, row: Row, item: Item) -> None:
+    def _item(self, row: Row, item: LaneItem) -> None:
         x = self._columns.at[item.lane]
         style = self._colour(item.message, True) if item.message else item.style
         if item.mark in (m.DELIVERY, m.PERFORM, m.REQUEST):
@@ -233,7 +233,7 @@ class _Page:
         start, end = at[arrow.sender], at[arrow.receiver]
         low, high = sorted((start, end))
         style = self._style(arrow)
-        line = {How.MISSED: m.BROKEN, How.FORGED: m.DOUBLE}
+        line = {CopyOutcome.MISSED: m.BROKEN, CopyOutcome.FORGED: m.DOUBLE}
         stroke = line.get(arrow.how, m.SOLID)
         for x in range(low + 1, high):
             row.put(x, m.CROSSED if row.sign(x) == m.UP else stroke, style)
@@ -248,7 +248,7 @@ class _Page:
         head = ENDS.get(arrow.how, m.RIGHT if start < end else m.LEFT)
         row.put(end - 1 if start < end else end + 1, head, style)
         self._used.add(head)
-        if arrow.how in (How.RECEIVED, How.FORGED, How.COUNTED):
+        if arrow.how in (CopyOutcome.RECEIVED, CopyOutcome.FORGED, CopyOutcome.COUNTED):
             row.put(end, m.RECEIVE, style)
             self._used.add(m.RECEIVE)
 
@@ -257,9 +257,9 @@ class _Page:
 
     def _style(self, arrow: Arrow) -> str:
         match arrow.how:
-            case How.RECEIVED | How.COUNTED:
+            case CopyOutcome.RECEIVED | CopyOutcome.COUNTED:
                 return self._colour(arrow.message, True)
-            case How.UNDER_WAY:
+            case CopyOutcome.UNDER_WAY:
                 return "dim"
             case _:
                 return FAULT
@@ -294,7 +294,7 @@ class _Page:
         yield self._bar(said, m.BAR).text()
 
     def _fitting(self, text: str, room: int) -> str:
-        cut = shortened(text, room)
+        cut = shorten(text, room)
         if cut != text:
             self._cut[text.removeprefix(f"{m.RIGHT} ")] = None
         return cut
@@ -305,7 +305,7 @@ class _Page:
         if self._context:
             signs.append("(n) a step that the violation does not depend on")
         yield Text("")
-        for line in _filled(signs, self._columns.width):
+        for line in _fill_lines(signs, self._columns.width):
             yield Text(line, style="dim")
         if self._cut:
             yield Text("")
@@ -315,7 +315,7 @@ class _Page:
                 yield Padding(Text(text, style="dim", overflow="fold"), (0, 0, 0, 2))
 
 
-def _filled(parts: list[str], width: int) -> Iterator[str]:
+def _fill_lines(parts: list[str], width: int) -> Iterator[str]:
     """Lines of whole ``parts``, as many on each as there is room for."""
     line = ""
     for part in parts:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from checker.views.loop import rounds
-from checker.views.paper import pairs, stack
+from checker.views.canvas import pairs, stack
+from checker.views.lasso import repeated_steps
 from checker.witness.phrases import listing
 from checker.witness.trace import Change, Event, Step, Trace
 
@@ -24,7 +24,7 @@ def step_list(trace: Trace) -> RenderableType:
     parts += [_step(trace, step) for step in shown if step.number <= loop]
     if trace.closing is not None:
         again = [_step(trace, s) for s in (*trace.steps[loop + 1 :], trace.closing)]
-        parts.append(rounds(trace, again))
+        parts.append(repeated_steps(trace, again))
     return stack(parts)
 
 

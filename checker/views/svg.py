@@ -38,12 +38,12 @@ from checker.views.svg_signs import (
     RINGS,
     at,
     body,
-    filled,
+    filled_sign,
     number,
     safe,
     sign,
     text,
-    titled,
+    title_tag,
 )
 from checker.views.svg_style import colour, patterns, style
 
@@ -82,7 +82,7 @@ def svg_of(picture: Picture, *, title_id: str = "") -> str:
         *(_bar(bar, picture) for bar in picture.bars),
         *(_violation(violation) for violation in picture.violations),
         *(arrow(drawn) for drawn in picture.arrows),
-        *(_forged_from(drawn, prefix) for drawn in picture.arrows if drawn.how.value == "forged"),
+        *(_forgery_sign(drawn, prefix) for drawn in picture.arrows if drawn.how.value == "forged"),
         *(_mark(mark, prefix) for mark in picture.marks),
         *(arrow_texts(drawn) for drawn in picture.arrows),
         *(_strip(strip, picture, prefix) for strip in picture.strips),
@@ -111,7 +111,7 @@ def _heading(picture: Picture) -> tuple[list[str], float]:
 
 def _lane(lane: Lane, picture: Picture, prefix: str) -> str:
     x = number(lane.x)
-    parts = [titled(f"{lane.process}: {lane.fate}" if lane.fate else lane.process)]
+    parts = [title_tag(f"{lane.process}: {lane.fate}" if lane.fate else lane.process)]
     hatch = {"byzantine": "hatch", "omitting": "omits"}.get(lane.faulty)
     if hatch is not None:
         high = number(picture.end - picture.top)
@@ -163,7 +163,7 @@ def _classes(kind: str, context: bool, loop: bool) -> str:
 def _bar(bar: Bar, picture: Picture) -> str:
     y = number(bar.y)
     parts = [
-        titled(bar.title),
+        title_tag(bar.title),
         f'<line x1="8" x2="{number(picture.width - 8)}" y1="{y}" y2="{y}"/>',
     ]
     for lane in picture.lanes:
@@ -179,7 +179,7 @@ def _bar(bar: Bar, picture: Picture) -> str:
     )
 
 
-def _forged_from(drawn: Drawn, prefix: str) -> str:
+def _forgery_sign(drawn: Drawn, prefix: str) -> str:
     """Where a Byzantine process makes up a message."""
     x, y = drawn.points[0]
     shape = f'<circle r="6" fill="url(#{prefix}hatch)" class="sign faulty"/>'
@@ -188,7 +188,7 @@ def _forged_from(drawn: Drawn, prefix: str) -> str:
 
 def _mark(mark: Mark, prefix: str) -> str:
     inside = body(mark.kind, mark.step)
-    parts = [titled(mark.title), at(mark.x, mark.y, inside)]
+    parts = [title_tag(mark.title), at(mark.x, mark.y, inside)]
     if mark.label is not None:
         parts.append(_label(mark.label, prefix, mark.kind == "crash"))
     classes = _classes(mark.kind, mark.context, mark.loop)
@@ -225,7 +225,7 @@ def _violation(violation: Violation) -> str:
     box = violation.box
     said = text((box.left + box.right) / 2, box.bottom - 4, violation.text, "words bad halo middle")
     shapes = at(violation.x, violation.y, shapes)
-    return f'<g class="violation"{step}{lane}>{titled(violation.text)}{shapes}{said}</g>'
+    return f'<g class="violation"{step}{lane}>{title_tag(violation.text)}{shapes}{said}</g>'
 
 
 def _strip(strip: Strip, picture: Picture, prefix: str) -> str:
@@ -240,14 +240,14 @@ def _strip(strip: Strip, picture: Picture, prefix: str) -> str:
             f' height="{number(box.bottom - box.top)}" rx="2"/>'
         )
         kind = "perform" if item.perform else "delivery"
-        drawn = filled(kind, item.identity, prefix, struck=item.missing)
+        drawn = filled_sign(kind, item.identity, prefix, struck=item.missing)
         classes = "delivery" + " missing" * item.missing + " again" * item.again
         step = "" if item.step is None else f' data-step="{item.step}"'
         said = f"{strip.process}: {item.whole}" + (
             f", in step {item.step}" if item.step is not None else ": never, others have it"
         )
         parts.append(
-            f'<g class="{classes}"{step} data-item="{safe(item.whole)}">{titled(said)}{shape}'
+            f'<g class="{classes}"{step} data-item="{safe(item.whole)}">{title_tag(said)}{shape}'
             + at(box.left + 12, (box.top + box.bottom) / 2, drawn)
             + text(box.left + 24, box.bottom - 6, item.text)
             + "</g>"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import atan2, degrees
 
 from checker.views.picture_parts import Drawn, Label, Point
-from checker.views.svg_signs import SMALL_CROSS, at, number, safe, text, titled
+from checker.views.svg_signs import SMALL_CROSS, at, number, safe, text, title_tag
 from checker.views.svg_style import colour, dash
-from checker.witness.causality import How
+from checker.witness.causality import CopyOutcome
 
 ROUND = 14.0
 """How far from a bend an arrow starts to turn."""
@@ -24,7 +24,7 @@ def arrow(drawn: Drawn) -> str:
     return (
         f'<g class="{" ".join(classes)}"{sent}{ended} data-message="{safe(drawn.message)}"'
         f' data-from="{safe(drawn.sender)}" data-to="{safe(drawn.receiver)}">'
-        f"{titled(drawn.title)}{way}{_end(drawn, hue)}</g>"
+        f"{title_tag(drawn.title)}{way}{_end(drawn, hue)}</g>"
     )
 
 
@@ -50,7 +50,7 @@ def _text(drawn: Drawn, label: Label, is_message: bool) -> str:
         f'<rect x="{number(box.left)}" y="{number(box.top)}" rx="3"'
         f' width="{number(box.right - box.left)}" height="{number(box.bottom - box.top)}"/>'
     )
-    return f"<g{named}{sent}{ended}>{titled(drawn.title)}{under}{said}</g>"
+    return f"<g{named}{sent}{ended}>{title_tag(drawn.title)}{under}{said}</g>"
 
 
 def _way(drawn: Drawn) -> str:
@@ -80,14 +80,14 @@ def _end(drawn: Drawn, hue: int) -> str:
     turned = f"rotate({number(degrees(atan2(y - from_y, x - from_x)))})"
     where = f'transform="translate({number(x)},{number(y)}) {turned}"'
     match drawn.how:
-        case How.LOST:
+        case CopyOutcome.LOST:
             return at(x, y, SMALL_CROSS)
-        case How.UNDER_WAY:
+        case CopyOutcome.UNDER_WAY:
             dots = "".join(f'<circle class="f{hue}" cx="{i * 6 + 5}" r="1.7"/>' for i in range(3))
             return f"<g {where}>{dots}</g>"
-        case How.MISSED:
+        case CopyOutcome.MISSED:
             return f'<path class="tip m{hue}" {where} d="M0,0 L-10,-5 L-10,5 Z"/>'
-        case How.FORGED:
+        case CopyOutcome.FORGED:
             return (
                 f'<path class="tip f{hue}" {where} d="M2,0 L-9,-5 L-9,5 Z"/>'
                 f'<path class="tip m{hue}" {where} d="M-12,-5 V5 M-15,-5 V5"/>'

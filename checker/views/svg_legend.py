@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from checker.views.picture_parts import Picture
 from checker.views.svg_signs import BODIES, CROSS, SMALL_CROSS, at, sign, text
 from checker.views.svg_style import colour, dash
-from checker.witness.causality import How
+from checker.witness.causality import CopyOutcome
 
 ROW = 24.0
 
@@ -32,10 +32,10 @@ LINES = {
 }
 
 ARROWS = {
-    How.LOST: "lost by the link",
-    How.UNDER_WAY: "still under way",
-    How.MISSED: "never arrives",
-    How.FORGED: "forged",
+    CopyOutcome.LOST: "lost by the link",
+    CopyOutcome.UNDER_WAY: "still under way",
+    CopyOutcome.MISSED: "never arrives",
+    CopyOutcome.FORGED: "forged",
 }
 
 
@@ -79,13 +79,13 @@ def _entries(picture: Picture, prefix: str) -> Iterator[tuple[str, str]]:
             yield line, name
 
 
-def _sample(how: How) -> str:
+def _sample(how: CopyOutcome) -> str:
     match how:
-        case How.LOST:
+        case CopyOutcome.LOST:
             return SMALL_CROSS
-        case How.UNDER_WAY:
+        case CopyOutcome.UNDER_WAY:
             return "".join(f'<circle class="solid" cx="{i * 6 - 6}" r="1.7"/>' for i in range(3))
-        case How.MISSED:
+        case CopyOutcome.MISSED:
             return (
                 '<g class="arrow missed"><path class="way m7" d="M-14,0 H4"/>'
                 '<path class="tip m7" d="M12,0 L2,-5 L2,5 Z"/></g>'

@@ -49,7 +49,7 @@ SIGNS = {
     "world": '<path class="sign" d="M-6,0 H6"/>',
     "message": '<path class="sign" d="M-6,0 H4 M0,-4 L5,0 L0,4"/>',
 }
-"""Signs in front of a line of text; those of messages are made by :func:`filled`."""
+"""Signs in front of a line of text; those of messages are made by :func:`filled_sign`."""
 
 
 def body(kind: str, number: int) -> str:
@@ -67,7 +67,7 @@ def body(kind: str, number: int) -> str:
     return f'{shape}<text class="number{long}" y="3.5">{number}</text>'
 
 
-def filled(shape: str, identity: int, prefix: str, struck: bool = False) -> str:
+def filled_sign(shape: str, identity: int, prefix: str, struck: bool = False) -> str:
     """A square (``delivery``) or a diamond (``perform``) in a message's colour and pattern."""
     ways = {"delivery": "M-5,-5 H5 V5 H-5 Z", "perform": "M0,-7 L7,0 L0,7 L-7,0 Z"}
     way = ways.get(shape, ways["delivery"])
@@ -81,7 +81,7 @@ def filled(shape: str, identity: int, prefix: str, struck: bool = False) -> str:
 def sign(name: str, identity: int, prefix: str, struck: bool = False) -> str:
     """The sign of that name around (0, 0)."""
     if name in ("delivery", "perform"):
-        return filled(name, max(identity, 0), prefix, struck)
+        return filled_sign(name, max(identity, 0), prefix, struck)
     return SIGNS.get(name, "")
 
 
@@ -107,6 +107,6 @@ def safe(said: str) -> str:
     return escape(kept, {'"': "&quot;"})
 
 
-def titled(said: str) -> str:
+def title_tag(said: str) -> str:
     """What is shown when one points there, and read aloud."""
     return f"<title>{safe(said)}</title>"

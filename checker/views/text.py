@@ -5,13 +5,13 @@ from __future__ import annotations
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from checker.views.canvas import pairs, stack
 from checker.views.explained import ablations_view, smaller_view
-from checker.views.loop import idles, ledger_view, repeating
-from checker.views.paper import pairs, stack
+from checker.views.lasso import fairness_view, repeating, still_acts
 from checker.views.spacetime import spacetime
 from checker.views.steps import LABEL, step_list
 from checker.witness.phrases import count, listing
-from checker.witness.trace import FAULTY, Copies, Fate, Trace
+from checker.witness.trace import FAULTY, Copies, ProcessOutcome, Trace
 
 SAME = "(never received: the same as if the crash had kept it from being sent)"
 
@@ -30,14 +30,14 @@ def trace_view(
     ``others``: traces with the same run, which violates what they say as well.
     """
     parts: list[RenderableType] = [_header(trace, replayed)]
-    parts += [_violated(other) for other in others]
+    parts += [_also_violated(other) for other in others]
     parts.append(spacetime(trace))
     if steps:
         parts.append(step_list(trace))
     if trace.failure is not None:
         parts.append(_failure(trace))
     ends = (
-        ledger_view(trace),
+        fairness_view(trace),
         _fates(trace),
         _copies(trace),
         _in_flight(trace) if steps else None,
@@ -77,16 +77,16 @@ def _header(trace: Trace, replayed: bool) -> RenderableType:
     where = f"{header.file}::{header.check}" if header.check else header.file
     sizes = ", ".join(f"{name} = {value}" for name, value in header.parameters.items())
     rows = [
-        *_said(trace),
+        *_claim_rows(trace),
         (Text("where", style="dim"), Text(f"{where} ({sizes})" if sizes else where)),
         (Text("how", style="dim"), Text(_how(trace, replayed))),
     ]
     return Group(_title(trace), pairs(rows, 2, 5))
 
 
-def _violated(trace: Trace) -> RenderableType:
+def _also_violated(trace: Trace) -> RenderableType:
     """That the same run violates another property."""
-    return Group(_title(trace, "by the same run"), pairs(_said(trace), 2, 5))
+    return Group(_title(trace, "by the same run"), pairs(_claim_rows(trace), 2, 5))
 
 
 def _title(trace: Trace, more: str = "") -> Text:
@@ -100,7 +100,7 @@ def _title(trace: Trace, more: str = "") -> Text:
     return title
 
 
-def _said(trace: Trace) -> list[tuple[Text, Text]]:
+def _claim_rows(trace: Trace) -> list[tuple[Text, Text]]:
     rows = [(Text("what", style="dim"), Text(_what(trace)))]
     if trace.definition:
         rows.append((Text("means", style="dim"), Text(" ".join(trace.definition.split()))))
@@ -142,7 +142,7 @@ def _failure(trace: Trace) -> RenderableType:
 def _fates(trace: Trace) -> RenderableType:
     rows = []
     for fate in trace.fates:
-        text = Text(_indicated(fate))
+        text = Text(_deliveries_text(fate))
         faults = _faults(fate)
         text.append(f"  ({faults or 'correct'})", style="red" if faults else "dim")
         rows.append((Text(fate.process, style="bold"), text))
@@ -152,14 +152,14 @@ def _fates(trace: Trace) -> RenderableType:
     return Group(Text(f"What each process {did}, in order", style="bold"), pairs(rows, 2, width))
 
 
-def _indicated(fate: Fate) -> str:
+def _deliveries_text(fate: ProcessOutcome) -> str:
     if not fate.again:
         return listing(fate.deliveries) or "nothing"
     before = fate.deliveries[: len(fate.deliveries) - len(fate.again)]
     return f"{listing(before)}{', then ' if before else ''}for ever again {listing(fate.again)}"
 
 
-def _faults(fate: Fate) -> str:
+def _faults(fate: ProcessOutcome) -> str:
     """What is wrong with a process; empty where it is correct."""
     found = [FAULTY[fate.faulty]] if fate.faulty else []
     if fate.crashed:
@@ -174,7 +174,7 @@ def _copies(trace: Trace) -> RenderableType | None:
     crashed = {fate.process for fate in trace.fates if fate.crashed}
     for copies in trace.copies:
         name = Text(f"{copies.sender}: {copies.message}", style="bold")
-        rows.append((name, Text(f"{_got_out(copies, crashed)} (step {copies.step})")))
+        rows.append((name, Text(f"{_copies_text(copies, crashed)} (step {copies.step})")))
     if not rows:
         return None
     width = min(max(len(name) for name, _ in rows), 28)
@@ -185,7 +185,7 @@ def _copies(trace: Trace) -> RenderableType | None:
     return Group(*parts)
 
 
-def _got_out(copies: Copies, crashed: set[str]) -> str:
+def _copies_text(copies: Copies, crashed: set[str]) -> str:
     received = listing(copies.received)
     missing = listing([f"{p} (crashed)" if p in crashed else p for p in copies.missing])
     if not missing:
@@ -220,7 +220,7 @@ def _closing(trace: Trace, others: tuple[Trace, ...]) -> RenderableType:
         said.update(more)
     if trace.explanation is not None and trace.explanation.sentences:
         pass  # they say how the run ends
-    elif idles(trace):
+    elif still_acts(trace):
         closing.append("The run stays like this for ever, as the world allows.", "dim")
     elif trace.ends:
         closing.append("The run is over: nothing that the world promises is left to do.", "dim")

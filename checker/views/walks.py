@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from checker.views.canvas import pairs, stack
 from checker.views.coverage import coverage_view
-from checker.views.paper import pairs, stack
 from checker.witness.phrases import count, listing
 from checker.witness.verdict import Covered
 

@@ -17,15 +17,15 @@ DECIDED = "every property is decided"
 """Why an exploration ended, where nothing was left to find out."""
 
 
-def because(error: KeyboardInterrupt) -> str:
+def stop_reason(error: KeyboardInterrupt) -> str:
     """Why something is not known, where it was ended by ``error``: a budget
-    (:class:`checker.budgets.Reached`), or somebody."""
+    (:class:`checker.budgets.BudgetExhausted`), or somebody."""
     return str(error) or INTERRUPTED
 
 
 def without_run(error: KeyboardInterrupt) -> str:
     """Why a property is not known to fail that was seen to: there was no time to make the run."""
-    why = because(error)
+    why = stop_reason(error)
     return why if why == INTERRUPTED else f"a violation was found, but not the run to it: {why}"
 
 
@@ -216,7 +216,7 @@ class Answer:
 
 def nothing_known(engine: str, seconds: float, error: KeyboardInterrupt) -> Answer:
     """The answer of an engine that was ended before it had found anything."""
-    return Answer(engine, 0, 0, False, seconds, stopped=because(error))
+    return Answer(engine, 0, 0, False, seconds, stopped=stop_reason(error))
 
 
 class Unsupported(Exception):

@@ -18,7 +18,7 @@ class Disagreement(Exception):
 
 
 @dataclass(frozen=True)
-class Found:
+class ExplorationResult:
     """What an engine answered, and the verdicts that were made of it."""
 
     answer: Answer
@@ -34,7 +34,7 @@ class Found:
         return {verdict.property: verdict for verdict in self.verdicts}
 
 
-def audit(reduced: Found, whole: Found) -> Audit:
+def audit(reduced: ExplorationResult, whole: ExplorationResult) -> Audit:
     """What ``whole``, which is without reductions, says about ``reduced``.
 
     What is unknown in one of them agrees with everything.  Raises :class:`Disagreement`.
@@ -55,7 +55,7 @@ def audit(reduced: Found, whole: Found) -> Audit:
     return Audit(complete, said, answer.stopped, *figures)
 
 
-def _verdicts(reduced: Found, whole: Found) -> Iterator[str]:
+def _verdicts(reduced: ExplorationResult, whole: ExplorationResult) -> Iterator[str]:
     for name, verdict in reduced.by_name.items():
         other = whole.by_name.get(name)
         if other is not None and not _agree(verdict.word, other.word):
@@ -71,7 +71,7 @@ def _agree(one: Word, other: Word) -> bool:
     return len(words) == 1 or Word.UNKNOWN in words or words == {Word.VIOLATED, Word.ERROR}
 
 
-def _lengths(reduced: Found, whole: Found) -> Iterator[str]:
+def _lengths(reduced: ExplorationResult, whole: ExplorationResult) -> Iterator[str]:
     if not KEEPS_LENGTHS.issuperset(reduced.answer.reduced.used):
         return
     for name, verdict in reduced.by_name.items():
@@ -84,7 +84,7 @@ def _lengths(reduced: Found, whole: Found) -> Iterator[str]:
             yield f"{name} is violated after {here.length} steps with, {there.length} without"
 
 
-def _numbers(reduced: Found, whole: Found) -> Iterator[str]:
+def _numbers(reduced: ExplorationResult, whole: ExplorationResult) -> Iterator[str]:
     said, answer = reduced.answer.reduced, whole.answer
     if said.exact and answer.exhaustive and said.without != answer.distinct_states:
         there = f"{answer.distinct_states:,}"

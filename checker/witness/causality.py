@@ -22,7 +22,7 @@ NOBODY = ""
 """The lane of steps that are no process's: partitions, rounds, detectors that settle."""
 
 
-class How(StrEnum):
+class CopyOutcome(StrEnum):
     """What became of a copy of a message."""
 
     RECEIVED = "received"
@@ -45,7 +45,7 @@ class Arrow:
     sender: str
     receiver: str
     message: str
-    how: How
+    how: CopyOutcome
     sent: int | None
     ended: int | None
     multicast: int
@@ -137,13 +137,13 @@ def causality(trace: Trace) -> Causality:
 def _in_lanes(steps: tuple[Step, ...], causes: list[set[int]], processes: frozenset[str]) -> None:
     last: dict[str, int] = {}
     for step in steps[1:]:
-        for lane in sorted(_concerned(step, processes)):
+        for lane in sorted(_concerned_processes(step, processes)):
             if lane in last:
                 causes[step.number].add(last[lane])
             last[lane] = step.number
 
 
-def _concerned(step: Step, processes: frozenset[str]) -> set[str]:
+def _concerned_processes(step: Step, processes: frozenset[str]) -> set[str]:
     """The processes whose later steps depend on ``step``, and on whose earlier ones it does.
 
     A step of the world concerns those that it names, such as the one whose clock ticks; one that
@@ -226,24 +226,24 @@ class _Post:
         for step in steps:
             if CAUGHT_UP in step.action:
                 for event in self._planned.pop(step.process, []):
-                    self._leave(step.number, event, How.UNDER_WAY)
+                    self._leave(step.number, event, CopyOutcome.UNDER_WAY)
             for event in step.events:
                 self._follow(step.number, event)
             self._count(step, steps)
             for event in step.cut:
                 if event.kind == "send":
-                    self._leave(step.number, event, How.MISSED)
-        return tuple(self._ended(arrow) for arrow in self._found)
+                    self._leave(step.number, event, CopyOutcome.MISSED)
+        return tuple(self._close_arrow(arrow) for arrow in self._found)
 
     def _follow(self, step: int, event: Event) -> None:
         match event.kind:
             case "send" if not self._fine:
-                self._leave(step, event, How.UNDER_WAY)
+                self._leave(step, event, CopyOutcome.UNDER_WAY)
             case "send":
                 self._planned[event.process].append(event)
             case "copy":
-                self._left(event)
-                self._leave(step, event, How.UNDER_WAY)
+                self._take_planned(event)
+                self._leave(step, event, CopyOutcome.UNDER_WAY)
             case "crash":
                 self._planned.pop(event.process, None)
             case "receive" | "lose":
@@ -252,19 +252,25 @@ class _Post:
                 self._multicasts += 1
                 to = event.peers[0]
                 forged = Arrow(
-                    event.process, to, event.message, How.FORGED, step, step, self._multicasts
+                    event.process,
+                    to,
+                    event.message,
+                    CopyOutcome.FORGED,
+                    step,
+                    step,
+                    self._multicasts,
                 )
                 self._found.append(forged)
 
-    def _leave(self, step: int, event: Event, how: How) -> None:
+    def _leave(self, step: int, event: Event, how: CopyOutcome) -> None:
         self._multicasts += 1
         for to in event.peers:
-            if how is How.UNDER_WAY:
+            if how is CopyOutcome.UNDER_WAY:
                 self._open[event.process, to, event.message].append(len(self._found))
             arrow = Arrow(event.process, to, event.message, how, step, None, self._multicasts)
             self._found.append(arrow)
 
-    def _left(self, copy: Event) -> None:
+    def _take_planned(self, copy: Event) -> None:
         """Takes a copy that leaves out of what its sender still owes."""
         plans = self._planned[copy.process]
         for i, plan in enumerate(plans):
@@ -282,7 +288,7 @@ class _Post:
             message = change.variable.replace(RECORD, "")
             after = (s.number for s in steps[step.number + 1 :] if lane_of(s) == change.process)
             ended = None if change.process == lane_of(step) else next(after, None)
-            how = How.COUNTED if ended is None else How.RECEIVED
+            how = CopyOutcome.COUNTED if ended is None else CopyOutcome.RECEIVED
             for (_, to, text), waiting in self._open.items():
                 if to == change.process and waiting and text.partition("(")[0] == message:
                     index = waiting[-1]
@@ -292,9 +298,9 @@ class _Post:
 
     def _arrive(self, step: int, event: Event) -> None:
         if event.kind == "receive":
-            ends, how = (event.peers[0], event.process, event.message), How.RECEIVED
+            ends, how = (event.peers[0], event.process, event.message), CopyOutcome.RECEIVED
         else:
-            ends, how = (event.process, event.peers[0], event.message), How.LOST
+            ends, how = (event.process, event.peers[0], event.message), CopyOutcome.LOST
         waiting = self._open[ends]
         if waiting:
             index = waiting.pop(0)
@@ -309,8 +315,8 @@ class _Post:
         sent, number = (again[-1].sent, again[-1].multicast) if again else (None, self._multicasts)
         self._found.append(Arrow(*ends, how, sent, step, number))
 
-    def _ended(self, arrow: Arrow) -> Arrow:
+    def _close_arrow(self, arrow: Arrow) -> Arrow:
         """A copy that a crash kept from arriving, where it is known to arrive no more."""
-        if arrow.how is How.UNDER_WAY and self._settled and arrow.sender in self._down:
-            return replace(arrow, how=How.MISSED)
+        if arrow.how is CopyOutcome.UNDER_WAY and self._settled and arrow.sender in self._down:
+            return replace(arrow, how=CopyOutcome.MISSED)
         return arrow

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import assert_never
 
-from checker.resources import called
+from checker.resources import display_name
 from checker.system import interpreter
-from checker.system.ir import MarkInfo, MarkKind, Place, TransitionSystem
+from checker.system.ir import MarkInfo, MarkKind, SourceLocation, TransitionSystem
 from checker.system.types import SetT, Value
-from checker.witness.phrases import opinion
-from checker.witness.show import show
+from checker.witness.phrases import detector_output_text
+from checker.witness.show_values import show
 from checker.witness.trace import At, Event
 
 SILENT = frozenset({MarkKind.BRANCH, MarkKind.MESSAGE, MarkKind.POINT})
@@ -21,7 +21,9 @@ OF_ONE_MESSAGE = frozenset({MarkKind.RECEIVE, MarkKind.LOSE, MarkKind.COPY, Mark
 """Marks whose third argument is the message that the step is about."""
 
 
-def told(system: TransitionSystem, events: Iterable[interpreter.Event]) -> tuple[Event, ...]:
+def trace_events(
+    system: TransitionSystem, events: Iterable[interpreter.Event]
+) -> tuple[Event, ...]:
     """``events`` as a trace holds them."""
     return tuple(tell(system, e) for e in events if system.marks[e.mark].kind not in SILENT)
 
@@ -56,22 +58,22 @@ def about(system: TransitionSystem, events: Iterable[interpreter.Event]) -> str 
 def tell(system: TransitionSystem, event: interpreter.Event) -> Event:
     """One event in words and in data."""
     info = system.marks[event.mark]
-    return replace(_told(info, event), at=at(info.place))
+    return replace(_trace_event(info, event), at=at(info.place))
 
 
-def at(place: Place | None) -> At | None:
+def at(place: SourceLocation | None) -> At | None:
     """A place of the spec, as a trace holds it."""
-    return None if place is None else At(called(place.file), place.line, place.column)
+    return None if place is None else At(display_name(place.file), place.line, place.column)
 
 
-def _told(info: MarkInfo, event: interpreter.Event) -> Event:
+def _trace_event(info: MarkInfo, event: interpreter.Event) -> Event:
     texts = [show(t, v) for t, v in zip(info.types, event.args, strict=True)]
     who = texts[0] if texts else ""
     match info.kind:
         case MarkKind.SEND | MarkKind.RECEIVE | MarkKind.LOSE | MarkKind.COPY | MarkKind.FORGE:
             return _of_message(info, event, texts)
         case MarkKind.HANDLER | MarkKind.BRANCH | MarkKind.MESSAGE | MarkKind.POINT:
-            named = _named(info, texts)
+            named = _named_values(info, texts)
             return _event(info, f"{who}: {info.text}", who, info.text, arguments=named)
         case MarkKind.REQUEST | MarkKind.INDICATION | MarkKind.DETECT:
             return _of_operator(info, texts)
@@ -139,13 +141,13 @@ def _of_operator(info: MarkInfo, texts: list[str]) -> Event:
     """A request, an indication, or what an oracle says."""
     who, *given = texts
     call = f"{info.text}({', '.join(given)})"
-    arguments = _named(info, texts)
+    arguments = _named_values(info, texts)
     if info.kind is MarkKind.REQUEST:
         return _event(info, f"{who} is asked: {call}", who, call, arguments=arguments)
     if info.kind is MarkKind.INDICATION:
         return _event(info, f"{who} indicates {call}", who, call, arguments=arguments)
     path, _, operator = info.text.rpartition(".")
-    thinks = opinion(call)
+    thinks = detector_output_text(call)
     if thinks:
         said = f"the detector tells {who} that it {thinks}"
     else:
@@ -166,7 +168,7 @@ def _event(
     return Event(info.kind.value, sentence, process, name, message, peers, arguments)
 
 
-def _named(info: MarkInfo, texts: list[str]) -> tuple[tuple[str, str], ...]:
+def _named_values(info: MarkInfo, texts: list[str]) -> tuple[tuple[str, str], ...]:
     """Bound names with values, without the process."""
     return _pairs(info.names[1:], texts[1:])
 

@@ -58,7 +58,7 @@ def trace_to_itf(trace: Trace) -> dict[str, Any]:
 
 
 def itf_value(data: Json) -> Json:
-    """A value as :func:`checker.witness.show.encode` writes it, as ITF's readers take it."""
+    """A value as :func:`checker.witness.show_values.encode` writes it, as ITF's readers take it."""
     if isinstance(data, list):
         return [itf_value(each) for each in data]
     if not isinstance(data, dict) or "#bigint" in data:

@@ -13,9 +13,9 @@ from typing import Any, cast
 from checker.diagnostics import Diagnostic, SpecError
 from checker.witness import trace as t
 from checker.witness.answer import Reduced, Restart
-from checker.witness.fitting import require_fit
+from checker.witness.consistency import require_fit
+from checker.witness.json_records import read, to_data
 from checker.witness.proof import Proof
-from checker.witness.records import read, written
 from checker.witness.trace import FORMAT, Trace
 from checker.witness.verdict import PropertyVerdict, Report
 
@@ -62,7 +62,7 @@ def report_to_json(report: Report) -> dict[str, Any]:
         "failed": list(report.failed),
         "scenarios": [_flat(s) | {"possible": list(s.possible)} for s in report.scenarios],
         "reduce": report.reduce,
-        "reduced": _reduced(report.reduced),
+        "reduced": _reduced_data(report.reduced),
         "audit": None if report.audit is None else _flat(report.audit),
         "forecast": None if report.forecast is None else _flat(report.forecast),
         "weights": [{"name": w.name, "factor": round(w.factor, 2)} for w in report.weights],
@@ -73,7 +73,7 @@ def report_to_json(report: Report) -> dict[str, Any]:
     }
 
 
-def _reduced(reduced: Reduced) -> dict[str, Any]:
+def _reduced_data(reduced: Reduced) -> dict[str, Any]:
     return {
         "used": list(reduced.used),
         "unused": [{"kind": kind, "why": why} for kind, why in reduced.unused],
@@ -172,17 +172,17 @@ def _document(trace: Trace) -> dict[str, Any]:
         "closing": None if trace.closing is None else _step(trace.closing),
         "ledger": [_flat(entry) for entry in trace.ledger],
         "values": [{"name": name, "value": value} for name, value in trace.values],
-        "at": written(trace.at),
-        "explanation": written(trace.explanation),
+        "at": to_data(trace.at),
+        "explanation": to_data(trace.explanation),
     }
 
 
 def _step(step: t.Step) -> dict[str, Any]:
-    return {**written(step), "state": dict(step.state)}
+    return {**to_data(step), "state": dict(step.state)}
 
 
 def _flat(record: Any) -> dict[str, Any]:
-    document = written(record)
+    document = to_data(record)
     assert isinstance(document, dict)
     return document
 
@@ -267,14 +267,14 @@ def _trace(d: dict[str, Any]) -> Trace:
         processes=_texts(d["processes"]),
         variables=tuple((_text(v["name"]), _text(v["kind"])) for v in d["variables"]),
         steps=tuple(_read_step(step) for step in d["steps"]),
-        fates=tuple(read(t.Fate, fate) for fate in d["fates"]),
+        fates=tuple(read(t.ProcessOutcome, fate) for fate in d["fates"]),
         copies=tuple(read(t.Copies, copies) for copies in d["copies"]),
         in_flight=tuple(read(t.InFlight, m) for m in d["in_flight"]),
         ends=_flag(d["ends"]),
         failure=None if d["failure"] is None else read(t.Failure, d["failure"]),
         loop=read(int | None, d["loop"]),
         closing=None if d["closing"] is None else _read_step(d["closing"]),
-        ledger=tuple(read(t.LedgerEntry, entry) for entry in d["ledger"]),
+        ledger=tuple(read(t.FairnessJustification, entry) for entry in d["ledger"]),
         values=tuple((_text(v["name"]), v["value"]) for v in d["values"]),
         at=read(t.At | None, d["at"]),
         explanation=read(t.Explanation | None, d["explanation"]),

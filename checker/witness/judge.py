@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import assert_never
 
 from checker.system.ir import Property, PropertyKind, TransitionSystem
-from checker.witness.answer import Answer, because, without_run
+from checker.witness.answer import Answer, stop_reason, without_run
 from checker.witness.assumptions import assumptions_of
-from checker.witness.phrases import begun_again, count, unless_omitted
+from checker.witness.phrases import count, restarts_text, unless_omitted
 from checker.witness.replay import replay
 from checker.witness.trace import ERRORS, Header, Trace
 from checker.witness.vacuity import vacuous
@@ -41,7 +41,7 @@ def judge(
         try:
             failed = replay(system, answer.fault, None, header)
         except KeyboardInterrupt as error:
-            answer = replace(answer, fault=None, exhaustive=False, stopped=because(error))
+            answer = replace(answer, fault=None, exhaustive=False, stopped=stop_reason(error))
     verdicts = []
     for prop in system.properties:
         if prop.name in answer.violations:
@@ -95,12 +95,12 @@ def _steps(trace: Trace) -> str:
 
 def _without_trace(answer: Answer, prop: Property, vacuous: str) -> tuple[Word, str]:
     if answer.up_to is not None and not answer.exhaustive:
-        return _bounded(answer, prop, answer.up_to)
+        return _judge_bounded(answer, prop, answer.up_to)
     if prop.name in answer.undecided:
         return Word.UNKNOWN, answer.undecided[prop.name]
     if not answer.exhaustive:
         why = answer.stopped or "the search is not exhaustive"
-        again = begun_again(answer.restarts)
+        again = restarts_text(answer.restarts)
         return Word.UNKNOWN, "; ".join((_so_far(answer), why, *([again] if again else ())))
     if vacuous:
         return Word.VACUOUS, vacuous
@@ -122,7 +122,7 @@ def _so_far(answer: Answer) -> str:
     return f"no violation up to depth {answer.judged}, of {far} that were found"
 
 
-def _bounded(answer: Answer, prop: Property, steps: int) -> tuple[Word, str]:
+def _judge_bounded(answer: Answer, prop: Property, steps: int) -> tuple[Word, str]:
     """Of an engine that looks at runs of a length, and not at states."""
     why = answer.stopped or "longer runs were not looked at"
     if prop.name in answer.undecided:
@@ -141,10 +141,10 @@ def compare(
     (the number of steps of the shortest counterexample).
     """
     known = {v.property: v for v in verdicts}
-    return tuple(_compared(what, value, known, answer) for what, value in expectations)
+    return tuple(_compare_expected(what, value, known, answer) for what, value in expectations)
 
 
-def _compared(
+def _compare_expected(
     what: str, value: str | int, known: Mapping[str, PropertyVerdict], answer: Answer
 ) -> Expected:
     if what in known:

@@ -16,24 +16,24 @@ from checker.system.ir import (
 )
 from checker.system.tree import nodes
 from checker.system.types import AtomT, MapT, default, universe
-from checker.witness.cut import cut_short
-from checker.witness.events import acting, at, told
-from checker.witness.explain import sentence
-from checker.witness.fates import copies_of, ever_crashed, fates_of, in_flight
+from checker.witness.crash_truncation import cut_short
+from checker.witness.events import acting, at, trace_events
+from checker.witness.outcomes import copies_of, ever_crashed, in_flight, outcomes_of
 from checker.witness.phrases import listing
 from checker.witness.rerun import Moment, Run
-from checker.witness.show import encode, show
+from checker.witness.show_values import encode, show
 from checker.witness.trace import (
     ERRORS,
     Change,
     Event,
     Failure,
-    Fate,
     Header,
     Json,
+    ProcessOutcome,
     Step,
     Trace,
 )
+from checker.witness.violation_witnesses import sentence
 
 QUIET = (VariableKind.LINK, VariableKind.WORLD, VariableKind.HISTORY)
 """Kinds of variables whose changes the events of a step tell already."""
@@ -55,7 +55,7 @@ def narrate(system: TransitionSystem, run: Run, prop: Property | None, header: H
         said = "no property that the check asks for is violated"
         name, definition, word = "", "", "run"
     whole = steps if closing is None else (*steps, closing)
-    fates = fates_of(system, run, whole)
+    fates = outcomes_of(system, run, whole)
     return Trace(
         header=header,
         property_name=name,
@@ -78,7 +78,7 @@ def narrate(system: TransitionSystem, run: Run, prop: Property | None, header: H
     )
 
 
-def _down(fates: tuple[Fate, ...]) -> frozenset[str]:
+def _down(fates: tuple[ProcessOutcome, ...]) -> frozenset[str]:
     return frozenset(fate.process for fate in fates if fate.crashed)
 
 
@@ -111,7 +111,7 @@ def _closing(system: TransitionSystem, run: Run, number: int) -> Step | None:
 
 def _step(system: TransitionSystem, number: int, before: State | None, moment: Moment) -> Step:
     """What happened from ``before`` (``None``: at the start) to ``moment``."""
-    events = told(system, moment.events)
+    events = trace_events(system, moment.events)
     changes = () if before is None else tuple(_changes(system, before, moment.state, events))
     return Step(
         number=number,

@@ -40,17 +40,17 @@ def unless_omitted(probability: float | None) -> str:
     return f", unless a state was omitted (probability at most {at_most(probability)})"
 
 
-def begun_again(restarts: Sequence[Restart]) -> str:
+def restarts_text(restarts: Sequence[Restart]) -> str:
     """That some explorations had to begin again, how often, and why; empty where none had."""
-    return _restarted([one for one in restarts if not one.kept], "begun again")
+    return _restart_text([one for one in restarts if not one.kept], "begun again")
 
 
-def gone_on(restarts: Sequence[Restart]) -> str:
+def continuations_text(restarts: Sequence[Restart]) -> str:
     """That some explorations went on in a larger system; empty where none did."""
-    return _restarted([one for one in restarts if one.kept], "gone on in a larger system")
+    return _restart_text([one for one in restarts if one.kept], "gone on in a larger system")
 
 
-def _restarted(restarts: Sequence[Restart], how: str) -> str:
+def _restart_text(restarts: Sequence[Restart], how: str) -> str:
     if not restarts:
         return ""
     sizes: dict[str, list[str]] = {}
@@ -63,7 +63,7 @@ def _restarted(restarts: Sequence[Restart], how: str) -> str:
     return f"{how} {times}: {small} {were} guessed too small"
 
 
-def opinion(call: str) -> str:
+def detector_output_text(call: str) -> str:
     """What a failure detector's ``fd.suspect(p1)`` makes of its process: one that ``suspects p1``.
 
     Empty where ``call`` is no word of a detector about one process.

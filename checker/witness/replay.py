@@ -8,7 +8,7 @@ from checker.system.types import Value
 from checker.witness.answer import Path
 from checker.witness.narrate import narrate
 from checker.witness.rerun import ReplayMismatch, rerun
-from checker.witness.show import decode
+from checker.witness.show_values import decode
 from checker.witness.trace import Header, Json, Trace
 
 __all__ = ["ReplayMismatch", "path_of", "replay", "replay_document"]

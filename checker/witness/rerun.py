@@ -9,12 +9,12 @@ from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.interpreter import Event, State, Transition
 from checker.system.ir import Property, PropertyKind, TransitionSystem
-from checker.system.passes.faults import faults_of
-from checker.system.passes.restrict import is_message
+from checker.system.passes.budgeted import is_message
+from checker.system.passes.fault_marks import faults_of
 from checker.system.types import Value
 from checker.witness.answer import Path
-from checker.witness.lasso import Unfair, ledger, satisfies
-from checker.witness.trace import LedgerEntry
+from checker.witness.fair_lasso import Unfair, fairness_justification, satisfies
+from checker.witness.trace import FairnessJustification
 
 
 class ReplayMismatch(Exception):
@@ -45,7 +45,7 @@ class Run:
     fault: Transition | None = None
     loop: int | None = None
     closing: Moment | None = None
-    ledger: tuple[LedgerEntry, ...] = ()
+    ledger: tuple[FairnessJustification, ...] = ()
     values: tuple[Value, ...] = ()
 
     @property
@@ -94,7 +94,7 @@ def _for_ever(
     try:
         if path.values not in interpreter.assignments(prop.params):
             raise ReplayMismatch(f"{prop.name} does not speak of these values")
-        entries = ledger(system, path.states, loop)
+        entries = fairness_justification(system, path.states, loop)
         if satisfies(system, prop, path.values, path.states, loop):
             raise ReplayMismatch(f"the run does not violate {prop.name}")
         if loop == last:
@@ -110,10 +110,12 @@ def _round_of_one(system: TransitionSystem, state: State) -> Moment | None:
     """The step from ``state`` to itself that keeps a promise although another step that keeps it
     would lead elsewhere; ``None`` where there is none."""
     found = list(interpreter.successors(system, state))
-    leaving = {interpreter.taken(system, state, t) for t in found if t.successor != state} - {None}
+    leaving = {
+        interpreter.taken_constraint(system, state, t) for t in found if t.successor != state
+    } - {None}
     for transition in found:
         stays = transition.successor == state
-        if stays and interpreter.taken(system, state, transition) in leaving:
+        if stays and interpreter.taken_constraint(system, state, transition) in leaving:
             return Moment(state, transition, transition.events)
     return None
 
@@ -122,18 +124,22 @@ def _start(system: TransitionSystem, state: State) -> Moment:
     ways = [events for found, events in interpreter.initial_events(system) if found == state]
     if not ways:
         raise ReplayMismatch("the run does not start in an initial state")
-    return Moment(state, None, min(ways, key=lambda events: _taken(system, events)))
+    return Moment(
+        state, None, min(ways, key=lambda events: _count_faults_and_messages(system, events))
+    )
 
 
 def _step(system: TransitionSystem, before: State, after: State, number: int) -> Moment:
     ways = [t for t in interpreter.successors(system, before) if t.successor == after]
     if not ways:
         raise ReplayMismatch(f"no transition leads to the state of step {number}")
-    least = min(ways, key=lambda transition: _taken(system, transition.events))
+    least = min(ways, key=lambda transition: _count_faults_and_messages(system, transition.events))
     return Moment(after, least, least.events)
 
 
-def _taken(system: TransitionSystem, events: tuple[Event, ...]) -> tuple[int, int]:
+def _count_faults_and_messages(
+    system: TransitionSystem, events: tuple[Event, ...]
+) -> tuple[int, int]:
     """How many faults and messages there are among ``events``."""
     (faults,) = faults_of(system, (events,))
     return len(faults), sum(is_message(system, event) for event in events)

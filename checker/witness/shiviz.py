@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 
 from checker.diagnostics.visible import visible
-from checker.witness.causality import Causality, How, causality, lane_of
+from checker.witness.causality import Causality, CopyOutcome, causality, lane_of
 from checker.witness.trace import Step, Trace
 
 EXPRESSION = r"(?<event>.*)\n(?<host>\S*) (?<clock>{.*})"
@@ -42,12 +42,12 @@ def trace_to_shiviz(trace: Trace) -> str:
         host = visible(lane_of(step)) or world
         named = {visible(lane) or world: count for lane, count in clock.items()}
         first = {host: named.pop(host)}
-        lines.append(" ".join(f"{step.number}: {_said(step, order)}".split()))
+        lines.append(" ".join(f"{step.number}: {_event_text(step, order)}".split()))
         lines.append(f"{host} {json.dumps(first | named, ensure_ascii=False)}")
     return "\n".join(lines) + "\n"
 
 
-def _said(step: Step, order: Causality) -> str:
+def _event_text(step: Step, order: Causality) -> str:
     """The headline, and what else a diagram with nothing but events would not show."""
     more = [
         event.sentence
@@ -58,8 +58,8 @@ def _said(step: Step, order: Causality) -> str:
     more += [
         f"{arrow.message} to {arrow.receiver} is lost (step {arrow.ended})"
         for arrow in order.arrows
-        if arrow.how is How.LOST and arrow.sent == step.number
+        if arrow.how is CopyOutcome.LOST and arrow.sent == step.number
     ]
-    missed = [a for a in order.arrows if a.how is How.MISSED and a.sent == step.number]
+    missed = [a for a in order.arrows if a.how is CopyOutcome.MISSED and a.sent == step.number]
     more += [f"{a.message} never reaches {a.receiver}" for a in missed if a.sender != a.receiver]
     return "; ".join([step.headline, *more])

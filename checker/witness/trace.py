@@ -128,7 +128,7 @@ FAULTY = {
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
+class ProcessOutcome:
     """What became of a process: what it indicated and performed, in order.
 
     ``crashed``: it is down at the end; ``recovered``: it was down and is back up; ``faulty``:
@@ -164,7 +164,7 @@ class InFlight:
 
 
 @dataclass(frozen=True, slots=True)
-class LedgerEntry:
+class FairnessJustification:
     """How a run that goes on for ever honours one promise of fairness.
 
     ``text``: the promise in words.  ``kind`` is ``weak``, ``strong`` or ``justice``.  ``how`` is
@@ -235,7 +235,7 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
-class Ablation:
+class Counterfactual:
     """The same question without one fault or one message of the run, and no other faults than the
     run's.
 
@@ -270,7 +270,7 @@ class Explanation:
     before: Cost | None = None
     after: Cost | None = None
     least: bool = False
-    ablations: tuple[Ablation, ...] = ()
+    ablations: tuple[Counterfactual, ...] = ()
     note: str = ""
 
 
@@ -295,14 +295,14 @@ class Trace:
     processes: tuple[str, ...]
     variables: tuple[tuple[str, str], ...]  # name and kind, in the order of the states
     steps: tuple[Step, ...]
-    fates: tuple[Fate, ...] = ()
+    fates: tuple[ProcessOutcome, ...] = ()
     copies: tuple[Copies, ...] = ()
     in_flight: tuple[InFlight, ...] = ()
     ends: bool = False
     failure: Failure | None = None
     loop: int | None = None
     closing: Step | None = None
-    ledger: tuple[LedgerEntry, ...] = ()
+    ledger: tuple[FairnessJustification, ...] = ()
     values: tuple[tuple[str, Json], ...] = ()
     at: At | None = None
     explanation: Explanation | None = None

@@ -6,9 +6,16 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from checker.resources import called
-from checker.system.ir import MarkInfo, MarkKind, Place, Property, PropertyKind, TransitionSystem
-from checker.system.passes.settled import never
+from checker.resources import display_name
+from checker.system.ir import (
+    MarkInfo,
+    MarkKind,
+    Property,
+    PropertyKind,
+    SourceLocation,
+    TransitionSystem,
+)
+from checker.system.passes.simplify_liveness import never
 from checker.witness.answer import Answer
 from checker.witness.verdict import Covered
 
@@ -60,7 +67,7 @@ def _missing(
 ) -> list[MarkInfo]:
     """Marks that were never reached."""
     return [
-        _shown(group)
+        _representative(group)
         for group in _groups(system, wanted)
         if not any(index in answer.reached_marks for index, _ in group)
     ]
@@ -83,7 +90,7 @@ def _family(text: str) -> str:
     return re.sub(r"\[[^\[\]]*\]", "[_]", text)
 
 
-def _shown(group: list[tuple[int, MarkInfo]]) -> MarkInfo:
+def _representative(group: list[tuple[int, MarkInfo]]) -> MarkInfo:
     """What stands for the marks of ``group``."""
     info = group[0][1]
     if all(other.text == info.text for _, other in group):
@@ -102,10 +109,10 @@ def coverage(system: TransitionSystem, answer: Answer) -> tuple[Covered, ...]:
     """Each handler, branch and crash point in the order of the source: whether a run reached it."""
     found = []
     for group in _groups(system, lambda info: info.kind in COVERED):
-        info = _shown(group)
-        at = info.place or Place("", 0, 0)
+        info = _representative(group)
+        at = info.place or SourceLocation("", 0, 0)
         reached = any(index in answer.reached_marks for index, _ in group)
-        file = called(at.file)
+        file = display_name(at.file)
         found.append(Covered(info.kind.value, info.text, file, at.line, at.column, reached))
     order = [kind.value for kind in COVERED]
     found.sort(key=lambda c: (c.file, c.line, order.index(c.kind), c.column))

@@ -239,7 +239,7 @@ class Report:
     restarts: tuple[Restart, ...] = ()
 
     @property
-    def interrupted(self) -> bool:
+    def was_interrupted(self) -> bool:
         """Whether somebody wanted it to end."""
         of_audit = None if self.audit is None else self.audit.stopped
         return INTERRUPTED in (self.stopped, of_audit, *(v.reason for v in self.verdicts))
@@ -259,7 +259,7 @@ class Report:
         found = (*self._of_expectations(), *self._of_verdicts(), *unknown, *failed, *scenarios)
         return worst(found)
 
-    def wanted(self, verdict: PropertyVerdict) -> str | None:
+    def expected_word(self, verdict: PropertyVerdict) -> str | None:
         """The word that ``verdict`` should have; ``None`` for an error that is no property's."""
         for expectation in self.expectations:
             if expectation.what == verdict.property:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from checker.properties.automaton import refuting
+from checker.properties.buchi_automaton import refuting
 from checker.system import ir
 from checker.system.build import at_most, below, conj, disj, entry, equal, item, member, negation
 from checker.system.build import size as card

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checker.properties.automaton import refuting
+from checker.properties.buchi_automaton import refuting
 from checker.system import ir
 from checker.system import types as t
 from checker.system.ir import Apply, Const, Op

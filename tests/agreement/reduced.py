@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from checker.engines.reference.liveness import Graph, counterexample, some_fair_run
-from checker.reductions.plan import Plan
+from checker.reductions.reduction_plan import ReductionPlan
 from checker.reductions.symmetry_renaming import Renaming
 from checker.system import interpreter, ir
 from checker.system.evaluate import RunFault, Scope, evaluate
@@ -47,7 +47,7 @@ class Left:
 class Reduced:
     """Explores ``system`` under ``plan``, up to ``most`` states."""
 
-    def __init__(self, system: TransitionSystem, plan: Plan, most: int) -> None:
+    def __init__(self, system: TransitionSystem, plan: ReductionPlan, most: int) -> None:
         self.system, self.plan, self.most = system, plan, most
         self.types = [v.type for v in system.variables]
         self.renamings: list[Renaming] = []
@@ -137,7 +137,7 @@ class Reduced:
 
     def _ample(self, state: State) -> list[Transition]:
         """The steps of the first eager instance that leads elsewhere."""
-        for eager in self.plan.eager:
+        for eager in self.plan.ample_actions:
             action = self.system.actions[eager.action]
             try:
                 scopes = list(interpreter.instances(self.system, action, state))
@@ -213,11 +213,13 @@ def _true(expr: ir.Expr, scope: Scope) -> bool:
         return False
 
 
-def explored(system: TransitionSystem, plan: Plan, most: int) -> tuple[Left, Plan]:
+def explored(
+    system: TransitionSystem, plan: ReductionPlan, most: int
+) -> tuple[Left, ReductionPlan]:
     """What is left of ``system``, and the plan that was used in the end."""
     while True:
         try:
             return Reduced(system, plan, most).run(), plan
         except GoesRound:
-            assert plan.cautious is not None
-            plan = plan.cautious
+            assert plan.fallback is not None
+            plan = plan.fallback

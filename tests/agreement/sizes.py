@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from checker.diagnostics import SpecError
-from checker.engines.symbolic.thresholds import Counting
+from checker.engines.symbolic.thresholds import ParametricChecker
 from checker.pipeline import Options, run_check
-from checker.proving.sizing import equal_to
+from checker.proving.size_conditions import equal_to
 from checker.threshold.arithmetic import holds
 from checker.threshold.automaton import And, Automaton, Outcome, Question
 from checker.witness.answer import Limits
@@ -46,8 +46,8 @@ def all_numbers(sized: Sized, most: int) -> Iterator[Numbers]:
 
 
 @cache
-def _counting(automaton: Automaton) -> Counting:
-    return Counting(automaton, resilience=And())
+def _counting(automaton: Automaton) -> ParametricChecker:
+    return ParametricChecker(automaton, resilience=And())
 
 
 def by_counting(sized: Sized, numbers: Numbers) -> dict[str, bool]:

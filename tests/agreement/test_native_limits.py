@@ -52,7 +52,7 @@ def test_memory() -> None:
 
 
 def test_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "available", lambda: 1 << 20)
+    monkeypatch.setattr(store, "available_memory", lambda: 1 << 20)
     answer = native.explore(two_phase(8), Limits(), threads=1)
     assert "no memory" in partial(answer)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from checker.reductions.choose import VERDICTS, choose
-from checker.reductions.plan import NOTHING, Kind
+from checker.reductions.reduction_plan import NOTHING, Kind
 from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.interpreter import State
@@ -29,7 +29,7 @@ def compare_states(seed: int, kinds: frozenset[Kind]) -> bool:
     """Compares what is explored of a system; gives whether there was anything to compare."""
     system = alike(seed)
     plan = only(choose(system, "all", VERDICTS), kinds)
-    if not plan.used:
+    if not plan.used_kinds:
         return False
     whole, part = Reduced(system, NOTHING, MOST), Reduced(system, plan, MOST)
     try:
@@ -42,7 +42,7 @@ def compare_states(seed: int, kinds: frozenset[Kind]) -> bool:
     forms = {part.least(part.rest(s)) for s in whole.level_of}
     left = set(part.level_of)
     assert left <= forms, seed
-    if Kind.ORDER not in plan.used:
+    if Kind.ORDER not in plan.used_kinds:
         assert left == forms, seed
     elif any(p.kind is PropertyKind.LIVENESS for p in system.properties):
         wanted = {part.least(part.rest(s)) for s in ends(system, set(whole.level_of))}

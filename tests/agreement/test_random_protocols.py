@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from checker.diagnostics import SpecError
-from checker.engines.symbolic.thresholds import Counting
+from checker.engines.symbolic.thresholds import ParametricChecker
 from checker.options import Options
 from checker.pipeline import run_check
 from checker.proving.parametric import automaton_of
@@ -132,7 +132,7 @@ def compared(path: Path, sizes: tuple[int, int, int]) -> int:
         assert all(found.code[0] == "T" for found in outside.diagnostics)
         return 0
     numbers = dict(zip(("n", "T", "f"), sizes, strict=True))
-    counting = Counting(automaton, fixed=numbers, resilience=And(()))
+    counting = ParametricChecker(automaton, fixed=numbers, resilience=And(()))
     said = {question.property: counting.decide(question).outcome for question in questions}
     settings = {name: str(value) for name, value in numbers.items()}
     limits = Limits(max_states=1_500)

@@ -18,7 +18,7 @@ from checker.system.ir import PropertyKind, TransitionSystem
 from checker.witness.answer import Answer, Limits, Path, Unsupported
 from checker.witness.rerun import rerun
 from tests.agreement.generator import Generator
-from tests.properties.test_automaton import random_formula
+from tests.properties.test_buchi_automaton import random_formula
 
 STATES, DEPTH, EXAMPLES, SHARDS = 250, 3, 120, 4
 

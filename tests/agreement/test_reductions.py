@@ -17,14 +17,14 @@ from checker.engines import native, reference
 from checker.exploration import search
 from checker.exploration.explored import Cyclic
 from checker.reductions.choose import VERDICTS, choose
-from checker.reductions.plan import Kind, Plan
+from checker.reductions.reduction_plan import Kind, ReductionPlan
 from checker.system.evaluate import RunFault
 from checker.system.ir import PropertyKind, TransitionSystem
 from checker.witness.answer import Answer, Limits, Unsupported
 from checker.witness.rerun import rerun
 from tests.agreement.alike import Alike
 from tests.agreement.generator import Generator
-from tests.properties.test_automaton import random_formula
+from tests.properties.test_buchi_automaton import random_formula
 
 LONG = int(os.environ.get("BIVALENCE_LONG", "0"))
 FEW = 16
@@ -55,27 +55,27 @@ def anything(seed: int) -> TransitionSystem:
     return Generator(draw.randrange).system(formula)
 
 
-def only(plan: Plan, kinds: frozenset[Kind]) -> Plan:
+def only(plan: ReductionPlan, kinds: frozenset[Kind]) -> ReductionPlan:
     """``plan`` without the reductions that are not among ``kinds``."""
     return replace(
         plan,
         symmetry=plan.symmetry if Kind.SYMMETRY in kinds else None,
         dead=plan.dead if Kind.DEAD in kinds else (),
-        eager=plan.eager if Kind.ORDER in kinds else (),
-        cautious=None if plan.cautious is None else only(plan.cautious, kinds),
+        ample_actions=plan.ample_actions if Kind.ORDER in kinds else (),
+        fallback=None if plan.fallback is None else only(plan.fallback, kinds),
     )
 
 
 def with_plan(
-    system: TransitionSystem, plan: Plan, limits: Limits, threads: int = 1
-) -> tuple[Answer, Plan]:
+    system: TransitionSystem, plan: ReductionPlan, limits: Limits, threads: int = 1
+) -> tuple[Answer, ReductionPlan]:
     """The answer under ``plan``, and the plan that was used in the end."""
     while True:
         try:
             return native.explore(system, limits, plan=plan, threads=threads), plan
         except Cyclic:
-            assert plan.cautious is not None
-            plan = plan.cautious
+            assert plan.fallback is not None
+            plan = plan.fallback
 
 
 def whole(system: TransitionSystem) -> Answer | None:
@@ -94,13 +94,13 @@ def whole(system: TransitionSystem) -> Answer | None:
 def compare(system: TransitionSystem, kinds: frozenset[Kind], seed: int) -> bool:
     """Compares the answers with and without; gives whether anything was left out."""
     plan = only(choose(system, "all", VERDICTS), kinds)
-    if not plan.used:
+    if not plan.used_kinds:
         return False
     expected = whole(system)
     if expected is None:
         return False
     found, plan = with_plan(system, plan, Limits())
-    where = f"seed {seed}, {', '.join(plan.used)}"
+    where = f"seed {seed}, {', '.join(plan.used_kinds)}"
     assert (found.fault is None) == (expected.fault is None), where
     for name, path in found.violations.items():
         prop = next(p for p in system.properties if p.name == name)
@@ -115,7 +115,7 @@ def compare(system: TransitionSystem, kinds: frozenset[Kind], seed: int) -> bool
     assert found.premises <= expected.premises, where
     assert found.reached_marks <= expected.reached_marks, where
     assert found.distinct_states <= expected.distinct_states, where
-    used = set(plan.used)
+    used = set(plan.used_kinds)
     if Kind.ORDER not in used:
         assert found.premises == expected.premises, where
     if used <= SYMMETRY:
@@ -171,7 +171,7 @@ def test_symmetry_keeps_lengths() -> None:
     for seed in seeds("lengths"):
         system = alike(seed)
         plan = only(choose(system, "all", VERDICTS), SYMMETRY)
-        if not plan.used:
+        if not plan.used_kinds:
             continue
         for depth in (1, 2, 4):
             limits = Limits(max_depth=depth, max_states=None if LONG else STATES * 10)
@@ -197,7 +197,7 @@ def test_budgets_say_unknown_or_the_truth() -> None:
     for seed in seeds("budgets"):
         system = alike(seed)
         plan = choose(system, "all", VERDICTS)
-        if not plan.used:
+        if not plan.used_kinds:
             continue
         expected = whole(system)
         if expected is None or expected.fault is not None:
@@ -219,7 +219,7 @@ def rounds(kinds: frozenset[Kind], name: str) -> None:
     for seed in seeds(name, times=10):
         system = alike(seed)
         plan = only(choose(system, "all", VERDICTS), kinds)
-        if not plan.used or not plan.acyclic:
+        if not plan.used_kinds or not plan.acyclic:
             continue
         if given_up == 3 and not LONG:
             break
@@ -229,7 +229,7 @@ def rounds(kinds: frozenset[Kind], name: str) -> None:
             continue
         if used is not plan:
             given_up += 1
-            assert not set(used.used) & {Kind.SYMMETRY, Kind.ORDER}
+            assert not set(used.used_kinds) & {Kind.SYMMETRY, Kind.ORDER}
             compare(system, kinds, seed)
     assert given_up
 

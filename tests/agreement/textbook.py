@@ -19,7 +19,7 @@ from checker.system import ir
 from checker.system.build import conj, equal, integer
 from checker.system.ir import Connective, Formula, Holds, Modal
 from checker.system.types import BOOL, IntT
-from tests.properties.test_automaton import random_formula
+from tests.properties.test_buchi_automaton import random_formula
 
 Constraint = tuple[str, int]
 """A group and the value of its key; groups that begin with ``s`` are strong."""
@@ -214,7 +214,7 @@ def random_model(seed: int) -> Model:
 
 def system_of(model: Model) -> ir.TransitionSystem:
     """The graph as a transition system with one variable; needs :func:`refuting`."""
-    from checker.properties.automaton import refuting
+    from checker.properties.buchi_automaton import refuting
 
     numbers = IntT(0, model.states - 1)
     now = ir.Read(numbers, "v")

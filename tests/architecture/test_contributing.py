@@ -61,8 +61,10 @@ RECIPES: list[tuple[str, Says, str]] = [
     ("An expression of the IR", takes_apart("SetOf"), ""),
     (
         "How to add a reduction",
-        matches(r'\bKind\.(SYMMETRY|DEAD|ORDER)\b|"(symmetry|por|dead)"|\.(symmetry|eager)\b(?!_)'),
-        "checker/reductions/(symmetry|dead|order)",
+        matches(
+            r'\bKind\.(SYMMETRY|DEAD|ORDER)\b|"(symmetry|por|dead)"|\.(symmetry|ample_actions)\b(?!_)'
+        ),
+        "checker/reductions/(symmetry|dead|partial_order)",
     ),
 ]
 """A section, what the text of a module has that belongs there, and modules that are left out: the

@@ -8,9 +8,9 @@ from functools import cache
 from checker import pipeline, resources
 from checker.options import Options
 from checker.witness.trace import (
-    Ablation,
     Claim,
     Cost,
+    Counterfactual,
     Event,
     Explanation,
     Header,
@@ -50,8 +50,8 @@ def explained(trace: Trace, context: tuple[int, ...] = ()) -> Trace:
         after=Cost(1, 1, 3),
         least=True,
         ablations=(
-            Ablation("message", "DATA(a) from p1 to p2", 2, "violated", steps=4),
-            Ablation("fault", "the crash of p1", 3, "holds"),
+            Counterfactual("message", "DATA(a) from p1 to p2", 2, "violated", steps=4),
+            Counterfactual("fault", "the crash of p1", 3, "holds"),
         ),
         note="",
     )

@@ -29,7 +29,7 @@ class Pipeline(ModuleType):
             raise SpecError((Diagnostic("P001", "this can't be read"),))
         return list(self.reports)
 
-    def about_all(self, path: str, name: str, settings: object) -> bool:
+    def is_parametric(self, path: str, name: str, settings: object) -> bool:
         return False
 
     def run_check(

@@ -28,7 +28,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The tool's folder in an empty cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     parsing._parser.cache_clear()
-    resources.refused()
+    resources.take_refused_folders()
     return tmp_path / "cache" / "bivalence"
 
 
@@ -119,7 +119,7 @@ def a_link(path: Path) -> None:
 
 def renamed(path: Path) -> None:
     """Whole, but of another name: what it holds is something else."""
-    resources.keep(path.with_name("other"), b"other", 10)
+    resources.store_cached(path.with_name("other"), b"other", 10)
     path.with_name("other").replace(path)
 
 
@@ -147,10 +147,10 @@ def flipped(path: Path) -> None:
 )
 def test_a_file_counts_only_as_it_was_kept(tmp_path: Path, change: Callable[[Path], None]) -> None:
     path = tmp_path / "file"
-    resources.keep(path, b"code", 10)
-    assert resources.kept(path) == b"code"
+    resources.store_cached(path, b"code", 10)
+    assert resources.load_cached(path) == b"code"
     change(path)
-    assert resources.kept(path) is None
+    assert resources.load_cached(path) is None
 
 
 DONE: list[str] = []
@@ -170,7 +170,7 @@ class Mischief:
 def test_nothing_that_is_kept_is_run_when_it_is_read(home: Path) -> None:
     assert checked() == 0
     for path in [p for p in home.rglob("*") if p.is_file() and p.suffix != ".o"]:
-        resources.keep(path, pickle.dumps(Mischief()), 1_000)
+        resources.store_cached(path, pickle.dumps(Mischief()), 1_000)
     assert checked() == 0
     assert DONE == []
 
@@ -192,9 +192,9 @@ def test_what_was_parsed_comes_back(home: Path, monkeypatch: pytest.MonkeyPatch)
 def test_what_is_no_tree_is_parsed_again(home: Path, tree: object) -> None:
     expected = parse_cache.parse("protocol P { }", "a")
     (path,) = (home / "parsed").iterdir()
-    resources.keep(path, json.dumps(tree).encode(), 10)
+    resources.store_cached(path, json.dumps(tree).encode(), 10)
     assert parse_cache.parse("protocol P { }", "a") == expected
-    resources.keep(path, b"[" * 100_000, 10)
+    resources.store_cached(path, b"[" * 100_000, 10)
     assert parse_cache.parse("protocol P { }", "a") == expected
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from checker.cli import clusters, doctor
+from checker.cli import cluster_options, doctor
 from checker.cli.main import main
 from checker.cli.settings import options_of
 from checker.diagnostics import Diagnostic, SpecError
@@ -74,7 +74,7 @@ def reachable(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ({}, None),
         ({"engine": "native"}, None),
-        ({"engine": "spark"}, Cluster(clusters.HERE)),
+        ({"engine": "spark"}, Cluster(cluster_options.HERE)),
         ({"master": "yarn"}, Cluster("yarn")),
         (
             {

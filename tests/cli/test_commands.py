@@ -14,7 +14,7 @@ import pytest
 from click import BadParameter, UsageError
 
 from checker import cli
-from checker.cli import say
+from checker.cli import console
 from checker.cli.main import main
 from checker.cli.progress import Meter
 from checker.cli.settings import settings_of, size
@@ -44,7 +44,9 @@ def pipeline(monkeypatch: pytest.MonkeyPatch) -> Pipeline:
     fake = Pipeline({"one": held()})
     monkeypatch.setitem(sys.modules, "checker.pipeline", fake)
     monkeypatch.setattr(checker, "pipeline", fake, raising=False)
-    monkeypatch.setattr(say, "rendered", lambda found: f"{found.code}: {found.message}")
+    monkeypatch.setattr(
+        console, "render_with_source", lambda found: f"{found.code}: {found.message}"
+    )
     monkeypatch.setenv("COLUMNS", "80")
     return fake
 
@@ -181,7 +183,7 @@ SPEC_ERROR = SpecError((Diagnostic("T101", "a type is wrong"), Diagnostic("T102"
         (ZeroDivisionError("x"), 70, "internal error: ZeroDivisionError"),
         (MemoryError(), 3, "out of memory"),
         (OSError(errno.ENOSPC, "No space left on device", "f"), 2, "f: No space left on device"),
-        (say.Unwritten(errno.ENOENT, "No such folder", "f"), 2, "error: f: No such folder"),
+        (console.WriteFailed(errno.ENOENT, "No such folder", "f"), 2, "error: f: No such folder"),
         (OSError(errno.EBADF, "Bad file descriptor"), 70, "error: Bad file descriptor"),
         (KeyboardInterrupt(), 3, "interrupted"),
     ],
@@ -328,7 +330,7 @@ def test_files_are_written_whole_or_not_at_all(
 
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(OSError, match="No space left"):
-        say.write(str(file), "after")
+        console.write_file(str(file), "after")
     assert file.read_text() == "before"
     assert list(tmp_path.iterdir()) == [file]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from checker.cli.main import main
-from checker.exploration.compact import omission
-from checker.kernels.seen import KEY_BITS
+from checker.exploration.compact import omission_probability
+from checker.kernels.visited_set import KEY_BITS
 from checker.witness.phrases import at_most
 
 SPEC = "specs/byzantine/consistent_echo.bcast"
@@ -22,7 +22,7 @@ def test_the_report_says_how_probable_an_omission_is(capsys: Out, tmp_path: Path
     main([*CHECK, "--compact", "--json", str(out)])
     said = " ".join(capsys.readouterr().out.split())
     report = json.loads(out.read_text())
-    assert report["omission"] == omission(report["distinct_states"], KEY_BITS)
+    assert report["omission"] == omission_probability(report["distinct_states"], KEY_BITS)
     likely = at_most(report["omission"])
     assert f"unless a state was omitted (probability at most {likely})" in said
     scope = said[said.index("scope ") :]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from checker.cli.main import main
-from checker.stepping.session import Session
+from checker.stepping.session import SteppingSession
 
 EAGER = "specs/broadcast/eager_reliable.bcast::crash_one"
 LOSSY = "specs/links/alternating_bit.bcast::lossy_fifo"
@@ -109,13 +109,13 @@ def test_steps_at_random_say_their_seed(explore: Said) -> None:
 def test_an_interrupt_ends_the_command_of_who_types(
     typed: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupted(_: Session) -> None:
+    def interrupted(_: SteppingSession) -> None:
         raise KeyboardInterrupt
 
     lines = io.StringIO("1\nundo\ndeliveries\n")
     monkeypatch.setattr(lines, "isatty", lambda: typed)
     monkeypatch.setattr(sys, "stdin", lines)
-    monkeypatch.setattr(Session, "undo", interrupted)
+    monkeypatch.setattr(SteppingSession, "undo", interrupted)
     assert main(["explore", EAGER, "--no-diagram"]) == 0
     out = capsys.readouterr().out
     assert ("interrupted; `show` tells how far it went" in out) is typed

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from checker.caveats import not_promised, notes, why_nothing_explored
 from checker.lang.load import load
-from checker.notes import idle, not_promised, notes
 from checker.pipeline import Options, run_check
 from checker.system.instantiate.assemble import Instantiated
 from checker.system.instantiate.sizes import compute
@@ -149,7 +149,7 @@ def test_nobody_asks(tmp_path: Path) -> None:
     for world, asks in (("", False), ("clients { p1 asks x }", True)):
         path.write_text(SPEC.format(world=world, body="answer(m)", layers="", handlers=""))
         (check,) = load(str(path)).checks
-        assert (idle(check) == "") is asks
+        assert (why_nothing_explored(check) == "") is asks
 
 
 def test_of_fine_steps_it_is_said_what_stays_one_step(tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ def test_what_it_asks_is_shown(spec: str, capsys: Out) -> None:
 @pytest.fixture
 def proving(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A stand-in for the proof: the names of the checks that it was asked about."""
-    from checker.proving import answering
+    from checker.proving import dispatch_check
 
     asked: list[str] = []
 
@@ -187,7 +187,7 @@ def proving(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         proof = Proof(scope="every n, f", queries=3)
         return Report(path, str(name), {}, "z3", False, (verdict,), exhaustive=True, proof=proof)
 
-    monkeypatch.setattr(answering, "for_every_size", proved)
+    monkeypatch.setattr(dispatch_check, "for_every_size", proved)
     return asked
 
 

@@ -11,7 +11,7 @@ from checker.cli.commands import cli
 from checker.cli.main import main
 from checker.lang.load import load
 from checker.pipeline import Options, checks_in
-from checker.proving.answering import answered
+from checker.proving.dispatch_check import answer_check
 from checker.resources import specs
 
 ROOT = specs().parent
@@ -63,7 +63,7 @@ def test_the_words_for_the_world_are_understood(words: str, tmp_path: Path) -> N
 def test_the_commands_end_as_expected(path: str) -> None:
     file = str(ROOT / path)
     for name in checks_in(file):
-        assert answered(file, name, Options()).exit_code == 0
+        assert answer_check(file, name, Options()).exit_code == 0
 
 
 def test_every_command_and_option_exists() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from checker.cli.main import main
-from checker.cli.scenarios import named
+from checker.cli.named_scenarios import scenario_name
 
 EAGER = Path("specs/broadcast/eager_reliable.bcast")
 Out = pytest.CaptureFixture[str]
@@ -74,7 +74,7 @@ def test_one_is_replayed_by_its_name(capsys: Out, tmp_path: Path) -> None:
     ],
 )
 def test_a_scenario_is_called_as_its_file(file: str, name: str) -> None:
-    assert named(file) == name
+    assert scenario_name(file) == name
 
 
 def test_a_trace_becomes_one(capsys: Out, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from checker.cli.signals import ended_politely
+from checker.cli.signals import interrupting_on_signals
 
 BOTH = [signal.SIGTERM, signal.SIGINT]
 
@@ -25,14 +25,14 @@ class GivenUp:
 @pytest.mark.parametrize("number", BOTH)
 def test_a_signal_ends_what_is_done(number: signal.Signals) -> None:
     before = signal.getsignal(number)
-    with pytest.raises(KeyboardInterrupt), ended_politely():
+    with pytest.raises(KeyboardInterrupt), interrupting_on_signals():
         signal.raise_signal(number)
     assert signal.getsignal(number) is before
 
 
 @pytest.mark.parametrize("number", BOTH)
 def test_none_is_lost_while_an_object_is_given_up(number: signal.Signals) -> None:
-    with pytest.raises(KeyboardInterrupt), ended_politely():
+    with pytest.raises(KeyboardInterrupt), interrupting_on_signals():
         _given_up_and_slept(number)
 
 
@@ -46,7 +46,7 @@ def test_what_somebody_else_answers_stays_theirs() -> None:
     said = []
     before = signal.signal(signal.SIGINT, lambda number, _: said.append(number))
     try:
-        with ended_politely():
+        with interrupting_on_signals():
             signal.raise_signal(signal.SIGINT)
     finally:
         signal.signal(signal.SIGINT, before)

@@ -16,18 +16,18 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from checker.cli import say
+from checker.cli import console
 from checker.cli.main import main
 from checker.cli.progress import Count
 from checker.cli.sweep_view import sweep_view
 from checker.pipeline import Options, run_check
 from checker.resources import specs
-from checker.sweep.cells import Outcome, run_cell
+from checker.sweep.cells import CellOutcome, run_cell
 from checker.sweep.grid import grid_of
-from checker.sweep.plan import Plan, plan
 from checker.sweep.rows import columns_of, row_of, without_run
-from checker.views.paper import as_text
-from tests.sweep.test_plan import SPEC
+from checker.sweep.sweep_plan import SweepPlan, plan
+from checker.views.canvas import as_text
+from tests.sweep.test_sweep_plan import SPEC
 
 Out = pytest.CaptureFixture[str]
 REFERENCE = ("--engine", "reference", "--jobs", "2")
@@ -117,7 +117,7 @@ def test_an_interrupt_keeps_what_is_done(
 ) -> None:
     from checker.sweep import run as runner
 
-    def interrupted(plan: Plan, *_: object) -> Iterator[Outcome]:
+    def interrupted(plan: SweepPlan, *_: object) -> Iterator[CellOutcome]:
         yield run_cell(plan.tasks[0])
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(60)
@@ -135,7 +135,7 @@ def test_a_full_disk_costs_no_result(
     def full(path: str, data: str | bytes) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
 
-    monkeypatch.setattr(say, "write", full)
+    monkeypatch.setattr(console, "write_file", full)
     for output in (["--out", "o"], ["--traces", "t"]):
         assert main(["sweep", spec, "--grid", "n=1..2", *output, *REFERENCE]) not in (0, 1)
         told = capsys.readouterr()

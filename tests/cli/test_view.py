@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from checker.cli import say
+from checker.cli import console
 from checker.cli.main import main
 
 Out = pytest.CaptureFixture[str]
@@ -221,7 +221,7 @@ def test_steps_that_do_not_fit_their_trace(
 def test_a_document_that_is_too_large(
     trace: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(say, "LARGEST", 100)
+    monkeypatch.setattr(console, "LARGEST", 100)
     assert main(["view", str(trace)]) == 2
     assert "E001" in capsys.readouterr().err
 

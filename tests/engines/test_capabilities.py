@@ -11,11 +11,11 @@ import pytest
 from checker.diagnostics import SpecError
 from checker.diagnostics.codes import CODES
 from checker.engines import native, reference
-from checker.engines.capabilities import ENGINES, TABLE, Can, Feature, ignored, table
-from checker.exports import require_exportable
+from checker.engines.capabilities import ENGINES, TABLE, Can, Feature, ignored_features, table
 from checker.options import Options
 from checker.pipeline import run_check
 from checker.resources import specs
+from checker.state_tables import require_exportable
 from checker.system.build import equal, integer
 from checker.system.ir import TRUE, Property, PropertyKind, Read, Variable, VariableKind
 from checker.system.types import IntT
@@ -77,7 +77,7 @@ def test_what_an_engine_can_not_do_is_refused_before_any_work(
 def test_what_an_engine_does_not_observe_it_does_not(feature: Feature, engine: str) -> None:
     if engine in ("spark", "symbolic"):  # neither says here how many states there are
         note = TABLE[feature][engine].note
-        assert ignored(engine, [feature]) == (f"the {engine} engine {note}",)
+        assert ignored_features(engine, [feature]) == (f"the {engine} engine {note}",)
         return
     plain = run_check(SPEC, CHECK, Options(engine=engine))
     report = run_check(SPEC, CHECK, replace(WANTED[feature], engine=engine))

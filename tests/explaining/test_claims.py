@@ -8,7 +8,7 @@ from checker.explaining.claims import MOST_OBLIGATIONS, claims, obligations
 from checker.explaining.truth import facts, word_of
 from checker.resources import specs
 from checker.witness.trace import Claim, Obligation
-from tests.explaining.test_words import CASES, of_library
+from tests.explaining.test_verdict_sentences import CASES, of_library
 from tests.explaining.violations import Violation, violation
 
 

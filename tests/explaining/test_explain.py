@@ -12,15 +12,15 @@ import pytest
 from checker import pipeline
 from checker.cli.main import main
 from checker.engines import native
-from checker.explaining import asking, words
-from checker.explaining.asking import Clock
+from checker.explaining import counterfactual_queries, verdict_sentences
+from checker.explaining.counterfactual_queries import ExplainingBudget
 from checker.explaining.explain import ERROR, NO_TIME_GIVEN, NOTHING, explain
 from checker.options import Options
 from checker.resources import specs
 from checker.witness.answer import INTERRUPTED, Answer, Unsupported
 from checker.witness.json_format import trace_from_text, trace_to_json
 from checker.witness.replay import ReplayMismatch, replay_document
-from checker.witness.trace import Ablation, Cost, Explanation, Failure, Trace
+from checker.witness.trace import Cost, Counterfactual, Explanation, Failure, Trace
 from tests.explaining.violations import Violation, violation
 
 EAGER = specs() / "broadcast/eager_reliable.bcast"
@@ -37,14 +37,14 @@ def explained(trace: Trace) -> Explanation:
 
 
 def test_all_of_it(found: Violation) -> None:
-    trace = explain(found.system, found.trace, Clock(60), strict=True)
+    trace = explain(found.system, found.trace, ExplainingBudget(60), strict=True)
     said = explained(trace)
     assert said.before == said.after == Cost(1, 2, 3)
     assert said.least
     assert said.note.startswith("a crash inside a handler counts as one before or after it")
     assert said.ablations == (
-        Ablation("fault", "the crash of p1", 3, "holds"),
-        Ablation("message", "COPY(DATA(p1, a)) from p1 to p1", 2, "holds"),
+        Counterfactual("fault", "the crash of p1", 3, "holds"),
+        Counterfactual("message", "COPY(DATA(p1, a)) from p1 to p1", 2, "holds"),
     )
     assert said.sentences[0].startswith("Uniform agreement fails: p1")
     again = replay_document(found.system, trace)
@@ -53,7 +53,7 @@ def test_all_of_it(found: Violation) -> None:
 
 def test_from_where_on_it_is_too_late(found: Violation) -> None:
     all_ = violation(specs() / "consensus/wait_for_all.bcast", "crash_one", "termination")
-    trace = explain(all_.system, all_.trace, Clock(60), strict=True)
+    trace = explain(all_.system, all_.trace, ExplainingBudget(60), strict=True)
     (crash,) = (step for step in trace.steps if step.kind == "crash")
     owed = explained(trace).obligations
     assert [(one.text, one.impossible) for one in owed] == [
@@ -61,7 +61,9 @@ def test_from_where_on_it_is_too_late(found: Violation) -> None:
         ("p3 decides", crash.number),
     ]
     # What a crashed process has sent may still arrive.
-    owed = explained(explain(found.system, found.trace, Clock(60), strict=True)).obligations
+    owed = explained(
+        explain(found.system, found.trace, ExplainingBudget(60), strict=True)
+    ).obligations
     assert [(one.text, one.impossible) for one in owed] == [
         ("p2 delivers a", None),
         ("p3 delivers a", None),
@@ -70,14 +72,14 @@ def test_from_where_on_it_is_too_late(found: Violation) -> None:
 
 def test_what_goes_round_may_still_be_met() -> None:
     duel = violation(specs() / "consensus/paxos.bcast", "duel", "proposers_decide")
-    said = explained(explain(duel.system, duel.trace, Clock(60), strict=True))
+    said = explained(explain(duel.system, duel.trace, ExplainingBudget(60), strict=True))
     assert said.obligations[0].impossible is None
     assert said.note == "its messages are not counted: they go on for ever"
     assert not said.least
 
 
 def test_no_time(found: Violation) -> None:
-    trace = explain(found.system, found.trace, Clock(0), strict=True)
+    trace = explain(found.system, found.trace, ExplainingBudget(0), strict=True)
     said = explained(trace)
     assert replace(trace, explanation=None) == replace(found.trace, explanation=None)
     assert said.note == NO_TIME_GIVEN
@@ -89,13 +91,13 @@ def test_no_time(found: Violation) -> None:
 
 def test_errors_of_the_run_are_left_as_they_are(found: Violation) -> None:
     failed = replace(found.trace, failure=Failure("R001", "5 is outside 0..4"))
-    trace = explain(found.system, failed, Clock(60), strict=True)
+    trace = explain(found.system, failed, ExplainingBudget(60), strict=True)
     assert trace == replace(failed, explanation=Explanation(note=ERROR))
 
 
 def test_a_run_that_violates_nothing(found: Violation) -> None:
     run = replace(found.trace, property_name="", word="run")
-    trace = explain(found.system, run, Clock(60), strict=True)
+    trace = explain(found.system, run, ExplainingBudget(60), strict=True)
     assert trace == replace(run, explanation=Explanation(note=NOTHING))
 
 
@@ -106,7 +108,7 @@ def test_a_system_that_the_engine_cannot_take(
         raise Unsupported("it is too wide")
 
     monkeypatch.setattr(native, "explore", refuse)
-    trace = explain(found.system, found.trace, Clock(60), strict=True)
+    trace = explain(found.system, found.trace, ExplainingBudget(60), strict=True)
     said = explained(trace)
     assert trace.steps == found.trace.steps
     assert not said.least
@@ -120,14 +122,14 @@ def test_a_wrong_run_is_a_fault_of_the_tool(
     def mismatch(*_: Any) -> None:
         raise ReplayMismatch("no transition leads to the state of step 2")
 
-    monkeypatch.setattr(asking, "rerun", mismatch)
+    monkeypatch.setattr(counterfactual_queries, "rerun", mismatch)
     crashed = replace(found.trace, header=found.trace.header)
-    trace = explain(found.system, crashed, Clock(60))
+    trace = explain(found.system, crashed, ExplainingBudget(60))
     assert trace.steps == found.trace.steps
     eager = violation(specs() / "broadcast/fifo.bcast", "not_causal", "causal_order")
     with pytest.raises(ReplayMismatch):
-        explain(eager.system, eager.trace, Clock(60), strict=True)
-    said = explained(explain(eager.system, eager.trace, Clock(60)))
+        explain(eager.system, eager.trace, ExplainingBudget(60), strict=True)
+    said = explained(explain(eager.system, eager.trace, ExplainingBudget(60)))
     assert "no transition leads to the state of step 2" in said.note
     assert said.ablations == ()
 
@@ -140,7 +142,7 @@ def test_interrupted(found: Violation, monkeypatch: pytest.MonkeyPatch) -> None:
         return Answer("native", 1, 0, False, 0.0, stopped=INTERRUPTED)
 
     monkeypatch.setattr(native, "explore", interrupted)
-    said = explained(explain(found.system, found.trace, Clock(60), strict=True))
+    said = explained(explain(found.system, found.trace, ExplainingBudget(60), strict=True))
     assert len(asked) == 1
     assert said.ablations == ()
     assert INTERRUPTED in said.note
@@ -153,8 +155,8 @@ def test_a_part_that_fails_is_left_out(
     def fail(*_: Any) -> tuple[str, ...]:
         raise problem
 
-    monkeypatch.setattr(words, "sentences", fail)
-    trace = explain(found.system, found.trace, Clock(60))
+    monkeypatch.setattr(verdict_sentences, "sentences", fail)
+    trace = explain(found.system, found.trace, ExplainingBudget(60))
     said = explained(trace)
     assert trace.steps == found.trace.steps
     assert said.sentences == ()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
-from checker.explaining.asking import Clock
-from checker.explaining.no_return import impossible
+from checker.explaining.counterfactual_queries import ExplainingBudget
+from checker.explaining.no_return import point_of_no_return
 from checker.system import interpreter, ir
 from checker.system.build import equal, integer
 from checker.system.interpreter import State
 from checker.system.ir import Expr, TransitionSystem
 from checker.witness.rerun import rerun
-from tests.explaining.test_restrict import violated
+from tests.explaining.test_budgeted import violated
 
 
 def reachable(system: TransitionSystem, start: State, goal: Expr) -> bool:
@@ -35,7 +35,7 @@ def test_by_the_book() -> None:
         goal = equal(ir.Read(variable.type, "v"), integer(seed % 5))
         lost = [not reachable(system, moment.state, goal) for moment in run.moments]
         expected = lost.index(True) if True in lost else None
-        assert impossible(system, run, goal, Clock(60)) == expected, seed
-        assert impossible(system, run, goal, Clock(0)) is None
+        assert point_of_no_return(system, run, goal, ExplainingBudget(60)) == expected, seed
+        assert point_of_no_return(system, run, goal, ExplainingBudget(0)) is None
         found[expected] += 1
     assert len(found) > 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from checker import pipeline
-from checker.explaining import asking
+from checker.explaining import counterfactual_queries
 from checker.options import Options
 from checker.resources import specs
 from checker.witness.answer import INTERRUPTED, Answer
@@ -23,7 +23,9 @@ def test_an_interrupt_ends_the_explaining_of_all_properties(
         return Answer("native", 1, 0, False, 0.0, stopped=INTERRUPTED)
 
     found = pipeline.run_check(TWO, "crash_one", Options())
-    monkeypatch.setattr(asking, "native", type("Engine", (), {"explore": interrupted}))
+    monkeypatch.setattr(
+        counterfactual_queries, "native", type("Engine", (), {"explore": interrupted})
+    )
     assert sum(v.trace is not None for v in found.verdicts) == 2
     report = pipeline.run_check(TWO, "crash_one", Options(explain=60.0, kinds=3))
     assert asked == ["once"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from checker.explaining.slice import FAULTS, context
-from checker.witness.causality import How, causality
-from tests.explaining.test_words import CASES, of_library
+from checker.witness.causality import CopyOutcome, causality
+from tests.explaining.test_verdict_sentences import CASES, of_library
 from tests.explaining.violations import Violation
 
 
@@ -26,8 +26,8 @@ def test_messages_that_are_only_counted_belong_to_the_past() -> None:
     )
     counted = [a for a in causality(found.trace).arrows if a.message == "ACCEPTED"]
     assert [(a.sender, a.receiver, a.how, a.sent, a.ended) for a in counted] == [
-        ("a2", "p1", How.RECEIVED, 7, 10),
-        ("a2", "p2", How.RECEIVED, 8, 9),
+        ("a2", "p1", CopyOutcome.RECEIVED, 7, 10),
+        ("a2", "p2", CopyOutcome.RECEIVED, 8, 9),
     ]
     assert sliced(found) == ()
 

@@ -15,14 +15,20 @@ from checker.diagnostics import SpecError
 from checker.engines import native
 from checker.engines.spark.cluster import Cluster
 from checker.exploration import store
-from checker.exploration.compact import COMPARED, NO_GRAPH, NO_ROUND, omission, without_rounds
+from checker.exploration.compact import (
+    COMPARED,
+    NO_GRAPH,
+    NO_ROUND,
+    omission_probability,
+    without_rounds,
+)
 from checker.exploration.store import Store
 from checker.kernels.fields import Worker
 from checker.kernels.image import build
-from checker.kernels.seen import KEY_BITS
+from checker.kernels.visited_set import KEY_BITS
 from checker.options import Options
 from checker.pipeline import run_check
-from checker.reductions.plan import NOTHING, Kind, Plan
+from checker.reductions.reduction_plan import NOTHING, Kind, ReductionPlan
 from checker.system.evaluate import RunFault
 from checker.system.ir import PropertyKind, TransitionSystem, Variable, VariableKind
 from checker.system.types import IntT
@@ -32,7 +38,7 @@ from checker.witness.verdict import Word
 from tests.agreement.generator import Generator
 from tests.exploration.test_store import kernel_of, rows_of
 from tests.kernels import models
-from tests.properties.test_automaton import random_formula
+from tests.properties.test_buchi_automaton import random_formula
 
 ECHO = ("specs/byzantine/consistent_echo.bcast", "four")
 SAFE = ("specs/consensus/ben_or.bcast", "one_round")
@@ -90,7 +96,7 @@ def test_checks_of_the_library_count_as_always(check: tuple[str, str]) -> None:
     counted = [(r.distinct_states, r.depth, r.transitions, r.exhaustive) for r in (exact, found)]
     assert counted[0] == counted[1]
     assert exact.omission is None
-    assert found.omission == omission(found.distinct_states, KEY_BITS)
+    assert found.omission == omission_probability(found.distinct_states, KEY_BITS)
     assert 0 < found.omission < 1e-9
     for one, other in zip(exact.verdicts, found.verdicts, strict=True):
         if other.word is Word.UNKNOWN:
@@ -106,7 +112,7 @@ def test_checks_of_the_library_count_as_always(check: tuple[str, str]) -> None:
 def test_random_systems_are_explored_alike(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "QUICKLY", 0)
     monkeypatch.setattr(store, "LEAST", 1)
-    monkeypatch.setattr(store.Store.__init__, "__defaults__", (store.private, 16))
+    monkeypatch.setattr(store.Store.__init__, "__defaults__", (store.private_memory, 16))
     for system, exact in explored(range(threads, 30, 2)):
         found = native.explore(safe(system), Limits(), threads=threads, compact=True)
         only = {p.name for p in safe(system).properties}
@@ -187,7 +193,7 @@ def test_no_more_is_omitted_than_is_expected_at_most(words: int, bits: int) -> N
     alike = [(*(i >> 8 for _ in range(words - 1)), i & 255) for i in range(count)]
     for rows in (some, alike):
         kept = Store(kernel_of(words, compact=bits), 1, None, slots=slots)
-        (crew,), given = kept.crew, rows_of(rows)
+        (crew,), given = kept.workers, rows_of(rows)
         crew.put(Worker.SHARDS, 1)
         crew.put(Worker.CAP, count)
         address = ctypes.addressof(ctypes.c_char.from_buffer(given))
@@ -201,10 +207,10 @@ def test_no_more_is_omitted_than_is_expected_at_most(words: int, bits: int) -> N
 
 def test_the_bound() -> None:
     """The sum over pairs where there are few states, over comparisons where there are many."""
-    assert omission(100, 20) == (101 * 100 / 2) / 2**20
-    assert omission(10**9, 63) == pytest.approx(10**9 * COMPARED / 2**63)
-    assert omission(10**9, 20) == 1
-    sizes = [omission(n, 63) for n in (1, 10, 183, 184, 185, 10**4, 10**8)]
+    assert omission_probability(100, 20) == (101 * 100 / 2) / 2**20
+    assert omission_probability(10**9, 63) == pytest.approx(10**9 * COMPARED / 2**63)
+    assert omission_probability(10**9, 20) == 1
+    sizes = [omission_probability(n, 63) for n in (1, 10, 183, 184, 185, 10**4, 10**8)]
     assert sizes == sorted(sizes)
 
 
@@ -259,8 +265,8 @@ def test_liveness_is_never_green_where_it_is_not() -> None:
 
 
 def test_what_is_proven_for_acyclic_systems_only_is_not_used() -> None:
-    careful = Plan()
-    plan = Plan(dead=(), acyclic=True, cautious=careful)
+    careful = ReductionPlan()
+    plan = ReductionPlan(dead=(), acyclic=True, fallback=careful)
     assert without_rounds(plan) == careful
     assert without_rounds(NOTHING) is NOTHING
     report = run_check(*FLOODED, Options(compact=True))

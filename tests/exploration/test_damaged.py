@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from checker.diagnostics import SpecError
-from checker.exploration import journal, place
+from checker.exploration import journal, storage
 from checker.pipeline import Options, run_check
 from checker.witness.answer import Limits
 from checker.witness.verdict import Report
@@ -29,7 +29,7 @@ SAME = ("distinct_states", "depth", "transitions", "exhaustive", "stopped")
 def _no_loss_of_power() -> Iterator[None]:
     """Nothing waits for the disk."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(place, "_flush", lambda path: None)
+        patch.setattr(storage, "_flush", lambda path: None)
         yield
 
 

@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 from checker.diagnostics import SpecError
 from checker.engines import native
 from checker.exploration import journal, search
-from checker.exploration.identity import Identity
+from checker.exploration.checkpoint import Checkpoint
 from checker.exploration.journal import HandedOver, Journal
-from checker.exploration.kept import Kept
+from checker.exploration.run_identity import Identity
 from checker.kernels.image import KernelImage, build
 from checker.system.evaluate import RunFault
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import Answer, Limits, Progress, Unsupported
 from tests.agreement.generator import Generator
 from tests.kernels.models import two_phase
-from tests.properties.test_automaton import random_formula
+from tests.properties.test_buchi_automaton import random_formula
 
 EXAMPLES, SHARDS = 60, 3
 STATES = 400
@@ -45,7 +45,7 @@ def told(answer: Answer) -> Answer:
 
 
 def explore(
-    system: TransitionSystem, run: Kept, limits: Limits, threads: int = 1, **how: object
+    system: TransitionSystem, run: Checkpoint, limits: Limits, threads: int = 1, **how: object
 ) -> Answer:
     def open_journal(image: KernelImage) -> Journal:
         return Journal(run.open(system, image), **how)  # type: ignore[arg-type]
@@ -73,29 +73,29 @@ def test_stopped_at_every_level(
         return
     assume(expected.stopped is None)
     location = str(tmp_path_factory.mktemp("runs") / "run")
-    run = Kept.begun(location, IDENTITY)
+    run = Checkpoint.begin(location, IDENTITY)
     for depth in range(expected.depth + 2):
         answer = explore(system, run, Limits(max_depth=depth), threads=1 + depth % 2)
         assert answer.depth == min(depth, expected.depth)
         run.unfinished = True
         run.leave()
-        run = Kept.resumed(location, IDENTITY)
+        run = Checkpoint.resume(location, IDENTITY)
     assert told(answer) == told(expected)
     assert told(explore(system, run, Limits())) == told(expected)
     run.leave()
 
 
 @pytest.fixture
-def begun(tmp_path: Path) -> Kept:
-    return Kept.begun(str(tmp_path / "run"), IDENTITY)
+def begun(tmp_path: Path) -> Checkpoint:
+    return Checkpoint.begin(str(tmp_path / "run"), IDENTITY)
 
 
-def again(run: Kept) -> Kept:
+def again(run: Checkpoint) -> Checkpoint:
     """The same folder, as the next process finds it."""
     run.unfinished = True
     run.leave()
     assert run.staying
-    return Kept.resumed(run.location, IDENTITY)
+    return Checkpoint.resume(run.location, IDENTITY)
 
 
 def interrupt(at: int) -> Callable[[Progress], None]:
@@ -106,13 +106,13 @@ def interrupt(at: int) -> Callable[[Progress], None]:
     return listener
 
 
-def test_stopped_in_the_midst_of_levels(begun: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stopped_in_the_midst_of_levels(begun: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "SLICE", 0.001)
     monkeypatch.setattr(search, "PARALLEL_FROM", 8)
     system, run = two_phase(6), begun
     for at in (100, 1_000, 20_000):
 
-        def opened(image: KernelImage, run: Kept = run) -> Journal:
+        def opened(image: KernelImage, run: Checkpoint = run) -> Journal:
             return Journal(run.open(system, image))
 
         answer = native.explore(system, Limits(), threads=2, listener=interrupt(at), journal=opened)
@@ -127,20 +127,20 @@ def test_stopped_in_the_midst_of_levels(begun: Kept, monkeypatch: pytest.MonkeyP
 
 
 def test_every_level_is_committed_where_there_is_time(
-    begun: Kept, monkeypatch: pytest.MonkeyPatch
+    begun: Checkpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal, "SHARE", 0)
     system = two_phase(5)
     answer = explore(system, begun, Limits(), every=0.0)
     folder = begun.open(system, build(system))
-    assert folder.committed == max(folder.parts()) == answer.depth + 1
+    assert folder.committed_depth == max(folder.parts()) == answer.depth + 1
     assert sum(part.rows for level in folder.parts().values() for part in level) == 8_832
     markers = [name for name in folder.place.files() if name.endswith("_SUCCESS")]
     assert len(markers) == answer.depth + 2
     begun.leave()
 
 
-def test_all_levels_are_there_where_somebody_wants_them(begun: Kept) -> None:
+def test_all_levels_are_there_where_somebody_wants_them(begun: Checkpoint) -> None:
     system = two_phase(5)
     explore(system, begun, Limits(), whole=True)
     folder = begun.open(system, build(system))
@@ -148,13 +148,13 @@ def test_all_levels_are_there_where_somebody_wants_them(begun: Kept) -> None:
     begun.leave()
 
 
-def test_goes_elsewhere_when_a_level_is_large(begun: Kept) -> None:
+def test_goes_elsewhere_when_a_level_is_large(begun: Checkpoint) -> None:
     system = two_phase(6)
     with pytest.raises(HandedOver):
         explore(system, begun, Limits(), graduate_at=2_000)
     folder = begun.open(system, build(system))
     sizes = {level: sum(p.rows for p in parts) for level, parts in folder.parts().items()}
-    assert sizes[folder.committed] >= 2_000 > sizes[folder.committed - 1]
+    assert sizes[folder.committed_depth] >= 2_000 > sizes[folder.committed_depth - 1]
     with pytest.raises(HandedOver) as caught:
         explore(system, begun, Limits(), graduate_at=2_000)
     assert caught.value.seconds == 0.0
@@ -165,20 +165,20 @@ def test_goes_elsewhere_when_a_level_is_large(begun: Kept) -> None:
 
 @pytest.mark.parametrize("memory", [1 << 20, 1 << 22])
 def test_goes_elsewhere_when_memory_is_short(
-    begun: Kept, memory: int, monkeypatch: pytest.MonkeyPatch
+    begun: Checkpoint, memory: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal, "SMALL", 100)
     system = two_phase(7)
     with pytest.raises(HandedOver):
         explore(system, begun, Limits(memory=memory), graduate_at=10**9)
     folder = begun.open(system, build(system))
-    assert folder.committed > 3
+    assert folder.committed_depth > 3
     assert explore(system, begun, Limits()).distinct_states == 296_448
     begun.leave()
 
 
 def test_a_disk_that_is_full_ends_the_run_and_nothing_more(
-    begun: Kept, monkeypatch: pytest.MonkeyPatch
+    begun: Checkpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal, "SHARE", 0)
     system, written = two_phase(5), []
@@ -206,14 +206,14 @@ def test_a_disk_that_is_full_ends_the_run_and_nothing_more(
 def test_what_cannot_be_written_is_said_before_anything_is_explored(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(SpecError) as caught:
-        Kept.begun(str(tmp_path / "file" / "run"), IDENTITY)
+        Checkpoint.begin(str(tmp_path / "file" / "run"), IDENTITY)
     (found,) = caught.value.diagnostics
     assert found.code == "E014"
     assert "not a directory" in found.message
 
 
 def test_parts_of_several_shards_are_gone_on_with(
-    begun: Kept, monkeypatch: pytest.MonkeyPatch
+    begun: Checkpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a cluster leaves them: several parts a level, by shards."""
     system = two_phase(6)

@@ -180,14 +180,14 @@ def test_a_writer_that_fails_leaves_nothing(folder: RunFolder) -> None:
 
 
 def test_messages_are_heard_and_never_an_error(folder: RunFolder) -> None:
-    assert folder.heard("stop") is None
+    assert folder.read_message("stop") is None
     folder.say("stop", {"why": "first"})
     folder.say("stop", {"why": "wanted"})
-    assert folder.heard("stop") == {"why": "wanted"}
+    assert folder.read_message("stop") == {"why": "wanted"}
     Path(folder.place.path("said/stop.json")).write_text("{")
-    assert folder.heard("stop") is None
+    assert folder.read_message("stop") is None
     RunFolder("/proc/none/here", WORDS).say("stop", {})
-    assert RunFolder("/proc/none/here", WORDS).heard("stop") is None
+    assert RunFolder("/proc/none/here", WORDS).read_message("stop") is None
 
 
 def test_a_folder_that_cannot_be_is_named(tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ class TestElsewhere:
         assert len(folder.place.files()) == 4
         folder.say("stop", {"n": 1})
         folder.say("stop", {"n": 2})
-        assert folder.heard("stop") == {"n": 2}
+        assert folder.read_message("stop") == {"n": 2}
         folder.place.delete_folder()
         assert folder.latest() is None
 

@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 
 from checker.engines import native
-from checker.exploration.identity import Identity
+from checker.exploration.checkpoint import Checkpoint
 from checker.exploration.journal import Journal
-from checker.exploration.kept import Kept
+from checker.exploration.run_identity import Identity
 from checker.loading import load_check
 from checker.options import Options
 from checker.pipeline import run_check
@@ -123,7 +123,7 @@ def test_a_run_that_had_decided_all_does_not_go_on(counters: Path, tmp_path: Pat
     """It was killed after its last commit, before it could say so."""
     made = instantiate(load_check(str(counters), "one", {}), {}, ask).system
     limits = Limits(until_decided=True)
-    run = Kept.begun(str(tmp_path / "run"), Identity("0", "counters.bcast", "one"))
+    run = Checkpoint.begin(str(tmp_path / "run"), Identity("0", "counters.bcast", "one"))
     found = [
         native.explore(made, limits, journal=lambda image: Journal(run.open(made, image)))
         for _ in range(2)

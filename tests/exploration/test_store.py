@@ -19,16 +19,16 @@ from hypothesis import strategies as st
 from checker.exploration import store as stores
 from checker.exploration.store import LOAD, OutOfMemory, Store
 from checker.kernels.emit import Fn, Val, const
-from checker.kernels.fields import Shape, Worker
+from checker.kernels.fields import RecordLayout, Worker
 from checker.kernels.image import KernelImage, digest_of, module_text
-from checker.kernels.jit import Effort, Kernel, _compiled, _function
+from checker.kernels.jit import Effort, Kernel, _compile, _function
 from checker.kernels.routing import Routing
-from checker.kernels.seen import SeenSet
+from checker.kernels.visited_set import VisitedSet
 
 BITS = 60
 
 
-class Weak(SeenSet):
+class Weak(VisitedSet):
     """A seen set in which very many states have the same fingerprint."""
 
     def fingerprint(self) -> Fn:
@@ -44,11 +44,13 @@ class Weak(SeenSet):
 @lru_cache
 def kernel_of(words: int, weak: bool = False, compact: int = 0) -> Kernel:
     """The code of a seen set for rows of so many words, and of nothing else."""
-    seen = (Weak if weak else SeenSet)(words, BITS, 0, tracks=False, compact=compact)
+    seen = (Weak if weak else VisitedSet)(words, BITS, 0, tracks=False, compact=compact)
     functions = [*seen.functions(), *Routing(seen).functions()]
     text = module_text(functions, public=True)
-    engine = _compiled(text, digest_of(text), Effort.FULL, cache=False)
-    image = SimpleNamespace(shape=Shape(words, 0, 0), level_limit=0, level_shift=0, compact=compact)
+    engine = _compile(text, digest_of(text), Effort.FULL, cache=False)
+    image = SimpleNamespace(
+        shape=RecordLayout(words, 0, 0), level_limit=0, level_shift=0, compact=compact
+    )
 
     def function(name: str, count: int, result: object = ctypes.c_uint64) -> object:
         return _function(engine, name, result, count)
@@ -71,7 +73,7 @@ def rows_of(states: Sequence[tuple[int, ...]]) -> memoryview:
 
 def insert(store: Store, who: int, states: Sequence[tuple[int, ...]]) -> None:
     """Inserts states with the record of one worker, and grows on the way, as a shard does."""
-    crew, rows, at = store.crew[who], rows_of(states), 0
+    crew, rows, at = store.workers[who], rows_of(states), 0
     crew.put(Worker.SHARDS, 1)
     address = ctypes.addressof(ctypes.c_char.from_buffer(rows))
     while at < len(states):
@@ -84,7 +86,7 @@ def insert(store: Store, who: int, states: Sequence[tuple[int, ...]]) -> None:
 
 def kept(store: Store) -> Iterator[tuple[int, ...]]:
     width = store.shape.words
-    for crew in store.crew:
+    for crew in store.workers:
         words = crew.rows.words()
         for i in range(crew.count):
             yield tuple(words[i * width : (i + 1) * width])
@@ -95,7 +97,7 @@ def check(store: Store, states: set[tuple[int, ...]]) -> None:
     assert sorted(kept(store)) == sorted(states)
     assert sum(1 for slot in store.table.words()[: store.slots] if slot) == len(states)
     size = 8 * store.shape.words
-    for crew in store.crew:
+    for crew in store.workers:
         for i in range(crew.count):
             address = crew.rows.address + i * size
             assert 0 <= store.kernel.lookup(store.context_address, address) < store.slots
@@ -123,15 +125,15 @@ def test_threads_that_insert_the_same_states(words: int, threads: int) -> None:
     rng = random.Random(threads)
     states = [(i,) * words for i in range(1, 1 + int(LOAD * (1 << 13)))]
     store = Store(kernel_of(words), threads, None, slots=1 << 13)
-    orders = [rows_of(rng.sample(states, len(states))) for _ in store.crew]
-    for crew in store.crew:
+    orders = [rows_of(rng.sample(states, len(states))) for _ in store.workers]
+    for crew in store.workers:
         crew.put(Worker.CAP, len(states))
         crew.put(Worker.SHARDS, 1)
         crew.rows = crew.rows.larger(8 * words * len(states), 0)
 
     def work(who: int) -> int:
         address = ctypes.addressof(ctypes.c_char.from_buffer(orders[who]))
-        given = (store.context_address, store.crew[who].address, address, 0, len(states))
+        given = (store.context_address, store.workers[who].address, address, 0, len(states))
         return store.kernel.take(*given)
 
     store._addresses()
@@ -144,7 +146,7 @@ def test_threads_that_insert_the_same_states(words: int, threads: int) -> None:
 def test_memory_is_bounded_at_any_moment_of_growth(words: int) -> None:
     """Rows and table: 1.3 times (a packed state and 8 bytes), for each state; batches are extra."""
     store = Store(kernel_of(words), 1, None)
-    (crew,), rng, most = store.crew, random.Random(words), 0.0
+    (crew,), rng, most = store.workers, random.Random(words), 0.0
     bound = 1.3 * (8 * words + 8)
     sizes = []
     while store.states < 1_000_000:
@@ -153,7 +155,7 @@ def test_memory_is_bounded_at_any_moment_of_growth(words: int) -> None:
             store.grow()
             sizes.append(store.table.size)
             if states > 300_000:
-                most = max(most, (store.used - store._fixed) / states)
+                most = max(most, (store.used_bytes - store._fixed_bytes) / states)
         fresh = min(store.room, 50_000)
         begin = crew.count
         crew.rows.words()[begin * words : (begin + fresh) * words] = memoryview(
@@ -165,8 +167,8 @@ def test_memory_is_bounded_at_any_moment_of_growth(words: int) -> None:
         given = (store.context_address, crew.address, begin, begin + fresh, 0)
         store.kernel.reinsert(*given)
     assert 0 < most <= bound
-    assert store.used - store._fixed < bound * store.states
-    assert store._fixed < 1 << 17
+    assert store.used_bytes - store._fixed_bytes < bound * store.states
+    assert store._fixed_bytes < 1 << 17
     assert store.table.size == sizes[-1] == 8 * store.slots
 
 
@@ -182,18 +184,18 @@ def test_a_limit_of_memory_is_kept(words: int, memory: int) -> None:
             level = [(len(states) + i + 1,) * words for i in range(20_000)]
             states.extend(level)
             insert(store, 0, level)
-            assert store.used <= memory
+            assert store.used_bytes <= memory
             store.open_level(depth)
 
     with pytest.raises(OutOfMemory, match="memory limit"):
         fill()
-    assert store.used <= memory
+    assert store.used_bytes <= memory
     found = set(kept(store))
     assert found <= set(states)
     assert len(found) == store.states >= len(states) - 20_000
     check(store, found)
     if memory > 1 << 20:
-        assert sum(crew.spilled for crew in store.crew) > 0
+        assert sum(crew.spilled for crew in store.workers) > 0
         assert store.states * 8 * (words + 1) > memory
 
 
@@ -211,7 +213,7 @@ def test_a_disk_without_room_is_a_limit_of_memory(monkeypatch: pytest.MonkeyPatc
 
     with pytest.raises(OutOfMemory, match="memory limit"):
         fill()
-    assert store.used <= 1 << 20
+    assert store.used_bytes <= 1 << 20
     check(store, set(kept(store)))
 
 

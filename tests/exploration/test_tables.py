@@ -15,16 +15,16 @@ from typing import Any
 import pytest
 from pyarrow import parquet
 
+from checker.capacity_estimation import enlarge_bound, estimate_capacities
 from checker.diagnostics import SpecError
 from checker.engines import reference
 from checker.exploration import tables
-from checker.exploration.table_rows import Count, Task, columns_of
+from checker.exploration.table_rows import Count, TableTask, columns_of
 from checker.exploration.tables import MapParts, prepare, write_tables
 from checker.kernels.layout import Layout, lay_out
 from checker.pipeline import load_check
 from checker.properties import ask
 from checker.resources import specs
-from checker.scout import larger, scouted
 from checker.system import types as t
 from checker.system.evaluate import RunFault
 from checker.system.instantiate.assemble import instantiate
@@ -32,8 +32,8 @@ from checker.system.interpreter import State, holds, successors
 from checker.system.ir import PropertyKind, TransitionSystem
 from checker.system.types import Type, Value
 from checker.witness.answer import Answer, Limits, Progress, Unsupported
-from checker.witness.events import told
-from checker.witness.show import show
+from checker.witness.events import trace_events
+from checker.witness.show_values import show
 from tests.agreement.generator import Generator
 from tests.exploration.walked import Walk, stored, walk
 
@@ -50,7 +50,9 @@ RANDOM = 60
 """Random systems that are looked at; about a third is small enough."""
 
 
-def here(function: Callable[[Task], list[Count]], tasks: Sequence[Task]) -> Iterator[list[Count]]:
+def here(
+    function: Callable[[TableTask], list[Count]], tasks: Sequence[TableTask]
+) -> Iterator[list[Count]]:
     """In this process."""
     return map(function, tasks)
 
@@ -59,7 +61,7 @@ def here(function: Callable[[Task], list[Count]], tasks: Sequence[Task]) -> Iter
 def of_library(path: str, name: str) -> tuple[TransitionSystem, Walk, Answer]:
     """The system of a check, with capacities that are large enough, and all of it."""
     check = load_check(str(specs() / path), name, {})
-    made = scouted(lambda sizes: instantiate(check, {}, ask, capacities=sizes))
+    made = estimate_capacities(lambda sizes: instantiate(check, {}, ask, capacities=sizes))
     while True:
         system, capacities = made.system, dict(made.capacities)
         answer = reference.explore(system, Limits())
@@ -71,7 +73,7 @@ def of_library(path: str, name: str) -> tuple[TransitionSystem, Walk, Answer]:
         faults = (step.fault for step in successors(system, fault.states[-1]))
         for grows in {f.grows for f in faults if f is not None}:
             assert grows is not None
-            capacities[grows] = larger(capacities[grows])
+            capacities[grows] = enlarge_bound(capacities[grows])
         made = instantiate(check, {}, ask, capacities=capacities)
 
 
@@ -231,7 +233,7 @@ def test_processes_and_messages_are_those_of_a_trace(tmp_path: Path) -> None:
     moves = rows(written(tmp_path, system, found), "transitions")
     kinds = set()
     for row, (_, _, step) in zip(moves, found.moves, strict=True):
-        events = told(system, step.events)
+        events = trace_events(system, step.events)
         kinds.add(step.action.kind.value)
         assert row["process"] == next((e.process for e in events if e.process), None)
         about = [e.message for e in events if e.kind in ("receive", "lose")]
@@ -282,7 +284,7 @@ def replace_order(found: Walk) -> Walk:
 
 
 def backwards(
-    function: Callable[[Task], list[Count]], tasks: Sequence[Task]
+    function: Callable[[TableTask], list[Count]], tasks: Sequence[TableTask]
 ) -> Iterator[list[Count]]:
     """As on a cluster: in any order, and one of them twice."""
     function(tasks[0])
@@ -338,7 +340,7 @@ def test_nothing_is_left_of_tables_that_are_not_complete(
     system, found, _ = of_library("broadcast/best_effort.bcast", "crash_one")
 
     def failing(
-        function: Callable[[Task], list[Count]], tasks: Sequence[Task]
+        function: Callable[[TableTask], list[Count]], tasks: Sequence[TableTask]
     ) -> Iterator[list[Count]]:
         yield function(tasks[0])
         assert (tmp_path / "out" / "states").exists()

@@ -15,7 +15,7 @@ from checker.system.ir import TransitionSystem
 from checker.witness.answer import Answer, Limits, Unsupported
 from tests.agreement.generator import Generator
 from tests.kernels import models
-from tests.properties.test_automaton import random_formula
+from tests.properties.test_buchi_automaton import random_formula
 
 
 def told(answer: Answer) -> Answer:
@@ -36,7 +36,7 @@ def _much_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def small_tables(monkeypatch: pytest.MonkeyPatch, slots: int = 64) -> None:
     monkeypatch.setattr(store, "FIRST_SLOTS", slots)
-    monkeypatch.setattr(store.Store.__init__, "__defaults__", (store.private, slots))
+    monkeypatch.setattr(store.Store.__init__, "__defaults__", (store.private_memory, slots))
 
 
 @pytest.mark.parametrize("small", [False, True])
@@ -98,7 +98,7 @@ def test_a_search_with_rows_on_the_disk_says_the_same(
 
     def noted(self: store.Store) -> None:
         spill(self)
-        spilled.append(sum(crew.spilled for crew in self.crew))
+        spilled.append(sum(crew.spilled for crew in self.workers))
 
     monkeypatch.setattr(store.Store, "spill", noted)
     system = models.two_phase(6)

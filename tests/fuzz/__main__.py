@@ -17,7 +17,7 @@ from tests.fuzz.running import Outcome, run
 IMPORTED = (
     "checker.cli.main",
     "checker.pipeline",
-    "checker.running",
+    "checker.run_engine",
     "checker.engines.native",
     "z3",
 )

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.exploration.concrete import Normal
+from checker.exploration.lift_trace import Normalizer
 from checker.kernels.image import build
 from checker.kernels.jit import Effort, compile_image
-from checker.reductions.plan import Class, Plan, Sorts, Symmetry
+from checker.reductions.reduction_plan import Class, ReductionPlan, Sorts, Symmetry
 from checker.reductions.symmetry_renaming import Renaming
 from checker.system import ir
 from checker.system import types as t
@@ -94,21 +94,23 @@ def value_of(random: Random, type_: Type) -> Value:
             return random.choice(list(universe(type_)))
 
 
-def normal_of(types: tuple[Type, ...], classes: tuple[Class, ...]) -> tuple[Normal, Symmetry]:
+def normal_of(types: tuple[Type, ...], classes: tuple[Class, ...]) -> tuple[Normalizer, Symmetry]:
     variables = tuple(
         ir.Variable(f"v{i}", type_, t.default(type_), ir.VariableKind.SHARED)
         for i, type_ in enumerate(types)
     )
     system = TransitionSystem("none", PROC.labels, variables, (), (), (), (), ())
     found = Symmetry(SORTS, classes, "")
-    return Normal(compile_image(build(system, Plan(symmetry=found)), Effort.QUICK)), found
+    return Normalizer(
+        compile_image(build(system, ReductionPlan(symmetry=found)), Effort.QUICK)
+    ), found
 
 
 def orbit(state: State, types: tuple[Type, ...], found: Symmetry) -> set[State]:
     return {Renaming(SORTS, images).state(types, state) for images in found.elements()}
 
 
-def size(normal: Normal, state: State) -> int:
+def size(normal: Normalizer, state: State) -> int:
     """What native code says about how large the orbit of a state is."""
     row = (ctypes.c_uint64 * normal.layout.words)(*normal.layout.pack(state))
     sums = (ctypes.c_uint64 * 2)()
@@ -148,7 +150,7 @@ def test_nine_that_are_alike_are_not_tried_in_all_orders() -> None:
     )
     system = TransitionSystem("none", names, variables, (), (), (), (), ())
     found = Symmetry(Sorts((names,)), (Class(tuple(((0, i),) for i in range(9))),), "")
-    normal = Normal(compile_image(build(system, Plan(symmetry=found)), Effort.QUICK))
+    normal = Normalizer(compile_image(build(system, ReductionPlan(symmetry=found)), Effort.QUICK))
     for k in range(10):
         members = frozenset(range(9 - k, 9))
         state: State = (members, tuple(2 * (p in members) for p in range(9)))

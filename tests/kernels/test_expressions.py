@@ -42,7 +42,7 @@ def _native_successors(system: ir.TransitionSystem, state: State, effort: Effort
     search.store.add(layout.pack(state))
     search.store.open_level(1)
     search.sweep(0, Mode.SEARCH)
-    crew, width = search.store.crew[0], layout.words
+    crew, width = search.store.workers[0], layout.words
     words = crew.rows.words()
     rows = [words[i * width : (i + 1) * width] for i in range(crew.count)]
     return {layout.unpack(row) for row in rows}

@@ -12,13 +12,13 @@ import pytest
 from checker.engines import native
 from checker.exploration import graph as native_graph
 from checker.exploration import search as native_search
-from checker.exploration.automata import Product, Reader
+from checker.exploration.automaton_tables import AutomatonTable, Product
 from checker.exploration.graph import Graph
+from checker.exploration.graph_query import GraphQuery, Nodes
 from checker.exploration.memory import Buffer
-from checker.exploration.question import Nodes, Question
+from checker.kernels.fair_components import STRONG, WEAK
 from checker.kernels.graph_fields import NONE
-from checker.kernels.graphs import STRONG, WEAK
-from checker.properties.automaton import refuting
+from checker.properties.buchi_automaton import refuting
 from checker.system.ir import (
     FALSE,
     TRUE,
@@ -75,7 +75,7 @@ def graph_of(states: int, edges: list[Edge], kinds: bytes) -> Graph:
 
 
 def fair_states(states: int, edges: list[Edge], kinds: bytes) -> set[int]:
-    question = Question(graph_of(states, edges, kinds))
+    question = GraphQuery(graph_of(states, edges, kinds))
     question.every()
     question.fair()
     return set(question.fair_nodes(0, states))
@@ -142,7 +142,7 @@ def test_a_long_ring_needs_no_recursion() -> None:
         b"\0",
         [(0, many)],
     )
-    question = Question(graph)
+    question = GraphQuery(graph)
     question.every()
     assert question.fair() == 1
     question.forget()
@@ -159,7 +159,7 @@ def reads(table: Product, copy: int, letter: int) -> list[int]:
 
 def test_an_automaton_as_a_table() -> None:
     again: Formula = Modal("always", Modal("eventually", Holds(0)))
-    reader = Reader(refuting(again), 1)
+    reader = AutomatonTable(refuting(again), 1)
     assert reader.waits
     assert reader.accepting == [1]
     assert [reader.lasts(letter) for letter in (0, 1)] == [True, False]
@@ -274,7 +274,7 @@ def test_no_run_may_be_fair_at_all() -> None:
 
 
 def test_a_graph_without_room_leaves_the_rest_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(native_graph, "available", lambda: 100)
+    monkeypatch.setattr(native_graph, "available_memory", lambda: 100)
     answer = answer_of(of((*RING, goes("out", 1, 2, None)), again_and_again("p", 2)))
     assert answer.exhaustive
     assert answer.distinct_states == 3

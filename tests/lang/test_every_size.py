@@ -9,9 +9,9 @@ import pytest
 
 from checker.diagnostics import SpecError
 from checker.lang import typed
-from checker.lang.constant_text import sizes_of, written
+from checker.lang.constant_text import constant_text, sizes_of
 from checker.lang.load import load_text
-from checker.loading import about_all, general
+from checker.loading import is_parametric, parametrize
 from checker.pipeline import Options, run_check
 from checker.properties import ask
 from checker.system.instantiate.assemble import instantiate
@@ -52,14 +52,14 @@ def codes(items: str, more: str = "") -> list[str]:
 def test_names_and_condition() -> None:
     made = check("for all n, T, f when n > 3 * T and f <= T faults crash <= f prove some_day")
     assert made.every == ("n", "T", "f")
-    assert written(made.when) == "n > 3 * T and f <= T" == written(made.condition)
+    assert constant_text(made.when) == "n > 3 * T and f <= T" == constant_text(made.condition)
     assert sizes_of(made) == "every n, T, f with n > 3 * T and f <= T"
     assert made.every_span is not None and made.every_span.line == 10
 
 
 def test_without_a_condition_the_protocol_s_is_assumed() -> None:
     made = check("for all n, T prove some_day")
-    assert made.when is None and written(made.condition) == "n > 3 * T"
+    assert made.when is None and constant_text(made.condition) == "n > 3 * T"
     ordinary = check("n = 4 T = 1 prove some_day")
     assert ordinary.every == () and ordinary.every_span is None
 
@@ -113,9 +113,9 @@ def test_there_is_no_finite_system_without_sizes() -> None:
 def test_with_sizes_it_is_an_ordinary_check(tmp_path: Path) -> None:
     path = tmp_path / "a.bcast"
     path.write_text(text("for all n, T when n > 2 * T and not T == 0 prove some_day"))
-    assert about_all(str(path), "c", {})
+    assert is_parametric(str(path), "c", {})
     sizes = {"n": "3", "T": "1"}
-    assert not about_all(str(path), "c", sizes)
+    assert not is_parametric(str(path), "c", sizes)
     report = run_check(str(path), "c", Options(settings=sizes))
     assert report.exit_code == 0
     assert [note for note in report.notes if "`when` does not hold" in note] == []
@@ -142,28 +142,28 @@ def test_with_sizes_it_is_an_ordinary_check(tmp_path: Path) -> None:
 )
 def test_conditions_are_written_as_they_were(condition: str) -> None:
     made = check(f"for all n, T, f when {condition} prove some_day")
-    assert written(made.when) == condition
+    assert constant_text(made.when) == condition
 
 
 # ---- an ordinary check, asked in general ------------------------------------------------------
 
 
 def test_an_ordinary_check_in_general() -> None:
-    made = general(check("n = 4 T = 1 leader = p2 faults crash <= 1 expect some_day holds"))
+    made = parametrize(check("n = 4 T = 1 leader = p2 faults crash <= 1 expect some_day holds"))
     assert made.every == ("n", "T", "f")
     assert [s.name for s in made.settings] == ["leader"]
     assert isinstance(made.crash, typed.Param) and made.crash.name == "f"
-    assert written(made.condition) == "n > 3 * T"
-    assert general(made) is made
+    assert constant_text(made.condition) == "n > 3 * T"
+    assert parametrize(made) is made
 
 
 def test_what_follows_from_other_numbers_still_does() -> None:
-    made = general(check("n = 4 T = 1 k = T + 2 f = T faults byzantine <= T prove some_day"))
+    made = parametrize(check("n = 4 T = 1 k = T + 2 f = T faults byzantine <= T prove some_day"))
     assert made.every == ("n", "T")
     assert [s.name for s in made.settings] == ["k", "f"]
     assert isinstance(made.byzantine, typed.Param) and made.byzantine.name == "T"
-    assert "k" in general(check("n = 4 T = 1 k = 2 prove some_day")).every
-    assert "k" not in general(check("n = 4 T = 1 prove some_day")).every
+    assert "k" in parametrize(check("n = 4 T = 1 k = 2 prove some_day")).every
+    assert "k" not in parametrize(check("n = 4 T = 1 prove some_day")).every
 
 
 # ---- invariants -------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from checker.pipeline import Options, checks_in, run_check
-from checker.proving.answering import answered
+from checker.proving.dispatch_check import answer_check
 from checker.resources import specs
 
 PAGE = (specs().parent / "docs" / "language.md").read_text(encoding="utf-8")
@@ -130,7 +130,7 @@ def test_fenced_examples(example: str, tmp_path: Path) -> None:
     names = checks_in(str(path))
     assert names
     for name in names:
-        assert answered(str(path), name, Options()).exit_code == 0
+        assert answer_check(str(path), name, Options()).exit_code == 0
 
 
 @pytest.mark.parametrize("engine", ["native", "reference"])

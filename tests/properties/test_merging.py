@@ -6,13 +6,13 @@ import random
 
 import pytest
 
-from checker.properties.automaton import normal
-from checker.properties.merging import Merging, used
+from checker.properties.buchi_automaton import normal
+from checker.properties.merging import Merging, renumber_propositions
 from checker.system import ir
 from checker.system.evaluate import Scope, evaluate
 from checker.system.ir import Connective, Expr, Formula, Holds, Modal
 from checker.system.types import BOOL
-from checker.witness.lasso import truth
+from checker.witness.fair_lasso import truth
 
 PLAIN: tuple[Expr, ...] = (
     ir.Read(BOOL, "x"),
@@ -54,7 +54,7 @@ def test_merging_keeps_the_meaning(seed: int) -> None:
     for _ in range(30):
         formula = normal(_formula(source, 4))
         known = {expr: i for i, expr in enumerate(PLAIN)}
-        propositions, (merged,) = used(known, Merging(known).merged(formula))
+        propositions, (merged,) = renumber_propositions(known, Merging(known).merge(formula))
         smaller += len(str(merged)) < len(str(formula))
         for _ in range(10):
             fixed = {name: source.random() < 0.5 for name in "pq"}

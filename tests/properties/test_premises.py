@@ -124,13 +124,13 @@ def test_reductions_change_nothing(tmp_path: Path, reduce: str) -> None:
 def test_no_time_for_the_premise_is_no_green_verdict(tmp_path: Path) -> None:
     """Whether a premise comes true is a question like the property itself: where the graph has no
     room for it, the verdict is open."""
-    from checker.exploration import liveness
-    from checker.exploration.explored import Unfinished
+    from checker.exploration import liveness_decision
+    from checker.exploration.explored import Undecided
 
     def full(*_: object) -> None:
-        raise Unfinished("there is no room")
+        raise Undecided("there is no room")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(liveness._Decision, "_run_with", full)
+        patch.setattr(liveness_decision._Decision, "_run_with", full)
         (verdict,) = run(tmp_path, CASES[1].text).verdicts
     assert (verdict.word.value, verdict.reason) == ("unknown", "there is no room")

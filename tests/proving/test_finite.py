@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 import z3
 
-from checker.engines.symbolic.asking import Clock
 from checker.engines.symbolic.certificate import WrongCertificate
 from checker.engines.symbolic.sampling import Samples, sample
+from checker.engines.symbolic.solver_queries import QueryBudget
 from checker.options import Options
 from checker.pipeline import run_check
 from checker.proving import finite
@@ -199,7 +199,7 @@ def test_an_interrupt_keeps_what_is_known(twos: str) -> None:
     report = prove_check(twos, "plain", Options(), ("induction",), PLENTY, interrupt)
     assert words(report)["never_odd"] is Word.UNKNOWN
     assert reason(report, "never_odd") == INTERRUPTED
-    assert report.interrupted
+    assert report.was_interrupted
 
 
 def test_what_is_true_of_nothing_is_vacuous(twos: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,7 +209,7 @@ def test_what_is_true_of_nothing_is_vacuous(twos: str, monkeypatch: pytest.Monke
     assert words(report)["unmet"] is Word.VACUOUS
     assert report.exit_code == 4
 
-    def few(system: TransitionSystem, clock: Clock) -> Samples:
+    def few(system: TransitionSystem, clock: QueryBudget) -> Samples:
         return sample(system, clock, breadth=2, walks=0)
 
     monkeypatch.setattr(prover, "sample", few)  # so that only a proof can know
@@ -220,14 +220,14 @@ def test_what_is_true_of_nothing_is_vacuous(twos: str, monkeypatch: pytest.Monke
 
 ENDLESS = """
 import sys, z3
-from checker.engines.symbolic.asking import Clock, ask, plain_solver
-from checker.engines.symbolic.interrupting import interruptible
+from checker.engines.symbolic.solver_queries import QueryBudget, ask, plain_solver
+from checker.engines.symbolic.interruptible import interruptible
 solver, a, b = plain_solver(), z3.BitVec("a", 128), z3.BitVec("b", 128)
 solver.add(a * b == ((1 << 61) - 1) * ((1 << 61) - 31))  # to find two large primes
 solver.add(z3.UGT(a, 1), z3.UGT(b, 1), z3.ULT(a, 1 << 62), z3.ULT(b, 1 << 62))
 print("begun", flush=True)
 try:
-    interruptible(lambda: ask(solver, Clock(600.0)))
+    interruptible(lambda: ask(solver, QueryBudget(600.0)))
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """

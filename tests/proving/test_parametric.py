@@ -34,7 +34,7 @@ ONE_LIAR_MORE = And((at_least(-1, n=1, T=-3), at_least(1, T=1, f=-1)))
 def automaton(monkeypatch: pytest.MonkeyPatch) -> list[Automaton]:
     """The automaton that is extracted, to be replaced by tests."""
     held = [ECHO]
-    monkeypatch.setattr(parametric, "extracted", lambda check: (held[0], QUESTIONS))
+    monkeypatch.setattr(parametric, "extraction", lambda check: (held[0], QUESTIONS))
     return held
 
 
@@ -93,19 +93,19 @@ def test_a_run_that_the_protocol_has_not_refutes_nothing(automaton: list[Automat
 def test_interrupted_it_keeps_what_is_decided(
     automaton: list[Automaton], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from checker.engines.symbolic.thresholds import Counting
+    from checker.engines.symbolic.thresholds import ParametricChecker
 
-    decide = Counting.decide
+    decide = ParametricChecker.decide
 
-    def tired(self: Counting, question: Question) -> object:
+    def tired(self: ParametricChecker, question: Question) -> object:
         if question is CORRECTNESS:
             raise KeyboardInterrupt
         return decide(self, question)
 
-    monkeypatch.setattr(Counting, "decide", tired)
+    monkeypatch.setattr(ParametricChecker, "decide", tired)
     report = parametric.prove_every(SPEC, CHECK, Options(), tight=False)
     assert tuple(_words(report).values()) == ("proved", "unknown", "unknown")
-    assert report.interrupted and report.stopped == INTERRUPTED
+    assert report.was_interrupted and report.stopped == INTERRUPTED
 
 
 def test_without_time_nothing_is_known(automaton: list[Automaton]) -> None:

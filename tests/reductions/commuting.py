@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from checker.reductions.effects import effects
-from checker.reductions.order_twins import twins
-from checker.reductions.plan import Eager
+from checker.reductions.partial_order_equivalent_actions import are_equivalent
+from checker.reductions.reduction_plan import AmpleAction
 from checker.system import interpreter
 from checker.system.interpreter import State
 from checker.system.ir import PropertyKind, TransitionSystem
@@ -54,7 +54,7 @@ class Graph:
         return interpreter.holds(self.system, action.promised, state, names)
 
 
-def eager_in(graph: Graph, eager: tuple[Eager, ...], state: State) -> list[Instance]:
+def eager_in(graph: Graph, eager: tuple[AmpleAction, ...], state: State) -> list[Instance]:
     """The instances that are said to be eager in ``state``, and lead elsewhere."""
     found = []
     for one in eager:
@@ -72,7 +72,7 @@ def alike(system: TransitionSystem) -> dict[int, set[int]]:
     """For each action those whose instances with the same parameters do the same."""
     known = [effects(system, action) for action in system.actions]
     return {
-        i: {j for j, other in enumerate(known) if i == j or twins(one, other)}
+        i: {j for j, other in enumerate(known) if i == j or are_equivalent(one, other)}
         for i, one in enumerate(known)
     }
 

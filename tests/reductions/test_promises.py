@@ -8,9 +8,9 @@ from __future__ import annotations
 import pytest
 
 from checker.engines import native
-from checker.reductions import dead
+from checker.reductions import dead_variables
 from checker.reductions.choose import VERDICTS, choose
-from checker.reductions.plan import Kind, Plan
+from checker.reductions.reduction_plan import Kind, ReductionPlan
 from checker.system import ir
 from checker.system.build import negation
 from checker.system.ir import FALSE, TRUE, Fairness, FairnessKind, Read, Target
@@ -53,7 +53,7 @@ def hum(group: str, promised: ir.Expr = TRUE) -> ir.Action:
     return action("hum", TRUE, (assign("noise", negation(NOISE)),), group, promised)
 
 
-def violated(of: ir.TransitionSystem, plan: Plan) -> bool:
+def violated(of: ir.TransitionSystem, plan: ReductionPlan) -> bool:
     answer = native.explore(of, Limits(), plan=plan, threads=1)
     assert not answer.undecided
     for path in answer.violations.values():
@@ -63,31 +63,31 @@ def violated(of: ir.TransitionSystem, plan: Plan) -> bool:
 
 @pytest.fixture(autouse=True)
 def _found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dead, "find", lambda system: (REST, ()))
+    monkeypatch.setattr(dead_variables, "find_dead", lambda system: (REST, ()))
 
 
 def test_a_shared_promise_kept_without_notice_starves_another_step() -> None:
     shared = system(finish("step"), hum("step"))
-    assert violated(shared, Plan())
-    assert violated(shared, Plan(dead=REST))
+    assert violated(shared, ReductionPlan())
+    assert violated(shared, ReductionPlan(dead=REST))
     plan = choose(shared, "all", VERDICTS)
-    assert Kind.DEAD in plan.used
-    assert Kind.ORDER not in plan.used
+    assert Kind.DEAD in plan.used_kinds
+    assert Kind.ORDER not in plan.used_kinds
 
 
 @pytest.mark.parametrize("promised", [TRUE, FALSE])
 def test_a_promise_of_its_own_starves_nobody(promised: ir.Expr) -> None:
     alone = system(finish("step"), hum("hum" if promised == TRUE else "step", promised))
-    assert not violated(alone, Plan())
-    assert not violated(alone, Plan(dead=REST))
+    assert not violated(alone, ReductionPlan())
+    assert not violated(alone, ReductionPlan(dead=REST))
 
 
 def test_a_choice_may_go_unnoticed_or_not() -> None:
     choice = ir.Choose("x", ir.Universe(BOOL), TRUE)
     body = (choice, ir.If(ir.Local(BOOL, "x"), (assign("done", TRUE),)), *hum("own").body)
     either = system(action("either", TRUE, body, "own"))
-    assert violated(either, Plan())
-    assert violated(either, Plan(dead=REST))
+    assert violated(either, ReductionPlan())
+    assert violated(either, ReductionPlan(dead=REST))
 
 
 def test_a_strong_promise_may_be_kept_where_nobody_notices() -> None:
@@ -98,7 +98,7 @@ def test_a_strong_promise_may_be_kept_where_nobody_notices() -> None:
         ir.If(turn, (assign("done", TRUE),)),
     )
     mixed = system(action("mixed", negation(DONE), body, "strong"), flip)
-    assert violated(mixed, Plan())
-    assert violated(mixed, Plan(dead=REST))
+    assert violated(mixed, ReductionPlan())
+    assert violated(mixed, ReductionPlan(dead=REST))
     plan = choose(mixed, "all", VERDICTS)
-    assert (plan.cautious or plan).used == (Kind.DEAD,)
+    assert (plan.fallback or plan).used_kinds == (Kind.DEAD,)

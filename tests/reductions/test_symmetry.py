@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from checker.capacity_estimation import estimate_capacities
 from checker.engines import native
 from checker.loading import load_check
 from checker.options import Options
 from checker.pipeline import run_check
 from checker.properties import ask
-from checker.properties.steady import steady_for_some
+from checker.properties.persistence import persistence_for_some
 from checker.reductions import symmetry
-from checker.reductions.plan import Kind, Plan, Symmetry
+from checker.reductions.reduction_plan import Kind, ReductionPlan, Symmetry
 from checker.reductions.symmetry_renaming import Renaming
-from checker.scout import scouted
 from checker.system import interpreter, ir
 from checker.system import types as t
 from checker.system.instantiate.assemble import instantiate
@@ -30,7 +30,7 @@ SPECS = Path(__file__).parents[2] / "specs"
 
 def system_of(spec: str, name: str) -> TransitionSystem:
     check = load_check(str(SPECS / f"{spec}.bcast"), name, {})
-    return scouted(lambda sizes: instantiate(check, {}, ask, capacities=sizes)).system
+    return estimate_capacities(lambda sizes: instantiate(check, {}, ask, capacities=sizes)).system
 
 
 def safe(system: TransitionSystem) -> TransitionSystem:
@@ -40,7 +40,7 @@ def safe(system: TransitionSystem) -> TransitionSystem:
 
 
 def group_of(system: TransitionSystem) -> Symmetry:
-    found, _ = symmetry.find(system)
+    found, _ = symmetry.find_symmetry(system)
     assert found is not None
     return found
 
@@ -95,7 +95,7 @@ def test_every_renaming_is_an_automorphism_and_one_state_of_each_orbit_is_explor
         for state, after in graph.items():
             assert graph[image[state]] == {None if s is None else image[s] for s in after}
             assert said[image[state]] == said[state]
-    explored = native.explore(safe(system), Limits(), plan=Plan(symmetry=found))
+    explored = native.explore(safe(system), Limits(), plan=ReductionPlan(symmetry=found))
     assert explored.distinct_states == orbits(system, found, set(graph))
     assert explored.reduced.without == len(graph)
     assert explored.reduced.exact
@@ -105,7 +105,7 @@ def answers(system: TransitionSystem, state: State) -> tuple[object, ...]:
     """What is asked of a state: properties, justice, and whether a run may end there."""
     asked = [closed for prop in system.properties for closed in (prop.bad, prop.premise)]
     asked += [justice.holds for justice in system.justice]
-    lasting = (steady_for_some(prop) for prop in system.properties)
+    lasting = (persistence_for_some(prop) for prop in system.properties)
     asked += [condition for condition in lasting if condition is not None]
     held = tuple(interpreter.holds(system, closed, state) for closed in asked)
     return (*held, interpreter.is_admissible_end(system, state))
@@ -116,7 +116,7 @@ def test_two_phase_commit_has_so_many_orbits(participants: int, count: int) -> N
     settings = {"n": str(participants)}
     check = load_check(str(SPECS / "oracles/two_phase.bcast"), "three", settings)
     system = instantiate(check, settings, ask).system
-    plan = Plan(symmetry=group_of(system))
+    plan = ReductionPlan(symmetry=group_of(system))
     assert native.explore(system, Limits(), plan=plan).distinct_states == count
 
 
@@ -244,7 +244,7 @@ LESS: dict[str, tuple[TransitionSystem, int, str]] = {
 
 @pytest.mark.parametrize("which", WHOLE)
 def test_what_does_not_tell_processes_apart(which: str) -> None:
-    found, unused = symmetry.find(WHOLE[which])
+    found, unused = symmetry.find_symmetry(WHOLE[which])
     assert found is not None
     assert (found.order, unused) == (6, ())
 
@@ -252,7 +252,7 @@ def test_what_does_not_tell_processes_apart(which: str) -> None:
 @pytest.mark.parametrize("which", LESS)
 def test_what_tells_processes_apart_is_said(which: str) -> None:
     system, order, why = LESS[which]
-    found, unused = symmetry.find(system)
+    found, unused = symmetry.find_symmetry(system)
     assert (1 if found is None else found.order) == order
     assert any(why in one.why for one in unused)
     assert {one.kind for one in unused} == {Kind.SYMMETRY}

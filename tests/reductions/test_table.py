@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from checker.properties.automaton import always, either, eventually, refuting
+from checker.properties.buchi_automaton import always, either, eventually, refuting
 from checker.reductions import choose as choosing
-from checker.reductions import dead, order, symmetry
-from checker.reductions.choose import VERDICTS, Question, asked, choose
-from checker.reductions.plan import Eager, Kind, Plan, Sorts, Symmetry
+from checker.reductions import dead_variables, partial_order, symmetry
+from checker.reductions.choose import VERDICTS, SideQuestions, choose, questions_of
+from checker.reductions.reduction_plan import AmpleAction, Kind, ReductionPlan, Sorts, Symmetry
 from checker.reductions.table import KEPT, TABLE, Ask, Use, against, markdown
 from checker.system import ir
 from checker.system.build import negation
@@ -38,7 +38,7 @@ FOLLOWED = ir.Property(
 )
 GROUP = Symmetry(Sorts((("p",),)), (), "everything")
 BLOCK: ir.Block = (ir.Assign(ir.Target(BOOL, "w", True), FALSE),)
-EAGER = (Eager(0, TRUE),)
+EAGER = (AmpleAction(0, TRUE),)
 
 
 def system(*properties: ir.Property) -> ir.TransitionSystem:
@@ -51,14 +51,14 @@ def system(*properties: ir.Property) -> ir.TransitionSystem:
 @pytest.fixture(autouse=True)
 def _found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything is found everywhere: what is left out is left out by the table."""
-    monkeypatch.setattr(symmetry, "find", lambda system: (GROUP, ()))
-    monkeypatch.setattr(dead, "find", lambda system: (BLOCK, ()))
-    monkeypatch.setattr(order, "find", lambda system: (EAGER, ()))
+    monkeypatch.setattr(symmetry, "find_symmetry", lambda system: (GROUP, ()))
+    monkeypatch.setattr(dead_variables, "find_dead", lambda system: (BLOCK, ()))
+    monkeypatch.setattr(partial_order, "find_ample", lambda system: (EAGER, ()))
 
 
-def kinds(plan: Plan | None) -> set[Kind]:
+def kinds(plan: ReductionPlan | None) -> set[Kind]:
     assert plan is not None
-    return set(plan.used)
+    return set(plan.used_kinds)
 
 
 def test_every_cell_is_filled() -> None:
@@ -83,27 +83,34 @@ def test_every_cell_names_a_test_that_exists() -> None:
 @pytest.mark.parametrize("properties", [(SAFE,), (STEADY,), (SAFE, STEADY), (FOLLOWED, SAFE)])
 @pytest.mark.parametrize(
     "question",
-    [VERDICTS, Question(states=True), Question(lengths=True), Question(bounded=True)],
+    [
+        VERDICTS,
+        SideQuestions(states=True),
+        SideQuestions(lengths=True),
+        SideQuestions(bounded=True),
+    ],
 )
-def test_the_choice_is_the_tables(properties: tuple[ir.Property, ...], question: Question) -> None:
+def test_the_choice_is_the_tables(
+    properties: tuple[ir.Property, ...], question: SideQuestions
+) -> None:
     of = system(*properties)
     plan = choose(of, "all", question)
-    questions = asked(of, question)
+    questions = questions_of(of, question)
     for kind in Kind:
         reasons = list(against(kind, questions))
-        assert (kind in plan.used) == (not reasons)
+        assert (kind in plan.used_kinds) == (not reasons)
         for why in reasons:
             assert (kind, why) in [(u.kind, u.why) for u in plan.unused]
     if any(p.kind is PropertyKind.LIVENESS for p in properties) and kinds(plan) - {Kind.DEAD}:
         assert plan.acyclic
-        assert kinds(plan.cautious) <= {k for k in Kind if TABLE[k][Ask.ROUND].use is Use.PROVEN}
+        assert kinds(plan.fallback) <= {k for k in Kind if TABLE[k][Ask.ROUND].use is Use.PROVEN}
 
 
 def test_what_must_hold_in_every_state_needs_no_caution() -> None:
     plan = choose(system(SAFE), "all", VERDICTS)
     assert kinds(plan) == set(Kind)
     assert not plan.acyclic
-    assert plan.cautious is None
+    assert plan.fallback is None
 
 
 def test_what_is_followed_needs_all_steps() -> None:
@@ -114,15 +121,15 @@ def test_what_is_followed_needs_all_steps() -> None:
 
 
 def test_numbers_of_states_are_those_of_all_states() -> None:
-    plan = choose(system(SAFE, STEADY), "all", Question(states=True))
-    assert not plan.used
+    plan = choose(system(SAFE, STEADY), "all", SideQuestions(states=True))
+    assert not plan.used_kinds
     assert {u.kind for u in plan.unused} == set(Kind)
     assert {u.why for u in plan.unused} == {"the number of states is asked for"}
 
 
 def test_lengths_are_those_of_all_steps() -> None:
-    assert kinds(choose(system(SAFE), "all", Question(lengths=True))) == {Kind.SYMMETRY}
-    bounded = choose(system(SAFE), "all", Question(bounded=True))
+    assert kinds(choose(system(SAFE), "all", SideQuestions(lengths=True))) == {Kind.SYMMETRY}
+    bounded = choose(system(SAFE), "all", SideQuestions(bounded=True))
     assert kinds(bounded) == {Kind.SYMMETRY, Kind.DEAD}
 
 
@@ -143,9 +150,9 @@ def test_only_what_is_wanted_is_used(mode: str, wanted: set[Kind]) -> None:
 
 def test_where_runs_go_round_reasons_are_said() -> None:
     plan = choose(system(STEADY), "all", VERDICTS)
-    assert plan.cautious is not None
-    assert kinds(plan.cautious) == {Kind.DEAD}
-    assert {u.why for u in plan.cautious.unused} == {"some run goes round for ever"}
+    assert plan.fallback is not None
+    assert kinds(plan.fallback) == {Kind.DEAD}
+    assert {u.why for u in plan.fallback.unused} == {"some run goes round for ever"}
 
 
 def test_a_condition_is_one_that_is_decided() -> None:

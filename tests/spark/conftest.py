@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from checker.engines.spark import head
-from checker.engines.spark.holding import holding
+from checker.engines.spark import local_prefix
+from checker.engines.spark.shared_sessions import holding
 
 HERE = Path(__file__).parent
 WITHOUT_JAVA = {
@@ -37,4 +37,4 @@ def one_session() -> Iterator[None]:
 @pytest.fixture
 def nothing_in_the_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small levels, too, are left to tasks."""
-    monkeypatch.setattr(head, "LIGHT", -1)
+    monkeypatch.setattr(local_prefix, "LIGHT", -1)

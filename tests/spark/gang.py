@@ -12,16 +12,16 @@ from typing import Any, cast
 
 from checker.engines.spark import barrier
 from checker.engines.spark.cluster import Cluster
-from checker.engines.spark.driver import Run
-from checker.engines.spark.job import Job, Outcome
-from checker.engines.spark.mesh import Address, Broken
+from checker.engines.spark.driver import SparkRun
+from checker.engines.spark.job import Job, RunOutcome
+from checker.engines.spark.mesh import Address, ConnectionLost
 from checker.engines.spark.session import Session
-from checker.exploration.backwards import compiled
-from checker.exploration.conclude import conclude
-from checker.exploration.kept import begin
+from checker.exploration.backward_search import kernel_of
+from checker.exploration.checkpoint import begin
+from checker.exploration.finalize import finalize
 from checker.exploration.run_folder import RunFolder
 from checker.kernels.image import KernelImage, build
-from checker.reductions.plan import NOTHING, Plan
+from checker.reductions.reduction_plan import NOTHING, ReductionPlan
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import Answer, Limits
 
@@ -49,9 +49,9 @@ def gather(size: int) -> Callable[[int], Callable[[Address], list[Address]]]:
     return of
 
 
-def outcome(job: Job) -> Outcome:
+def outcome(job: Job) -> RunOutcome:
     """The run as the tasks see it; all of them have to see the same."""
-    compiled(job.image)  # once, before they ask for it all at once
+    kernel_of(job.image)  # once, before they ask for it all at once
     meet = gather(job.shards)
     with ThreadPoolExecutor(job.shards) as pool:
         tasks = [
@@ -59,7 +59,7 @@ def outcome(job: Job) -> Outcome:
         ]
         for task in tasks:
             problem = task.exception(120)
-            if problem is not None and not isinstance(problem, Broken):
+            if problem is not None and not isinstance(problem, ConnectionLost):
                 raise problem
         done = [task.result() for task in tasks]
     seen = [outcome for outcome, _ in done]
@@ -86,7 +86,7 @@ def answer(
     shards: int,
     limits: Limits,
     commit_every: float = 0.0,
-    plan: Plan = NOTHING,
+    plan: ReductionPlan = NOTHING,
 ) -> Answer:
     """What the engine answers, from the start or from what ``folder`` has."""
     image = build(system, plan)
@@ -95,5 +95,5 @@ def answer(
         kept = begun(folder, system, image)
     seen = outcome(job_of(system, image, kept, shards, limits, commit_every))
     cluster = Cluster("local", shards=shards)
-    run = Run(system, image, limits, cluster, kept, cast(Session, None), None)
-    return conclude("spark", run.explored(seen))
+    run = SparkRun(system, image, limits, cluster, kept, cast(Session, None), None)
+    return finalize("spark", run.as_explored(seen))

@@ -11,8 +11,8 @@ import signal
 from collections.abc import Iterable
 from pathlib import Path
 
-from checker.exploration.place import Place
 from checker.exploration.run_folder import Part, RunFolder
+from checker.exploration.storage import Storage
 
 LEVEL = 6
 """Somewhere in the middle of runs."""
@@ -28,7 +28,7 @@ class Stopping(RunFolder):
         return super().write(level, shard, shards, blocks)
 
 
-def stop_once(place: Place) -> None:
+def stop_once(place: Storage) -> None:
     """Stops this process, if no other was."""
     with contextlib.suppress(FileExistsError):
         handle = os.open(place.path("stopped"), os.O_CREAT | os.O_EXCL | os.O_WRONLY)
@@ -37,7 +37,7 @@ def stop_once(place: Place) -> None:
         os.kill(os.getpid(), signal.SIGSTOP)
 
 
-def stopped(place: Place) -> int:
+def stopped(place: Storage) -> int:
     """The process that was stopped; 0 where there is none yet."""
     return int(place.read("stopped") or 0)
 

@@ -12,7 +12,7 @@ import pytest
 
 from checker.engines import spark
 from checker.engines.spark.cluster import Cluster, Exchange
-from checker.engines.spark.pulse import Beat
+from checker.engines.spark.heartbeat import Heartbeat
 from checker.kernels.image import build
 from checker.loading import load_check
 from checker.properties import ask
@@ -35,7 +35,9 @@ def test_a_long_step(how: str, exchange: Exchange, tmp_path: Path) -> None:
     folder = begun(tmp_path / "run", system, build(system))
 
     def interrupt() -> None:
-        eventually(lambda: list((tmp_path / "run" / "said").glob(f"{Beat.group}-*")), "no task")
+        eventually(
+            lambda: list((tmp_path / "run" / "said").glob(f"{Heartbeat.group}-*")), "no task"
+        )
         time.sleep(1.0)
         os.kill(os.getpid(), signal.SIGINT)
 

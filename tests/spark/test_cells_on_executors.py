@@ -14,12 +14,12 @@ from checker.cli.main import main
 from checker.engines.spark.cluster import Cluster
 from checker.engines.spark.session import Session, open_session
 from checker.pipeline import Options
-from checker.sweep.cells import Outcome, Status, run_cell
+from checker.sweep.cells import CellOutcome, Status, run_cell
 from checker.sweep.grid import grid_of
-from checker.sweep.plan import plan
 from checker.sweep.run import for_each_cell, run
+from checker.sweep.sweep_plan import plan
 from tests.sweep.test_local import Killed, instead
-from tests.sweep.test_plan import SPEC
+from tests.sweep.test_sweep_plan import SPEC
 
 CLUSTER = Cluster("local[2]")
 
@@ -65,7 +65,7 @@ def test_cells_on_executors(tmp_path: Path) -> None:
         assert _facts(found[task.cell]) == _facts(run_cell(task))
 
 
-def _facts(outcome: Outcome) -> tuple[object, ...]:
+def _facts(outcome: CellOutcome) -> tuple[object, ...]:
     report = outcome.report
     assert report is not None
     verdicts = tuple((v.property, v.word, v.trace) for v in report.verdicts)

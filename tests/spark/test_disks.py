@@ -14,7 +14,7 @@ from checker.diagnostics import SpecError
 from checker.engines import native, spark
 from checker.engines.spark import driver
 from checker.engines.spark.cluster import Cluster, Exchange
-from checker.engines.spark.pulse import SILENCE_KEY
+from checker.engines.spark.heartbeat import SILENCE_KEY
 from checker.exploration.run_folder import RunFolder
 from checker.kernels.image import build
 from checker.witness.answer import Answer, Limits, Progress
@@ -80,7 +80,7 @@ def test_a_disk_that_can_be_read_only_from_some_level_on(exchange: Exchange, dis
     folder = begun(disk / "run", SYSTEM, build(SYSTEM))
     cluster = Cluster("local[2]", {SILENCE_KEY: "3"}, exchange, 2)
 
-    class Protecting(driver.Watch):
+    class Protecting(driver.ProgressReader):
         """Whoever watches, as soon as tasks have begun."""
 
         def _watch(self) -> None:
@@ -93,7 +93,7 @@ def test_a_disk_that_can_be_read_only_from_some_level_on(exchange: Exchange, dis
         pass
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(driver, "Watch", Protecting)
+        patched.setattr(driver, "ProgressReader", Protecting)
         found = spark.explore(SYSTEM, Limits(), cluster, folder, listen, commit_every=0.0)
     assert found.stopped is not None
     assert found.stopped.startswith("the run can't be kept: ")

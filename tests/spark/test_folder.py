@@ -12,11 +12,11 @@ import pytest
 
 from checker.cli.main import main
 from checker.engines import native
-from checker.engines.spark import head
+from checker.engines.spark import local_prefix
 from checker.exploration.findings import Findings
-from checker.exploration.occupancy import Occupancy
-from checker.exploration.place import Place
+from checker.exploration.lock import FolderLock
 from checker.exploration.run_folder import Part, RunFolder
+from checker.exploration.storage import Storage
 from checker.kernels.image import build
 from checker.resources import specs
 from checker.witness.answer import Limits
@@ -122,7 +122,7 @@ def test_two_runs_in_one_folder(tmp_path: Path, capsys: pytest.CaptureFixture[st
     folder = str(tmp_path / "run")
     assert main(["check", spec, "--max-depth", "2", "--checkpoint", folder, "-q"]) == 3
     capsys.readouterr()
-    first = Occupancy(Place(folder))
+    first = FolderLock(Storage(folder))
     assert main(["check", spec, *where, "--resume", folder]) == 2
     first.leave()
     said = capsys.readouterr().err
@@ -139,7 +139,7 @@ def test_a_connection_that_is_gone_is_no_full_disk(
     def lost(level: int) -> None:
         raise ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused")
 
-    monkeypatch.setattr(head, "LIGHT", 0)
+    monkeypatch.setattr(local_prefix, "LIGHT", 0)
     job = job_of(SYSTEM, image, folder, 2, Limits())
     with pytest.raises(ConnectionRefusedError):
         relay.outcome(job, lost)

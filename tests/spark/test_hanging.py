@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from checker.engines import native, spark
-from checker.engines.spark import cancelling, driver, grounds
+from checker.engines.spark import cancellation, driver, residual_graph
 from checker.engines.spark.cluster import Cluster, Exchange
-from checker.engines.spark.pulse import SILENCE_KEY
-from checker.exploration.place import Place
+from checker.engines.spark.heartbeat import SILENCE_KEY
 from checker.exploration.run_folder import RunFolder
+from checker.exploration.storage import Storage
 from checker.kernels.image import build
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import INTERRUPTED, Answer, Limits, Progress
@@ -68,14 +68,14 @@ def test_a_task_that_hangs_is_given_up(
         if progress.news:
             news.append(progress.phase)
 
-    cancel = cancelling.cancel
+    cancel = cancellation.cancel
 
     def wake_up(*given: Any) -> None:
         os.kill(stopped(folder.place), signal.SIGCONT)
         cancel(*given)
 
     if wakes:
-        monkeypatch.setattr(cancelling, "cancel", wake_up)
+        monkeypatch.setattr(cancellation, "cancel", wake_up)
     found = spark.explore(SYSTEM, Limits(), cluster(exchange), folder, listen, commit_every=0.0)
     compare(found, peace())
     said = f"(process {stopped(folder.place)} on "
@@ -132,13 +132,13 @@ LIVE = "links/stubborn.bcast::lossy"
 
 
 @pytest.fixture
-def trimmed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Place:
+def trimmed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Storage:
     """What can't lie on a cycle is dropped by executors, one of which is stopped; where that is
     written."""
-    monkeypatch.setattr(grounds, "AT_ONCE", -1)
-    monkeypatch.setattr(grounds, "WORTH_IT", 12)
-    monkeypatch.setattr(grounds, "LEAST", 1.0)
-    place, spread = Place(str(tmp_path / "run")), grounds.fan_out
+    monkeypatch.setattr(residual_graph, "AT_ONCE", -1)
+    monkeypatch.setattr(residual_graph, "WORTH_IT", 12)
+    monkeypatch.setattr(residual_graph, "LEAST", 1.0)
+    place, spread = Storage(str(tmp_path / "run")), residual_graph.fan_out
 
     def fan_out(
         session: Any, function: Callable[[Any], Any], items: Sequence[Any], listening: Any
@@ -149,11 +149,11 @@ def trimmed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Place:
 
         yield from spread(session, stopping, items, listening)
 
-    monkeypatch.setattr(grounds, "fan_out", fan_out)
+    monkeypatch.setattr(residual_graph, "fan_out", fan_out)
     return place
 
 
-def test_a_part_of_the_graph_that_hangs_is_done_by_others(trimmed: Place) -> None:
+def test_a_part_of_the_graph_that_hangs_is_done_by_others(trimmed: Storage) -> None:
     system, news = made(LIVE), list[str]()
 
     def listen(progress: Progress) -> None:
@@ -169,7 +169,7 @@ def test_a_part_of_the_graph_that_hangs_is_done_by_others(trimmed: Place) -> Non
 
 @pytest.mark.parametrize("how", ["time", "interrupt"])
 def test_whatever_hangs_in_the_graph_ends(
-    how: str, trimmed: Place, monkeypatch: pytest.MonkeyPatch
+    how: str, trimmed: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(driver, "STOPPING", 1.0)
     system = made(LIVE)

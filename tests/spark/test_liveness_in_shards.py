@@ -11,20 +11,20 @@ from typing import Any
 import pytest
 
 from checker import pipeline
+from checker.capacity_estimation import estimate_capacities
 from checker.engines import native, reference
-from checker.engines.spark import grounds
+from checker.engines.spark import residual_graph
 from checker.engines.spark.cluster import Cluster, Exchange
-from checker.engines.spark.driver import Run
-from checker.engines.spark.fan_out import Failure
+from checker.engines.spark.driver import SparkRun
+from checker.engines.spark.fan_out import ItemFailure
 from checker.engines.spark.session import open_session
-from checker.exploration.conclude import conclude
-from checker.exploration.cycles import Remainder
-from checker.exploration.graph import needs
+from checker.exploration.cycle_filter import Remainder
+from checker.exploration.finalize import finalize
+from checker.exploration.graph import bytes_needed
 from checker.exploration.run_folder import Part, RunFolder
 from checker.kernels.image import build
 from checker.properties import ask
-from checker.properties.automaton import refuting
-from checker.scout import scouted
+from checker.properties.buchi_automaton import refuting
 from checker.system.evaluate import RunFault
 from checker.system.instantiate.assemble import instantiate
 from checker.system.ir import TRUE, Connective, Holds, Modal, TransitionSystem
@@ -55,7 +55,7 @@ AGAIN_AND_AGAIN = Modal("always", Modal("eventually", Holds(0)))
 def made(check: str) -> TransitionSystem:
     path, _, name = f"specs/{check}".partition("::")
     found = pipeline.load_check(path, name, {})
-    return scouted(lambda sizes: instantiate(found, {}, ask, capacities=sizes)).system
+    return estimate_capacities(lambda sizes: instantiate(found, {}, ask, capacities=sizes)).system
 
 
 @pytest.fixture
@@ -63,14 +63,14 @@ def left(monkeypatch: pytest.MonkeyPatch) -> list[Remainder]:
     """No graph is so small that nothing is dropped first, until nothing is left to drop; what was
     left in the end."""
     seen: list[Remainder] = []
-    drop = grounds.trimmed
+    drop = residual_graph.filter_cycles
 
     def trimmed(trim: Any, before: Remainder, *more: Any, least: float) -> Remainder:
         seen.append(drop(trim, before, *more, least=0.0))
         return seen[-1]
 
-    monkeypatch.setattr(grounds, "trimmed", trimmed)
-    monkeypatch.setattr(grounds, "AT_ONCE", -1)
+    monkeypatch.setattr(residual_graph, "filter_cycles", trimmed)
+    monkeypatch.setattr(residual_graph, "AT_ONCE", -1)
     return seen
 
 
@@ -124,14 +124,14 @@ def test_what_has_to_be_followed_is_unknown_and_the_rest_is_not(
     expected = native.explore(system, Limits(), threads=1)
     assert "reliable_delivery" in expected.violations
 
-    monkeypatch.setattr(grounds, "available", lambda: 1)
+    monkeypatch.setattr(residual_graph, "available_memory", lambda: 1)
     found = answer(system, tmp_path / "nothing", 2, Limits())
     assert found.undecided.keys() == {"settles", "reliable_delivery"}
     assert f"of {expected.distinct_states} states" in found.undecided["reliable_delivery"]
     assert left[0].states, "some states lie on cycles"
 
-    room = needs(left[0].states, left[0].steps, build(system).shape.words)
-    monkeypatch.setattr(grounds, "available", lambda: room)
+    room = bytes_needed(left[0].states, left[0].steps, build(system).shape.words)
+    monkeypatch.setattr(residual_graph, "available_memory", lambda: room)
     found = answer(system, tmp_path / "some", 2, Limits())
     assert found.undecided.keys() == {"settles"}
     assert "does not fit the driver" in found.undecided["settles"]
@@ -145,7 +145,7 @@ def test_without_all_states_nothing_is_promised(
     large: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     if large:
-        monkeypatch.setattr(grounds, "AT_ONCE", -1)
+        monkeypatch.setattr(residual_graph, "AT_ONCE", -1)
     parts = RunFolder.parts
 
     def without_the_last(self: RunFolder) -> dict[int, list[Part]]:
@@ -169,26 +169,26 @@ def test_nothing_is_left_behind(left: list[Remainder], tmp_path: Path) -> None:
 
 def test_on_executors(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Larger steps by executors, some of which fail at first; one way through the levels."""
-    monkeypatch.setattr(grounds, "AT_ONCE", -1)
-    monkeypatch.setattr(grounds, "WORTH_IT", 12)
-    monkeypatch.setattr(grounds, "LEAST", 1.0)
-    spread, lost = grounds.fan_out, list[int]()
+    monkeypatch.setattr(residual_graph, "AT_ONCE", -1)
+    monkeypatch.setattr(residual_graph, "WORTH_IT", 12)
+    monkeypatch.setattr(residual_graph, "LEAST", 1.0)
+    spread, lost = residual_graph.fan_out, list[int]()
 
     def fan_out(*given: Any) -> Iterator[tuple[int, Any]]:
         for number, result in spread(*given):
             if number == 0 and len(lost) < 3:
                 lost.append(number)
-                yield number, Failure("lost")
+                yield number, ItemFailure("lost")
             else:
                 yield number, result
 
-    monkeypatch.setattr(grounds, "fan_out", fan_out)
+    monkeypatch.setattr(residual_graph, "fan_out", fan_out)
     system, cluster = made("links/stubborn.bcast::lossy"), Cluster("local[2]", {}, Exchange.BARRIER)
     image = build(system)
     with open_session(cluster) as session:
         folder = begun(tmp_path, system, image)
-        run = Run(system, image, Limits(), cluster, folder, session, None)
-        found = conclude("spark", run.explored(run.outcome(run.job(30.0, False))))
+        run = SparkRun(system, image, Limits(), cluster, folder, session, None)
+        found = finalize("spark", run.as_explored(run.outcome(run.job(30.0, False))))
     compare(found, native.explore(system, Limits(), threads=1))
     assert len(lost) == 3
     assert not list(tmp_path.glob("levels/cycles*"))

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from checker import budgets
-from checker.engines.spark import barrier, head
-from checker.engines.spark.course import Course
-from checker.engines.spark.job import STOP, Job, Outcome
-from checker.exploration.backwards import compiled
+from checker.engines.spark import barrier, local_prefix
+from checker.engines.spark.job import STOP, Job, RunOutcome
+from checker.engines.spark.run_state import RunState
+from checker.exploration.backward_search import kernel_of
 from checker.exploration.run_folder import RunFolder
 from checker.kernels.image import build
 from checker.loading import load_check
@@ -37,12 +37,12 @@ from tests.system.limited import (
 SHARDS = 2
 
 
-def by_barrier(job: Job) -> Outcome:
+def by_barrier(job: Job) -> RunOutcome:
     """As executors do it: each task is heard from, and heeds what it is told."""
-    compiled(job.image)
+    kernel_of(job.image)
     meet = gather(SHARDS)
 
-    def task(index: int) -> Outcome:
+    def task(index: int) -> RunOutcome:
         with job.beat.of(index):
             return barrier.in_task(job, index, "127.0.0.1", meet(index))[0]
 
@@ -52,7 +52,7 @@ def by_barrier(job: Job) -> Outcome:
     return found[0]
 
 
-def by_shuffle(job: Job) -> Outcome:
+def by_shuffle(job: Job) -> RunOutcome:
     with job.beat.of(0):
         return relay.outcome(job)
 
@@ -78,7 +78,7 @@ def said_soon(folder: RunFolder) -> None:
 
 @BOTH
 def test_by_their_own_clock(
-    run: Callable[[Job], Outcome], job: Job, nothing_in_the_driver: None
+    run: Callable[[Job], RunOutcome], job: Job, nothing_in_the_driver: None
 ) -> None:
     with soon():
         outcome = run(replace(job, deadline=time.time() + 1.0))
@@ -88,7 +88,7 @@ def test_by_their_own_clock(
 
 @BOTH
 def test_when_they_are_told(
-    run: Callable[[Job], Outcome], job: Job, nothing_in_the_driver: None
+    run: Callable[[Job], RunOutcome], job: Job, nothing_in_the_driver: None
 ) -> None:
     said_soon(job.folder)
     with soon():
@@ -102,7 +102,9 @@ def test_a_step_that_takes_long_is_left_to_executors(job: Job) -> None:
     found, parts = job.folder.latest(), job.folder.parts()
     assert found is not None
     with soon():
-        written = head.Head(job, Course.after(job, found, parts), lambda: None).run(parts)
+        written = local_prefix.LocalPrefix(
+            job, RunState.after(job, found, parts), lambda: None
+        ).run(parts)
     assert not written
 
 

@@ -8,11 +8,11 @@ from typing import Any, cast
 
 import pytest
 
-from checker.cli import keeping
+from checker.cli import checkpoint_options
 from checker.diagnostics import SpecError
 from checker.engines.spark import driver, masters
 from checker.engines.spark.cluster import Cluster, Exchange
-from checker.engines.spark.job import Job, Outcome
+from checker.engines.spark.job import Job, RunOutcome
 from checker.engines.spark.slots import no_executor
 from checker.exploration.run_folder import RunFolder
 from checker.options import Options
@@ -23,9 +23,9 @@ REMOTE = f"sc://localhost:1/;use_ssl=false;token={SECRET};user_id=me"
 
 
 def test_a_token_is_not_shown() -> None:
-    assert masters.shown(REMOTE) == "sc://localhost:1/;use_ssl=false;token=…;user_id=me"
+    assert masters.redact_master(REMOTE) == "sc://localhost:1/;use_ssl=false;token=…;user_id=me"
     for other in ("local[2]", "spark://a:7077,b:7077", "yarn", "k8s://https://h:6443"):
-        assert masters.shown(other) == other
+        assert masters.redact_master(other) == other
 
 
 def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,20 +45,20 @@ def test_how_to_go_on() -> None:
         "spark.ssl.keyPassword": SECRET,
         "spark.executor.memory": "2g",
     }
-    words = keeping._same(Options(engine="spark", cluster=Cluster(REMOTE, conf)))
+    words = checkpoint_options._same(Options(engine="spark", cluster=Cluster(REMOTE, conf)))
     assert not any(SECRET in word for word in words)
     assert "spark.authenticate.secret=…" in words
     assert "spark.executor.memory=2g" in words
 
 
 def test_the_report(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def attempt(*_: object) -> Outcome:
-        return cast(Outcome, SimpleNamespace(efforts=()))
+    def attempt(*_: object) -> RunOutcome:
+        return cast(RunOutcome, SimpleNamespace(efforts=()))
 
-    monkeypatch.setattr(driver.Run, "_attempt", attempt)
+    monkeypatch.setattr(driver.SparkRun, "_attempt", attempt)
     none: Any = None
     cluster = Cluster(REMOTE, {}, Exchange.SHUFFLE)
-    run = driver.Run(none, none, Limits(), cluster, RunFolder(str(tmp_path), 1), none, None)
+    run = driver.SparkRun(none, none, Limits(), cluster, RunFolder(str(tmp_path), 1), none, None)
     run.outcome(cast(Job, SimpleNamespace(shards=2)))
     assert run.remarks
     assert not any(SECRET in remark for remark in run.remarks)

@@ -14,9 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from checker.engines.spark import greeting, mesh
-from checker.engines.spark.greeting import NONCE, NUMBER, PROOF, Greeting, Stranger
-from checker.engines.spark.mesh import Address, Broken, Mesh, Unmeshed
+from checker.engines.spark import handshake, mesh
+from checker.engines.spark.handshake import NONCE, NUMBER, PROOF, Handshake, UnknownPeer
+from checker.engines.spark.mesh import Address, ConnectionLost, Mesh, Unmeshed
 from tests.spark.gang import gather
 
 HOST = "127.0.0.1"
@@ -136,9 +136,9 @@ def test_one_that_is_lost_is_noticed_by_all_others() -> None:
     assert heard(first, 1) == [(1, b"my last word")]
     second.hang_up()
     for task in (first, third):
-        with pytest.raises(Broken, match="task 1 is gone"):
+        with pytest.raises(ConnectionLost, match="task 1 is gone"):
             heard(task, 1)
-        with pytest.raises(Broken, match="task 1 is gone"):
+        with pytest.raises(ConnectionLost, match="task 1 is gone"):
             task.send(0 if task is third else 2, b"?")
     first.hang_up()
     third.hang_up()
@@ -148,7 +148,7 @@ def test_one_that_fails_takes_the_others_along() -> None:
     first, second = joined(2)
     with pytest.raises(ZeroDivisionError), first:
         raise ZeroDivisionError
-    with pytest.raises(Broken, match="task 0 is gone"), second:
+    with pytest.raises(ConnectionLost, match="task 0 is gone"), second:
         heard(second, 1)
 
 
@@ -169,7 +169,7 @@ def test_one_that_fails_at_once_takes_the_others_along(monkeypatch: pytest.Monke
     late.start()
     Mesh(0, 2, TOKEN, HOST, meet(0)).hang_up()
     late.join(60)
-    with pytest.raises(Broken, match="task 0 is gone"), known[0]:
+    with pytest.raises(ConnectionLost, match="task 0 is gone"), known[0]:
         heard(known[0], 1)
 
 
@@ -230,7 +230,7 @@ WORDS = {
 def test_whatever_a_stranger_says_it_is_not_let_in(
     words: bytes, lines: list[socket.socket], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(greeting, "SECONDS", 2.0)
+    monkeypatch.setattr(handshake, "SECONDS", 2.0)
     tasks = joined(3, says(words, lines))
     all_talk(tasks)
     assert all(task.receive(0.05) is None for task in tasks)
@@ -243,7 +243,7 @@ def test_whatever_a_stranger_says_it_is_not_let_in(
 def test_many_that_say_nothing_hold_nobody_up(
     lines: list[socket.socket], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(greeting, "SECONDS", 2.0)
+    monkeypatch.setattr(handshake, "SECONDS", 2.0)
 
     def visit(address: Address) -> None:
         for _ in range(2 * mesh.GUESTS if address == first else 1):
@@ -267,7 +267,7 @@ def test_many_that_say_nothing_hold_nobody_up(
 def test_a_word_now_and_then_does_not_lengthen_the_greeting(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(greeting, "SECONDS", 0.5)
+    monkeypatch.setattr(handshake, "SECONDS", 0.5)
     mine, theirs = socket.socketpair()
     over = threading.Event()
 
@@ -278,24 +278,24 @@ def test_a_word_now_and_then_does_not_lengthen_the_greeting(
 
     thread = threading.Thread(target=drip)
     thread.start()
-    with pytest.raises(Stranger):  # after 68 bytes or half a second, whichever is first
-        Greeting.among(TOKEN, 0, "room").answer(mine)
+    with pytest.raises(UnknownPeer):  # after 68 bytes or half a second, whichever is first
+        Handshake.among(TOKEN, 0, "room").answer(mine)
     over.set()
     thread.join()
     mine.close()
     theirs.close()
 
 
-def answer(called: Greeting, line: socket.socket) -> int:
+def answer(called: Handshake, line: socket.socket) -> int:
     """As a task answers that hangs up where it does not know the caller."""
     try:
         return called.answer(line)[0]
-    except Stranger:
+    except UnknownPeer:
         line.shutdown(socket.SHUT_RDWR)
         raise
 
 
-def conversation(caller: Greeting, called: Greeting, calls: int) -> tuple[bytes, bytes]:
+def conversation(caller: Handshake, called: Handshake, calls: int) -> tuple[bytes, bytes]:
     """What both say when ``caller`` calls the one it takes for task ``calls``."""
     one, other = socket.socketpair()
     heard_by_called = bytearray()
@@ -327,34 +327,34 @@ def conversation(caller: Greeting, called: Greeting, calls: int) -> tuple[bytes,
 
 def test_what_was_overheard_proves_nothing() -> None:
     """The whole of a greeting, said again to the same task."""
-    caller, called = (Greeting.among(TOKEN, i, "room") for i in (1, 0))
+    caller, called = (Handshake.among(TOKEN, i, "room") for i in (1, 0))
     said, _ = conversation(caller, called, 0)
     assert len(said) == NONCE + NUMBER + PROOF
     mine, theirs = socket.socketpair()
     with mine, theirs:
         theirs.sendall(said)
-        with pytest.raises(Stranger, match="does not know this run's token"):
+        with pytest.raises(UnknownPeer, match="does not know this run's token"):
             called.answer(mine)
 
 
 OTHERS = {
-    "another token": Greeting.among(secrets.token_bytes(32), 0, "room"),
-    "an earlier attempt": Greeting.among(TOKEN, 0, "the room before"),
-    "another task": Greeting.among(TOKEN, 2, "room"),
+    "another token": Handshake.among(secrets.token_bytes(32), 0, "room"),
+    "an earlier attempt": Handshake.among(TOKEN, 0, "the room before"),
+    "another task": Handshake.among(TOKEN, 2, "room"),
 }
 
 
 @pytest.mark.parametrize("called", OTHERS.values(), ids=OTHERS)
-def test_only_whom_one_calls_takes_the_call(called: Greeting) -> None:
+def test_only_whom_one_calls_takes_the_call(called: Handshake) -> None:
     """So nobody in between can have a task's proof for one task and show it to another."""
-    caller = Greeting.among(TOKEN, 1, "room")
-    with pytest.raises(Stranger, match="does not take this run's token"):
+    caller = Handshake.among(TOKEN, 1, "room")
+    with pytest.raises(UnknownPeer, match="does not take this run's token"):
         conversation(caller, called, 0)
 
 
 def test_a_mirror_is_not_let_in() -> None:
     """One that gives back what it hears."""
-    called = Greeting.among(TOKEN, 0, "room")
+    called = Handshake.among(TOKEN, 0, "room")
     one, other = socket.socketpair()
 
     def mirrored() -> None:
@@ -364,7 +364,7 @@ def test_a_mirror_is_not_let_in() -> None:
 
     thread = threading.Thread(target=mirrored)
     thread.start()
-    with pytest.raises(Stranger):
+    with pytest.raises(UnknownPeer):
         called.answer(one)
     one.close()
     thread.join()
@@ -467,14 +467,16 @@ def test_what_somebody_in_between_says_is_not_heard(meddling: Meddling) -> None:
     with meddled(meddling) as (first, second):
         second.send(0, b"one")
         second.send(0, b"two")
-        with pytest.raises(Broken, match="somebody else speaks on the connection to task 1"):
+        with pytest.raises(
+            ConnectionLost, match="somebody else speaks on the connection to task 1"
+        ):
             listen(first)
     assert words in ([], [(1, b"one")])
 
 
 def test_what_a_task_says_can_not_be_said_back_to_it() -> None:
     """Each direction has a key of its own."""
-    token = Greeting.among(TOKEN, 1, "room"), Greeting.among(TOKEN, 0, "room")
+    token = Handshake.among(TOKEN, 1, "room"), Handshake.among(TOKEN, 0, "room")
     one, other = socket.socketpair()
     with one, other, ThreadPoolExecutor(1) as pool:
         answered = pool.submit(token[1].answer, other)
@@ -503,7 +505,7 @@ def test_a_wrong_token_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def joined_as_last(token: bytes) -> None:
     """A task that calls one which belongs to another run."""
     with socket.create_server((HOST, 0)) as door:
-        other = Greeting.among(secrets.token_bytes(32), 0, "room")
+        other = Handshake.among(secrets.token_bytes(32), 0, "room")
         over = threading.Event()
 
         def serve() -> None:
@@ -511,7 +513,7 @@ def joined_as_last(token: bytes) -> None:
             while not over.is_set():
                 with contextlib.suppress(TimeoutError):
                     line, _ = door.accept()
-                    with line, contextlib.suppress(Stranger, OSError):
+                    with line, contextlib.suppress(UnknownPeer, OSError):
                         other.answer(line)
 
         thread = threading.Thread(target=serve)

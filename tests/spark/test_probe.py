@@ -13,7 +13,7 @@ import pytest
 from checker.diagnostics import SpecError
 from checker.engines.spark import probe
 from checker.engines.spark.cluster import Cluster
-from checker.engines.spark.probe import Seen, compared
+from checker.engines.spark.probe import Seen, compare_executors
 from checker.engines.spark.session import Session, open_session
 from checker.exploration.run_folder import RunFolder
 
@@ -55,7 +55,7 @@ def test_executors_that_have_everything(here: Session, tmp_path: Path) -> None:
     folder = RunFolder(str(tmp_path / "run"), 1)
     seen = probe.require(here, folder)
     assert len(seen) == here.slots
-    assert {one.python for one in seen} == {probe.here().python}
+    assert {one.python for one in seen} == {probe.probe_here().python}
     assert {one.executable for one in seen} == {sys.executable}
     assert folder.place.files() == {}
 
@@ -136,6 +136,6 @@ class Forwarding:
 def test_each_difference_is_said_once(changed: dict[str, Any], codes: list[str]) -> None:
     good = {"host": "far", "python": "3.11.7", "executable": "/x", "versions": VERSIONS}
     one = Seen(**{**good, **changed})
-    found = compared([MINE, one, one], MINE)
+    found = compare_executors([MINE, one, one], MINE)
     assert [d.code for d in found] == codes
     assert all("far" in d.message and d.hint for d in found)

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from checker.engines import native
-from checker.engines.spark import head, keeper, shuffle, stages
+from checker.engines.spark import local_prefix, shard_handle, shuffle, stages
 from checker.engines.spark.job import STOP
-from checker.exploration import shard_cache, spared
+from checker.exploration import reduction_stats, shard_cache
+from checker.exploration.reduction_stats import SAMPLE
 from checker.exploration.run_folder import Part, RunFolder
 from checker.exploration.shard_cache import LOCK, STATE, ShardCache
-from checker.exploration.spared import SAMPLE
 from checker.kernels.image import build
 from checker.kernels.jit import compile_image
 from checker.reductions.choose import VERDICTS, choose
@@ -43,7 +43,7 @@ LARGE = max(COUNTS, key=lambda entry: entry[1])
 @pytest.fixture(autouse=True)
 def _nothing_in_the_driver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Not even the first levels; executors have a folder for their files."""
-    monkeypatch.setattr(head, "LIGHT", -1)
+    monkeypatch.setattr(local_prefix, "LIGHT", -1)
     place = tmp_path / "local"
     place.mkdir()
     monkeypatch.setenv("SPARK_LOCAL_DIRS", str(place))
@@ -81,7 +81,7 @@ def test_numbers_of_states(
 def test_first_levels_in_the_driver(
     light: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(head, "LIGHT", light)
+    monkeypatch.setattr(local_prefix, "LIGHT", light)
     for seed in range(20):
         system = system_of(seed) if seed % 2 else whole(seed)
         for limits in (Limits(max_depth=3), Limits(max_depth=seed % 3)):
@@ -118,7 +118,7 @@ def test_interrupt(tmp_path: Path) -> None:
 
     seen = outcome(job_of(system, image, run, 2, Limits()), between)
     assert seen.stopped == INTERRUPTED
-    assert run.committed == seen.complete.depth > 0
+    assert run.committed_depth == seen.complete.depth > 0
     run.say(STOP, {"stop": False})
     compare(answer(system, folder, 2, Limits()), native.explore(system, Limits(), threads=1))
 
@@ -148,7 +148,7 @@ def test_the_limit_of_states_is_named_as_it_was_applied(tmp_path: Path) -> None:
 def test_what_reductions_spare_is_the_same(
     limits: Limits, sample: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spared, "SAMPLE", sample)
+    monkeypatch.setattr(reduction_stats, "SAMPLE", sample)
     system = made("oracles/two_phase.bcast::five")
     plan = choose(system, "auto", VERDICTS)
     expected = native.explore(system, limits, plan=plan, threads=1).reduced
@@ -173,7 +173,7 @@ def test_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(RunFolder, "write", failing)
     seen = outcome(job_of(system, image, run, 2, Limits()))
     assert seen.broken == "disk: No space left on device"
-    assert run.committed == 2
+    assert run.committed_depth == 2
     monkeypatch.undo()
     compare(
         answer(system, tmp_path / "run", 2, Limits()), native.explore(system, Limits(), threads=1)
@@ -226,9 +226,9 @@ def test_somebody_else_has_it(tmp_path: Path) -> None:
     image = build(system)
     run = begun(tmp_path / "run", system, image)
     job = job_of(system, image, run, 2, Limits())
-    with ShardCache(str(tmp_path / "local"), keeper.run_name(job), 0, 2):
+    with ShardCache(str(tmp_path / "local"), shard_handle.run_name(job), 0, 2):
         seen = outcome(job)
-    place = tmp_path / "local" / f"bivalence-{keeper.run_name(job)}"
+    place = tmp_path / "local" / f"bivalence-{shard_handle.run_name(job)}"
     assert [p.name for p in (place / "00000-of-00002").iterdir()] == [LOCK]
     assert (place / "00001-of-00002" / STATE).exists()
     assert seen.states == LARGE[1]
@@ -253,13 +253,13 @@ def test_disk_of_the_executor_is_full(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tasks are made a second time, by executors that know more than they should."""
-    made = Relay._made
+    made = Relay._run_levels
 
-    def twice(self: Relay, length: int) -> list[stages.Luggage]:
+    def twice(self: Relay, length: int) -> list[stages.ShardState]:
         made(self, length)
         return made(self, length)
 
-    monkeypatch.setattr(Relay, "_made", twice)
+    monkeypatch.setattr(Relay, "_run_levels", twice)
     system, _ = LARGE
     found = answer(system, tmp_path / "run", 2, Limits())
     compare(found, native.explore(system, Limits(), threads=1))
@@ -273,12 +273,12 @@ def test_kept_levels(levels: int, tmp_path: Path) -> None:
     run = begun(tmp_path / "run", system, image)
     job = job_of(system, image, run, 1, Limits(max_depth=3))
     assert outcome(job).stopped is not None
-    kernel, name = compile_image(image), keeper.run_name(job)
+    kernel, name = compile_image(image), shard_handle.run_name(job)
     sizes = {level: sum(p.rows for p in parts) for level, parts in run.parts().items()}
     with ShardCache(str(tmp_path / "local"), name, 0, 1) as cache:
         store = cache.open(kernel, levels, None)
         assert store.states == sum(sizes[level] for level in range(levels))
-        row = store.crew[0].rows.address
+        row = store.workers[0].rows.address
         for i in range(store.states):
             assert kernel.lookup(store.context_address, row + 8 * i * image.shape.words) >= 0
         table = store.table.words()[: store.slots]
@@ -289,18 +289,18 @@ def test_tasks_that_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     system, _ = LARGE
     image = build(system)
     run = begun(tmp_path / "run", system, image)
-    settled = stages._settled
+    settled = stages._update_course
 
-    def one_stops(job: object, depth: int, inbox: stages.Inbox) -> stages.Luggage:
+    def one_stops(job: object, depth: int, inbox: stages.InputBuffer) -> stages.ShardState:
         luggage = settled(job, depth, inbox)  # type: ignore[arg-type]
         if inbox.shard == 1:
             luggage.course.stopped = "late"
         return luggage
 
-    monkeypatch.setattr(stages, "_settled", one_stops)
-    with pytest.raises(stages.Split):
+    monkeypatch.setattr(stages, "_update_course", one_stops)
+    with pytest.raises(stages.InconsistentTasks):
         outcome(job_of(system, image, run, 2, Limits()))
-    assert run.committed == 0
+    assert run.committed_depth == 0
 
 
 @DECIDED_SOON

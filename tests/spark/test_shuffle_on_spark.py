@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from checker.engines import native, spark
-from checker.engines.spark import head
+from checker.engines.spark import local_prefix
 from checker.engines.spark.cluster import Cluster, Exchange
-from checker.engines.spark.holding import holding
 from checker.engines.spark.java import find_java
+from checker.engines.spark.shared_sessions import holding
 from checker.kernels.image import build
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import Limits
@@ -33,7 +33,7 @@ STARTS = 60.0
 
 @pytest.fixture(autouse=True)
 def _nothing_in_the_driver(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(head, "LIGHT", -1)
+    monkeypatch.setattr(local_prefix, "LIGHT", -1)
 
 
 def agree(system: TransitionSystem, count: int, cluster: Cluster, folder: Path) -> None:

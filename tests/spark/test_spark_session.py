@@ -20,8 +20,8 @@ import pytest
 from checker.diagnostics import SpecError
 from checker.engines.spark import masters, session, slots
 from checker.engines.spark.cluster import Cluster
-from checker.engines.spark.failures import LONGEST, failed, root_cause
-from checker.engines.spark.fan_out import Failure, fan_out
+from checker.engines.spark.failures import LONGEST, failure_of, root_cause
+from checker.engines.spark.fan_out import ItemFailure, fan_out
 from checker.engines.spark.session import Session, open_session
 
 HERE = Cluster("local[2]", {"spark.sql.shuffle.partitions": "3"})
@@ -225,8 +225,12 @@ def test_each_item_has_its_result_and_none_loses_the_others(here: Session) -> No
         return item * item
 
     found = dict(fan_out(here, work, range(7)))
-    assert {k: v for k, v in found.items() if not isinstance(v, Failure)} == {0: 0, 5: 25, 6: 36}
-    reasons = {k: v.reason for k, v in found.items() if isinstance(v, Failure)}
+    assert {k: v for k, v in found.items() if not isinstance(v, ItemFailure)} == {
+        0: 0,
+        5: 25,
+        6: 36,
+    }
+    reasons = {k: v.reason for k, v in found.items() if isinstance(v, ItemFailure)}
     assert reasons.pop(3).startswith("TypeError: cannot pickle")
     assert reasons == {1: "ValueError: one is bad", 2: "a Python worker died", 4: "SystemExit: 3"}
 
@@ -234,7 +238,7 @@ def test_each_item_has_its_result_and_none_loses_the_others(here: Session) -> No
 def test_what_can_not_be_sent_is_a_failure_and_nothing_is_nothing(here: Session) -> None:
     ((number, found),) = fan_out(here, lambda item: item, [threading.Lock()])
     assert number == 0
-    assert isinstance(found, Failure)
+    assert isinstance(found, ItemFailure)
     assert found.reason.startswith("it can't be sent: ")
     assert list(fan_out(here, lambda item: item, [])) == []
 
@@ -275,7 +279,7 @@ def test_where_java_has_ended_every_item_says_so(tmp_path: Path) -> None:
     there: Any = Gone(tmp_path / "log")
     there.spark = Gone(tmp_path / "log")
     found = dict(fan_out(there, lambda item: item, range(5)))
-    assert {isinstance(f, Failure) and f.reason for f in found.values()} == {
+    assert {isinstance(f, ItemFailure) and f.reason for f in found.values()} == {
         "Spark's Java has ended"
     }
     assert sorted(found) == [0, 1, 2, 3, 4]
@@ -313,7 +317,7 @@ class Clock:
 )
 def test_executors_are_waited_for(comings: tuple[float, ...], wanted: int, slots_then: int) -> None:
     clock = Clock(*comings)
-    assert slots.settled(clock.count, wanted, 30, clock, clock.sleep) == slots_then
+    assert slots.await_count(clock.count, wanted, 30, clock, clock.sleep) == slots_then
     assert clock.now <= 31
 
 
@@ -324,8 +328,8 @@ def test_the_seconds_without_executors_are_those_that_passed(
     some: Any = None
     clock = iter([100.0, 138.2])
     monkeypatch.setattr(slots, "is_dynamic", lambda spark: False)
-    monkeypatch.setattr(slots, "_wanted", lambda spark: 0)
-    monkeypatch.setattr(slots, "settled", lambda *given: 0)
+    monkeypatch.setattr(slots, "_requested_slots", lambda spark: 0)
+    monkeypatch.setattr(slots, "await_count", lambda *given: 0)
     monkeypatch.setattr(slots, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     there = type("Spark", (), {"sparkContext": some})()
     with pytest.raises(SpecError) as error:
@@ -435,8 +439,8 @@ def test_a_java_that_has_gone() -> None:
 
 def test_the_rest_is_in_the_log_and_a_log_never_fails(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    (found,) = failed(RuntimeError(JAVA), log).diagnostics
+    (found,) = failure_of(RuntimeError(JAVA), log).diagnostics
     assert found.code == "E029"
     assert str(log) in found.message
     assert "scala:1" in log.read_text()
-    failed(RuntimeError(JAVA), tmp_path / "no" / "log")
+    failure_of(RuntimeError(JAVA), tmp_path / "no" / "log")

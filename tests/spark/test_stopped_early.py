@@ -20,11 +20,11 @@ PROGRAM = """
 import os, signal, sys, threading, time
 from pathlib import Path
 from checker.cli.main import main
-from checker.engines.spark import barrier, driver, grounds, head, session, shuffle
+from checker.engines.spark import barrier, driver, residual_graph, local_prefix, session, shuffle
 
 phase, run, *words = sys.argv[1:]
-head.LIGHT = grounds.AT_ONCE = -1
-grounds.WORTH_IT = 12
+local_prefix.LIGHT = residual_graph.AT_ONCE = -1
+residual_graph.WORTH_IT = 12
 
 def interrupt():
     os.killpg(0, signal.SIGINT)  # as a terminal does
@@ -53,7 +53,7 @@ match phase:
     case "middle":
         threading.Thread(target=middle, daemon=True).start()
     case "graph":
-        interrupted(grounds, "fan_out", 0.5)
+        interrupted(residual_graph, "fan_out", 0.5)
 sys.exit(main(words))
 """
 LARGE = f"{specs() / 'oracles' / 'two_phase.bcast'}::eight"

@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 from pyarrow import parquet
 
-from checker import exports
+from checker import state_tables
 from checker.cli.main import main
 from checker.engines.spark import masters
 from checker.engines.spark.cluster import Cluster
-from checker.engines.spark.pulse import SILENCE_KEY
+from checker.engines.spark.heartbeat import SILENCE_KEY
 from checker.engines.spark.session import Session, open_session
 from checker.engines.spark.table_pieces import OnExecutors
 from checker.exploration import tables
-from checker.exploration.place import Place
 from checker.exploration.run_folder import RunFolder
+from checker.exploration.storage import Storage
 from checker.exploration.tables import prepare, write_tables
 from checker.kernels.layout import lay_out
 from checker.options import Options
@@ -158,7 +158,7 @@ def test_what_fails_on_an_executor_is_one_line(tmp_path: Path) -> None:
 def test_a_piece_whose_executor_hangs_is_made_by_another(tmp_path: Path) -> None:
     system, found, _ = of_library("links/alternating_bit.bcast", "lossy_fifo")
     run = stored(tmp_path / "run", lay_out(system), found)
-    place, pieces = Place(str(tmp_path / "run")), list(range(3))
+    place, pieces = Storage(str(tmp_path / "run")), list(range(3))
 
     def stopping(piece: int) -> int:
         if piece == 1:
@@ -178,5 +178,5 @@ def test_tables_are_made_where_the_states_were_found() -> None:
         ("spark", Cluster("local[2]"), False),
         ("spark", Cluster("spark://host:7077"), True),
     ]:
-        where = exports.map_parts(engine, Options(cluster=cluster), RunFolder("nowhere", 1))
+        where = state_tables.map_parts(engine, Options(cluster=cluster), RunFolder("nowhere", 1))
         assert isinstance(where, OnExecutors) == there

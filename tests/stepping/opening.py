@@ -5,21 +5,21 @@ from __future__ import annotations
 from checker.lang import typed
 from checker.lang.load import load_text
 from checker.pipeline import Options, open_check
-from checker.stepping.opened import Opened
+from checker.stepping.prepared_check import PreparedCheck
 from checker.witness.trace import Header
 
 
-def library(name: str, fine: bool = False) -> Opened:
+def library(name: str, fine: bool = False) -> PreparedCheck:
     """``broadcast/eager_reliable.bcast::crash_one`` and the like."""
     path, _, check = name.partition("::")
     return open_check(f"specs/{path}", check, Options(fine_steps=fine))
 
 
-def spec(text: str) -> Opened:
+def spec(text: str) -> PreparedCheck:
     """The first check of ``text``."""
     return of(load_text(text, "example.bcast").checks[0])
 
 
-def of(check: typed.Check) -> Opened:
+def of(check: typed.Check) -> PreparedCheck:
     """``check`` as it is written."""
-    return Opened(check, {}, lambda made: Header("0", "example.bcast", check.name))
+    return PreparedCheck(check, {}, lambda made: Header("0", "example.bcast", check.name))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from checker.stepping.choices import Choice, choices, starts
-from checker.stepping.matching import Unclear, meant
+from checker.stepping.phrase_matching import Unclear, match_choice
 from checker.system import interpreter
 from tests.stepping.opening import library, spec
 
@@ -43,7 +43,7 @@ def test_phrases_are_unique_and_nothing_is_left_out(name: str, fine: bool) -> No
         possible = {t.successor for t in interpreter.successors(system, state)} - {None}
         assert {way.successor for way in found.ways} == possible
         for way in found.ways:
-            assert meant(way.text, found.ways) == way
+            assert match_choice(way.text, found.ways) == way
             if way.successor not in seen:
                 seen.add(way.successor)
                 todo.append(way.successor)
@@ -109,7 +109,7 @@ check one of Long {{ n = 1  faults crash <= 1 }}
     assert step.text.endswith(" …")
     assert len(step.text) <= 74
     for words in (step.text, f"p1: upon condition x == 0 and {condition}", "p1: upon condition"):
-        assert meant(words, ways) == step
+        assert match_choice(words, ways) == step
 
 
 # ---- what words mean ----------------------------------------------------------------------------
@@ -125,10 +125,10 @@ def test_words_are_a_phrase_or_its_beginning_or_have_a_gap() -> None:
         "p2 broadcast a",
         "p2 is asked: broadcast(a)",
     ):
-        found = meant(words, ways)
+        found = match_choice(words, ways)
         assert isinstance(found, Choice)
         assert found.text == "p2 broadcasts a"
-    found = meant("… broadcasts b", ways)
+    found = match_choice("… broadcasts b", ways)
     assert isinstance(found, Choice)
     assert found.process == "p3"
 
@@ -136,7 +136,7 @@ def test_words_are_a_phrase_or_its_beginning_or_have_a_gap() -> None:
 def test_half_a_word_means_nothing() -> None:
     system = library("broadcast/eager_reliable.bcast::crash_one").system
     ways = choices(system, interpreter.initial_states(system)[0]).ways
-    found = meant("p1 broad", ways)
+    found = match_choice("p1 broad", ways)
     assert isinstance(found, Unclear)
     assert found.message == "`p1 broad` can't happen here"
     assert found.choices[0] == "p1 broadcasts a"
@@ -145,6 +145,6 @@ def test_half_a_word_means_nothing() -> None:
 def test_words_that_could_be_several_steps_are_refused_with_those() -> None:
     system = library("broadcast/eager_reliable.bcast::crash_one").system
     ways = choices(system, interpreter.initial_states(system)[0]).ways
-    assert meant("p1", ways) == Unclear(
+    assert match_choice("p1", ways) == Unclear(
         "`p1` can mean 2 different steps", ("p1 broadcasts a", "p1 crashes")
     )

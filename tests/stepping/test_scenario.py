@@ -8,11 +8,11 @@ from checker.lang import typed
 from checker.lang.check_scenario import scenario_in
 from checker.options import Options
 from checker.pipeline import open_again, run_check
-from checker.stepping.opened import Opened
-from checker.stepping.regressions import judged
-from checker.stepping.saved import read_saved, written
-from checker.stepping.scenario import Played, claims_of, clause, play, retold
-from checker.stepping.session import told
+from checker.stepping.prepared_check import PreparedCheck
+from checker.stepping.regressions import judge_scenario
+from checker.stepping.scenario import Played, as_choices, claims_of, clause, play
+from checker.stepping.scenario_files import read_saved, scenario_text
+from checker.stepping.session import trace_of_choices
 from checker.witness.answer import Limits
 from checker.witness.replay import path_of
 from tests.stepping.opening import library, spec
@@ -45,11 +45,11 @@ def test_counterexamples_become_scenarios_and_the_same_runs(
     for trace in traces:
         opened = open_again(trace)
         path = path_of(opened.system, trace)
-        text = clause("again", retold(opened, path), path.loop, claims_of(trace))
+        text = clause("again", as_choices(opened, path), path.loop, claims_of(trace))
         played = play(opened, _parsed(text, trace.property_name))
         assert played.problem is None, text
         assert played.states == path.states
-        again = told(opened, played.taken, played.loop, trace.property_name)
+        again = trace_of_choices(opened, played.taken, played.loop, trace.property_name)
         assert (again.property_name, again.length) == (trace.property_name, trace.length)
         assert [step.state for step in again.steps] == [step.state for step in trace.steps]
 
@@ -74,7 +74,7 @@ def test_scenarios_of_the_library_are_as_told(name: str) -> None:
     opened = library(name)
     assert opened.check.scenarios
     for scenario in opened.check.scenarios:
-        verdict = judged(opened, scenario)
+        verdict = judge_scenario(opened, scenario)
         assert verdict.met, verdict
         assert verdict.steps >= len(scenario.steps)
 
@@ -84,12 +84,12 @@ def test_scenarios_of_the_library_are_as_told(name: str) -> None:
 EAGER = "broadcast/eager_reliable.bcast::crash_one"
 
 
-def _played(opened: Opened, *lines: str) -> Played:
+def _played(opened: PreparedCheck, *lines: str) -> Played:
     names = [prop.name for prop in opened.check.prove]
     return play(opened, _parsed("\n".join(["scenario x {", *lines, "}"]), *names))
 
 
-def _problem(opened: Opened, *lines: str) -> tuple[str, int]:
+def _problem(opened: PreparedCheck, *lines: str) -> tuple[str, int]:
     problem = _played(opened, *lines).problem
     assert problem is not None
     return problem.message, problem.span.line
@@ -201,7 +201,7 @@ def test_saved_scenarios_are_read_as_they_were_written(tmp_path) -> None:  # typ
     file = str(tmp_path / "x.scenario")
     text = "scenario x {\n  p1 crashes\n}\n"
     path = "specs/broadcast/eager_reliable.bcast"
-    document = written(path, "crash_one", [("n", "2")], True, text, file)
+    document = scenario_text(path, "crash_one", [("n", "2")], True, text, file)
     saved = read_saved(document, file)
     assert (saved.check, saved.settings, saved.fine) == ("crash_one", {"n": "2"}, True)
     assert saved.path.endswith(path)

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from checker.stepping.choices import Choice
-from checker.stepping.matching import Unclear
-from checker.stepping.session import NotPossible, Session
+from checker.stepping.phrase_matching import Unclear
+from checker.stepping.session import NotPossible, SteppingSession
 from checker.system import interpreter
 from tests.stepping.opening import library, spec
 
@@ -27,7 +27,7 @@ check one of Counts { n = 1  prove small }
 
 @pytest.mark.parametrize("seed", range(3))
 def test_undo_and_redo_are_the_interpreters_states(seed: int) -> None:
-    session, chance = Session(library(CRASH_ONE)), random.Random(seed)
+    session, chance = SteppingSession(library(CRASH_ONE)), random.Random(seed)
     states = [session.state]
     for _ in range(12):
         ways = session.choices.ways
@@ -53,7 +53,7 @@ def test_undo_and_redo_are_the_interpreters_states(seed: int) -> None:
 
 
 def test_what_was_undone_is_gone_after_another_step() -> None:
-    session = Session(library(CRASH_ONE))
+    session = SteppingSession(library(CRASH_ONE))
     session.say("p1 broadcasts a")
     session.undo()
     session.say("p1 crashes")
@@ -63,46 +63,46 @@ def test_what_was_undone_is_gone_after_another_step() -> None:
 
 def test_the_start_can_not_be_undone() -> None:
     with pytest.raises(NotPossible, match="this is the start"):
-        Session(library(CRASH_ONE)).undo()
+        SteppingSession(library(CRASH_ONE)).undo()
 
 
 def test_a_step_that_the_run_does_not_have() -> None:
     with pytest.raises(NotPossible, match="steps 0 to 0"):
-        Session(library(CRASH_ONE)).jump(3)
+        SteppingSession(library(CRASH_ONE)).jump(3)
 
 
 def test_what_is_violated_if_it_ends_here() -> None:
-    session = Session(library(CRASH_ONE))
+    session = SteppingSession(library(CRASH_ONE))
     for words in ("p1 broadcasts a", "p1 receives COPY"):
         assert isinstance(session.say(words), Choice)
     assert not session.ends()
-    assert session.owed()
+    assert session.enabled_fairness()
     session.say("p1 crashes")
     assert session.ends()
-    assert session.owed() == ()
+    assert session.enabled_fairness() == ()
     assert [broken.property.name for broken in session.open()] == ["uniform_agreement"]
     trace = session.trace()
     assert (trace.word, trace.property_name, trace.length) == ("violated", "uniform_agreement", 3)
 
 
 def test_a_run_that_violates_nothing_is_one_all_the_same() -> None:
-    session = Session(library(CRASH_ONE))
+    session = SteppingSession(library(CRASH_ONE))
     session.say("p1 broadcasts a")
     trace = session.trace()
     assert (trace.word, trace.property_name, trace.length) == ("run", "", 1)
 
 
 def test_words_that_mean_nothing_leave_the_run_alone() -> None:
-    session = Session(library(CRASH_ONE))
+    session = SteppingSession(library(CRASH_ONE))
     before = session.state
     assert isinstance(session.say("p9 broadcasts a"), Unclear)
     assert session.state == before
 
 
 def test_capacities_grow_on_the_way() -> None:
-    session = Session(spec(GROWS))
+    session = SteppingSession(spec(GROWS))
     for _ in range(40):
         session.pick(session.choices.ways[0])
-    assert len(session.taken) == 41
+    assert len(session.steps_taken) == 41
     assert not session.faults()
-    assert [prop.name for prop in session.violated()] == ["small"]
+    assert [prop.name for prop in session.violated_invariants()] == ["small"]

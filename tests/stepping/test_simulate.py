@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from checker.stepping.simulate import Plan, drawn, goes_wrong, simulate
+from checker.stepping.simulate import WalkPlan, draw_transition, goes_wrong, simulate
 from checker.system import interpreter
 from checker.witness.answer import Progress
 from tests.stepping.opening import library, spec
@@ -17,7 +17,7 @@ WITHOUT_RELAY = "broadcast/eager_reliable_without_relay.bcast::crash_one"
 
 def test_a_violation_is_found_and_replayed() -> None:
     opened = library(WITHOUT_RELAY)
-    walks = simulate(opened, Plan(1, only=("agreement",)))
+    walks = simulate(opened, WalkPlan(1, only=("agreement",)))
     assert walks.found is not None
     assert walks.found.trace.word == "violated"
     assert walks.found.trace.property_name == "agreement"
@@ -25,18 +25,20 @@ def test_a_violation_is_found_and_replayed() -> None:
 
 
 def test_the_same_seed_walks_the_same_ways() -> None:
-    one, other = (simulate(library(EAGER), Plan(5, 40, only=("agreement",))) for _ in range(2))
+    one, other = (simulate(library(EAGER), WalkPlan(5, 40, only=("agreement",))) for _ in range(2))
     assert (one.steps, one.states, one.wrong, one.ends) == (
         other.steps,
         other.states,
         other.wrong,
         other.ends,
     )
-    assert simulate(library(EAGER), Plan(6, 40, only=("agreement",))).steps != one.steps
+    assert simulate(library(EAGER), WalkPlan(6, 40, only=("agreement",))).steps != one.steps
 
 
 def test_what_holds_is_not_found_to_be_violated() -> None:
-    walks = simulate(library(EAGER), Plan(2, 100, only=("agreement", "validity", "no_creation")))
+    walks = simulate(
+        library(EAGER), WalkPlan(2, 100, only=("agreement", "validity", "no_creation"))
+    )
     assert walks.found is None
     assert walks.walks == 100
     assert walks.wrong["crash"] > 0
@@ -46,7 +48,7 @@ def test_what_holds_is_not_found_to_be_violated() -> None:
 
 def test_walks_see_states_that_can_be_reached() -> None:
     opened = library("exactly_once/winch.bcast::lower_then_log")
-    walks = simulate(opened, Plan(3, 30, only=("arrives",)))
+    walks = simulate(opened, WalkPlan(3, 30, only=("arrives",)))
     todo = interpreter.initial_states(opened.system)
     reachable = set(todo)
     for state in todo:
@@ -58,11 +60,11 @@ def test_walks_see_states_that_can_be_reached() -> None:
 
 
 def test_walks_end_after_so_many_steps() -> None:
-    assert simulate(library(EAGER), Plan(2, 20, 3, only=("agreement",))).longest == 3
+    assert simulate(library(EAGER), WalkPlan(2, 20, 3, only=("agreement",))).longest == 3
 
 
 def test_the_time_is_limited() -> None:
-    walks = simulate(library(EAGER), Plan(2, 100_000, timeout=0.05, only=("agreement",)))
+    walks = simulate(library(EAGER), WalkPlan(2, 100_000, timeout=0.05, only=("agreement",)))
     assert walks.walks < 100_000
     assert walks.stopped == "the time limit of 0.05 s was reached"
 
@@ -73,7 +75,7 @@ def test_somebody_wants_it_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
     def enough(progress: Progress) -> None:
         raise KeyboardInterrupt
 
-    walks = simulate(library(EAGER), Plan(2, 50, only=("agreement",)), enough)
+    walks = simulate(library(EAGER), WalkPlan(2, 50, only=("agreement",)), enough)
     assert walks.stopped == "interrupted"
     assert walks.walks == 1
 
@@ -85,11 +87,13 @@ def test_faults_do_not_dominate() -> None:
     among = list(interpreter.successors(system, start))
     assert [goes_wrong(t) for t in among].count(True) == 3
     chance = random.Random(1)
-    found = [drawn(system, among, chance, 0.2) for _ in range(500)]
+    found = [draw_transition(system, among, chance, 0.2) for _ in range(500)]
     wrong = sum(goes_wrong(t) for t in found if t is not None)
     assert 60 < wrong < 140
-    assert not any(goes_wrong(t) for t in (drawn(system, among, chance, 0.0),) if t is not None)
-    assert drawn(system, [t for t in among if goes_wrong(t)], chance, 0.0) is None
+    assert not any(
+        goes_wrong(t) for t in (draw_transition(system, among, chance, 0.0),) if t is not None
+    )
+    assert draw_transition(system, [t for t in among if goes_wrong(t)], chance, 0.0) is None
 
 
 def test_an_error_of_the_run_is_found() -> None:
@@ -102,7 +106,7 @@ protocol Fails {
 check one of Fails { n = 1 }
 """
     )
-    found = simulate(opened, Plan(1, 1)).found
+    found = simulate(opened, WalkPlan(1, 1)).found
     assert found is not None
     assert found.trace.word == "error"
     assert found.trace.length == 3
@@ -119,6 +123,6 @@ protocol Counts {
 check one of Counts { n = 1  prove small }
 """
     )
-    found = simulate(opened, Plan(1, 2)).found
+    found = simulate(opened, WalkPlan(1, 2)).found
     assert found is not None
     assert found.trace.length == 100

@@ -15,37 +15,37 @@ from checker.sweep import local
 from checker.sweep.cells import Status
 from checker.sweep.grid import grid_of
 from checker.sweep.local import Pool
-from checker.sweep.plan import Task, plan
 from checker.sweep.run import for_each_cell, jobs_for, run
+from checker.sweep.sweep_plan import CellTask, plan
 from checker.witness.answer import Limits
-from tests.sweep.test_plan import SPEC
+from tests.sweep.test_sweep_plan import SPEC
 
 
-class Exits(Task):
+class Exits(CellTask):
     """A task that no process survives: unpickling it ends the process."""
 
     def __reduce__(self) -> tuple[object, ...]:
         return os._exit, (3,)
 
 
-class Killed(Task):
+class Killed(CellTask):
     def __reduce__(self) -> tuple[object, ...]:
         return signal.raise_signal, (signal.SIGKILL,)
 
 
-class Hangs(Task):
+class Hangs(CellTask):
     def __reduce__(self) -> tuple[object, ...]:
         return time.sleep, (600,)
 
 
-def tasks(folder: Path, count: int) -> list[Task]:
+def tasks(folder: Path, count: int) -> list[CellTask]:
     path = folder / "counter.bcast"
     path.write_text(SPEC, encoding="utf-8")
     options = Options(engine="reference", limits=Limits(timeout=60))
     return list(plan(str(path), "c", grid_of([f"top=1..{count}"]), options).tasks)
 
 
-def instead(kind: type[Task], task: Task, timeout: float | None = None) -> Task:
+def instead(kind: type[CellTask], task: CellTask, timeout: float | None = None) -> CellTask:
     options = Options(limits=Limits(timeout=timeout))
     return kind(task.cell, task.path, task.check, options)
 

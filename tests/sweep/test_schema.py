@@ -14,7 +14,7 @@ from checker.cli.main import main
 from checker.sweep.cells import Status
 from checker.sweep.rows import ABOUT, ERROR, FIGURES, FIRST, FORMAT, STATUS
 from checker.witness.verdict import Word
-from tests.sweep.test_plan import SPEC
+from tests.sweep.test_sweep_plan import SPEC
 
 SCHEMA: dict[str, Any] = json.loads(
     (Path(checker.sweep.__file__).parent / "schema" / "sweep.schema.json").read_text()

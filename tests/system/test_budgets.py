@@ -36,11 +36,11 @@ HERE = ["native", "reference"]
 FINE = [False, True]
 
 PHASES = {
-    "scouting": "checker.attempts.scouted",
+    "scouting": "checker.attempts.estimate_capacities",
     "instantiating": "checker.attempts.instantiate",
-    "planning": "checker.running.choose",
+    "planning": "checker.run_engine.choose",
     "lowering": "checker.engines.native.build",
-    "compiling": "checker.kernels.jit._compiled",
+    "compiling": "checker.kernels.jit._compile",
 }
 
 
@@ -72,7 +72,7 @@ def test_interruption(engine: str, phase: str, fine: bool, tmp_path: Path) -> No
         report = asked(SLOW[phase], tmp_path, engine, fine=fine)
     assert report.exit_code == 3
     assert report.stopped == INTERRUPTED
-    assert report.interrupted
+    assert report.was_interrupted
 
 
 @pytest.mark.parametrize("phase", PHASES)
@@ -93,7 +93,7 @@ def test_interruption_before_the_search(phase: str, tmp_path: Path, monkeypatch:
     with soon(), interrupting():
         report = asked(SHORT, tmp_path)
     assert report.exit_code == 3
-    assert report.interrupted
+    assert report.was_interrupted
 
 
 @pytest.mark.parametrize("spec", [MANY_STARTS, MANY_STEPS], ids=["starts", "steps"])
@@ -117,7 +117,7 @@ def test_memory(spec: str, fine: bool, tmp_path: Path) -> None:
 def test_memory_before_the_search(engine: str, tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr(budgets, "BESIDE", 16 << 20)
 
-    monkeypatch.setattr("checker.attempts.scouted", greedy)
+    monkeypatch.setattr("checker.attempts.estimate_capacities", greedy)
     with soon():
         report = asked(SHORT, tmp_path, engine, memory=16 << 20)
     assert report.stopped == "the memory limit of 16,777,216 bytes was reached"
@@ -125,7 +125,7 @@ def test_memory_before_the_search(engine: str, tmp_path: Path, monkeypatch: Patc
 
 def test_what_is_decided_stays_decided(tmp_path: Path, monkeypatch: Patch) -> None:
     """The explanation goes on for ever: the violation is told without it."""
-    monkeypatch.setattr("checker.explaining.reports.explained", for_ever)
+    monkeypatch.setattr("checker.explaining.reports.explain_report", for_ever)
     with soon():
         report = asked(SHORT, tmp_path)
     assert {v.property: v.word.value for v in report.verdicts} == {"low": "violated", "q": "holds"}
@@ -145,11 +145,11 @@ def test_a_run_that_can_not_be_told_in_time_is_none(tmp_path: Path, monkeypatch:
 def test_a_smaller_budget_within_another_ends_first() -> None:
     with (
         budgets.within(30.0),
-        budgets.pressed(),
+        budgets.raising_when_exhausted(),
         soon(),
-        pytest.raises(budgets.Reached, match=r"0.2 s"),
+        pytest.raises(budgets.BudgetExhausted, match=r"0.2 s"),
         budgets.within(0.2),
-        budgets.pressed(),
+        budgets.raising_when_exhausted(),
     ):
         for_ever()
 
@@ -158,9 +158,9 @@ def test_nothing_is_raised_behind_a_part() -> None:
     for _ in range(20):
         with budgets.within(0.01):
             try:
-                with budgets.pressed():
+                with budgets.raising_when_exhausted():
                     time.sleep(0.01)
-            except budgets.Reached:
+            except budgets.BudgetExhausted:
                 pass
             time.sleep(0.001)
 
@@ -180,7 +180,7 @@ def test_what_is_raised_where_python_ignores_it_is_raised_again(
             sum(range(100))
 
     def work() -> None:
-        with budgets.within(None if pressed else 0.2), budgets.pressed():
+        with budgets.within(None if pressed else 0.2), budgets.raising_when_exhausted():
             gc.collect()
             while time.monotonic() < until:
                 sum(range(100))
@@ -192,7 +192,7 @@ def test_what_is_raised_where_python_ignores_it_is_raised_again(
             work()
     finally:
         gc.callbacks.remove(callback)
-    assert isinstance(caught.value, budgets.Reached) is not pressed
+    assert isinstance(caught.value, budgets.BudgetExhausted) is not pressed
     assert len(ignored) == 1 and issubclass(ignored[0], KeyboardInterrupt)
 
 
@@ -202,9 +202,9 @@ def test_other_threads_have_budgets_too(work: Callable[[], None]) -> None:
 
     def run() -> None:
         try:
-            with budgets.within(0.2), budgets.pressed():
+            with budgets.within(0.2), budgets.raising_when_exhausted():
                 work()
-        except budgets.Reached as reached:
+        except budgets.BudgetExhausted as reached:
             said.append(str(reached))
 
     thread = threading.Thread(target=run)

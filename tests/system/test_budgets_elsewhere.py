@@ -14,13 +14,13 @@ from checker import budgets
 from checker.cli.main import main
 from checker.diagnostics import SpecError
 from checker.engines.symbolic import prover
-from checker.engines.symbolic.interrupting import interruptible
+from checker.engines.symbolic.interruptible import interruptible
 from checker.options import Options
 from checker.pipeline import open_check, run_check
 from checker.proving.finite import prove_check
 from checker.proving.parametric import prove_every
 from checker.resources import specs
-from checker.stepping.simulate import Plan, simulate
+from checker.stepping.simulate import WalkPlan, simulate
 from checker.witness.answer import INTERRUPTED, Limits
 from checker.witness.verdict import Report
 from tests.system.limited import (
@@ -69,7 +69,7 @@ def reasons(report: Report) -> str:
 @pytest.mark.parametrize("phase", ["scouting", "writing formulas", "asking"])
 def test_formulas(how: str, phase: str, monkeypatch: Patch) -> None:
     if phase == "scouting":
-        monkeypatch.setattr("checker.attempts.scouted", for_ever)
+        monkeypatch.setattr("checker.attempts.estimate_capacities", for_ever)
     if phase == "writing formulas":
         monkeypatch.setattr("checker.engines.symbolic.bounded.Encoding", for_ever)
     limits = Limits(max_depth=500, timeout=1.0 if how == "time" else None)
@@ -98,7 +98,12 @@ def test_what_asks_z3_is_told_until_it_hears() -> None:
             except KeyboardInterrupt:
                 told.append(again)
 
-    with soon(), pytest.raises(budgets.Reached), budgets.within(0.2), budgets.pressed():
+    with (
+        soon(),
+        pytest.raises(budgets.BudgetExhausted),
+        budgets.within(0.2),
+        budgets.raising_when_exhausted(),
+    ):
         interruptible(work)
     assert told == ["once", "twice"]
 
@@ -122,7 +127,7 @@ def test_proofs_by_induction(how: str, phase: str, tmp_path: Path) -> None:
 
 
 PROVING = {
-    "scouting": "checker.proving.finite.scouted",
+    "scouting": "checker.proving.finite.estimate_capacities",
     "instantiating": "checker.proving.finite.instantiate",
     "sampling": "checker.engines.symbolic.sampling._search",
     "writing formulas": "checker.engines.symbolic.prover.Encoding",
@@ -163,11 +168,11 @@ def nothing_for_ever(*_: object) -> Iterator[str]:
 
 
 FOR_ALL = {
-    "extracting": "checker.proving.parametric.extracted",
-    "counting": "checker.engines.symbolic.thresholds.Counting",
-    "asking": "checker.engines.symbolic.thresholds.Counting._decided",
-    "following": "checker.proving.parametric.refuted",
-    "weakening": "checker.proving.parametric.weakened",
+    "extracting": "checker.proving.parametric.extraction",
+    "counting": "checker.engines.symbolic.thresholds.ParametricChecker",
+    "asking": "checker.engines.symbolic.thresholds.ParametricChecker._decide",
+    "following": "checker.proving.parametric.refute",
+    "weakening": "checker.proving.parametric.weaken_assumptions",
     "proposing": "checker.proving.parametric.conditions",
 }
 
@@ -193,7 +198,7 @@ def test_proofs_for_every_n(how: str, phase: str, tmp_path: Path, monkeypatch: P
 @pytest.mark.parametrize("phase", SLOW)
 def test_walks(how: str, phase: str, tmp_path: Path) -> None:
     opened = open_check(written(SLOW[phase], tmp_path), "c", Options())
-    plan = Plan(1, runs=10**9, timeout=1.0 if how == "time" else None)
+    plan = WalkPlan(1, runs=10**9, timeout=1.0 if how == "time" else None)
     with soon(), interrupting(None if how == "time" else 1.0):
         walks = simulate(opened, plan)
     assert walks.stopped == (NO_TIME if how == "time" else INTERRUPTED)

@@ -23,7 +23,7 @@ from checker.system.instantiate import stack
 from checker.system.instantiate.assemble import instantiate
 from checker.system.instantiate.sizes import Sizes, compute
 from checker.system.instantiate.walk import nodes
-from checker.system.interpreter import initial_states, named, successors
+from checker.system.interpreter import initial_states, name_values, successors
 from checker.system.types import Type, Value, VariantT
 from tests.agreement.specs import random_spec
 from tests.agreement.test_random_protocols import Drawn
@@ -197,7 +197,7 @@ def _all_is_forged(path: Path, name: str, *, fine: bool = False) -> int:
     everybody = set(range(len(sizes.processes)))
     found = 0
     for state in initial_states(system):
-        liars = named(system, state)["@byzantine"]
+        liars = name_values(system, state)["@byzantine"]
         assert isinstance(liars, frozenset)
         wanted = set(product(liars, everybody - liars, mentioned))
         assert wanted <= _forged(system, state)

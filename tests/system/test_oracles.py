@@ -9,7 +9,7 @@ import pytest
 from checker.diagnostics import SpecError
 from checker.lang.load import load
 from checker.resources import specs
-from checker.system.instantiate.liars import held_to
+from checker.system.instantiate.byzantine_requests import committed_requests
 from tests.system.tables import WAYS, Case, compare, run, words
 
 ONE = """
@@ -432,7 +432,7 @@ def test_which_interfaces_are_made_for_liars() -> None:
     found = set()
     for path in (specs() / "interfaces").glob("*.bcast"):
         for interface in load(str(path)).interfaces:
-            free = all(held_to(p.formula) is None for p in interface.properties)
+            free = all(committed_requests(p.formula) is None for p in interface.properties)
             found |= {interface.name} if interface.requests and free else set()
     broadcasts = {"ByzantineConsistentBroadcast", "ByzantineReliableBroadcast"}
     assert found == {*broadcasts, "StrongConsensus"}

@@ -8,8 +8,8 @@ from checker.loading import load_check
 from checker.properties import ask
 from checker.system.instantiate.assemble import instantiate
 from checker.system.ir import TransitionSystem
-from checker.threshold.automaton import Burst, Question, Run
-from checker.threshold.following import Lost, follow
+from checker.threshold.automaton import AcceleratedRun, Burst, Question
+from checker.threshold.concretize import ConcretizationFailed, concretize
 from checker.witness.replay import replay
 from tests.threshold.echo_by_hand import CORRECTNESS, ECHO, RELAY, UNFORGEABILITY
 
@@ -22,13 +22,15 @@ def _system(n: int, t: int, faulty: int) -> TransitionSystem:
     return instantiate(check, settings, ask).system
 
 
-def _run(n: int, t: int, faulty: int, begin: dict[int, int], *bursts: tuple[int, int]) -> Run:
+def _run(
+    n: int, t: int, faulty: int, begin: dict[int, int], *bursts: tuple[int, int]
+) -> AcceleratedRun:
     values = (("n", n), ("T", t), ("f", faulty), ("faulty", faulty))
     counts = tuple(begin.get(i, 0) for i in range(len(ECHO.locations)))
-    return Run(values, counts, (tuple(Burst(r, k) for r, k in bursts),))
+    return AcceleratedRun(values, counts, (tuple(Burst(r, k) for r, k in bursts),))
 
 
-RUNS: list[tuple[Question, Run]] = [
+RUNS: list[tuple[Question, AcceleratedRun]] = [
     # Two liars pretend that somebody had wished, to a protocol that believes two.
     (UNFORGEABILITY, _run(4, 1, 2, {0: 2}, (1, 1), (3, 1))),
     # With n = 3T one process gets enough echoes with the help of a liar, and the other does not.
@@ -39,10 +41,10 @@ RUNS: list[tuple[Question, Run]] = [
 
 
 @pytest.mark.parametrize(("question", "run"), RUNS, ids=lambda x: getattr(x, "property", ""))
-def test_followed_runs_are_replayed(question: Question, run: Run) -> None:
+def test_followed_runs_are_replayed(question: Question, run: AcceleratedRun) -> None:
     numbers = dict(run.values)
     system = _system(numbers["n"], numbers["T"], numbers["f"])
-    path = follow(ECHO, question, run, system)
+    path = concretize(ECHO, question, run, system)
     prop = next(p for p in system.properties if p.name == question.property)
     trace = replay(system, path, prop)
     assert trace.word == "violated"
@@ -50,11 +52,11 @@ def test_followed_runs_are_replayed(question: Question, run: Run) -> None:
 
 def test_what_does_not_happen_is_not_followed() -> None:
     # One liar alone makes nobody echo where two echoes are wanted.
-    with pytest.raises(Lost, match="#received"):
-        follow(ECHO, UNFORGEABILITY, _run(4, 1, 1, {0: 3}, (1, 1)), _system(4, 1, 2))
+    with pytest.raises(ConcretizationFailed, match="#received"):
+        concretize(ECHO, UNFORGEABILITY, _run(4, 1, 1, {0: 3}, (1, 1)), _system(4, 1, 2))
 
 
 def test_an_end_at_which_somebody_has_to_go_on_is_none() -> None:
     # All wish and nobody has sent anything yet.
-    with pytest.raises(Lost, match="go on"):
-        follow(ECHO, CORRECTNESS, _run(4, 1, 1, {1: 3}), _system(4, 1, 2))
+    with pytest.raises(ConcretizationFailed, match="go on"):
+        concretize(ECHO, CORRECTNESS, _run(4, 1, 1, {1: 3}), _system(4, 1, 2))

@@ -6,8 +6,8 @@ import json
 
 from checker.cli.formats import FORMATS
 from checker.diagnostics.visible import ACTING
+from checker.views.canvas import as_text
 from checker.views.page import page_of
-from checker.views.paper import as_text
 from checker.views.spacetime import spacetime
 from checker.views.text import source_view, trace_view
 from checker.witness.json_format import trace_from_text

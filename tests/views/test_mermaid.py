@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from checker.views.mermaid import escaped, mermaid_of
+from checker.views.mermaid import escape, mermaid_of
 from checker.witness.trace import Trace
 from tests.views.runs import busy, everything, half_heard, round_and_round
 
@@ -80,4 +80,4 @@ def test_a_loop_is_a_block() -> None:
     ],
 )
 def test_escapes(text: str, shown: str) -> None:
-    assert escaped(text) == shown
+    assert escape(text) == shown

@@ -13,14 +13,14 @@ import pytest
 
 from checker.views.explained import smaller
 from checker.views.page import page_of
-from checker.views.page.beside import beside
+from checker.views.page.comparison import align
 from checker.views.page.content import ablation, viewer
 from checker.views.page.gallery import Exhibit, Skipped, index_of, page_name
 from checker.views.page.script_data import as_script, data_of
 from checker.views.page.state import states_of
 from checker.views.page.timeline import timeline
-from checker.views.page.values import written
-from checker.witness.trace import Ablation, Claim, Cost, Explanation, Json, Trace
+from checker.views.page.values import value_text
+from checker.witness.trace import Claim, Cost, Counterfactual, Explanation, Json, Trace
 from tests.browser import runs
 
 VOID = {"meta", "input", "br", "img", "link"}
@@ -105,7 +105,7 @@ def test_data_can_not_leave_its_element() -> None:
     ],
 )
 def test_values_are_written_as_a_person_does(value: Json, text: str) -> None:
-    assert written(value) == text
+    assert value_text(value) == text
 
 
 def test_states_follow_from_what_each_step_changes(broken: Trace) -> None:
@@ -121,33 +121,33 @@ def test_states_follow_from_what_each_step_changes(broken: Trace) -> None:
     assert isinstance(last, dict) and isinstance(last["#map"], list)
     for entry in last["#map"]:
         assert isinstance(entry, list)
-        assert texts["seen", str(entry[0])] == written(entry[1])
+        assert texts["seen", str(entry[0])] == value_text(entry[1])
 
 
 def test_two_runs_are_aligned_by_what_they_share(broken: Trace) -> None:
     right = runs.found(runs.RIGHT, "crash_one")
-    found = beside(broken, right)
+    found = align(broken, right)
     assert found.common == 1
     assert found.words[-1].startswith("Then, on the left: ")
-    assert beside(broken, broken).common == len(broken.steps) - 1
-    assert beside(broken, broken).words == ("Both runs take the same steps.",)
+    assert align(broken, broken).common == len(broken.steps) - 1
+    assert align(broken, broken).words == ("Both runs take the same steps.",)
     shorter = replace(broken, steps=broken.steps[:2])
-    assert "On the right: the run ends here." in beside(broken, shorter).words[-1]
+    assert "On the right: the run ends here." in align(broken, shorter).words[-1]
     lasso = runs.found("consensus/paxos.bcast", "duel")
-    other = beside(broken, lasso)
+    other = align(broken, lasso)
     assert other.common == 0
     assert "other processes" in other.words[0]
 
 
 def test_what_would_be_otherwise_is_said_by_its_outcome() -> None:
-    holds = ablation(Ablation("fault", "the crash of p1", 3, "holds"))
+    holds = ablation(Counterfactual("fault", "the crash of p1", 3, "holds"))
     assert (holds["sign"], holds["text"]) == (
         "✓",
         "Without the crash of p1 the property would hold.",
     )
-    fails = ablation(Ablation("message", "A from p1 to p2", 3, "violated", steps=1))
+    fails = ablation(Counterfactual("message", "A from p1 to p2", 3, "violated", steps=1))
     assert fails["text"] == "Without the message A from p1 to p2 it would still fail, in 1 step."
-    unknown = ablation(Ablation("fault", "the crash of p1", 3, "unknown", "no time"))
+    unknown = ablation(Counterfactual("fault", "the crash of p1", 3, "unknown", "no time"))
     assert unknown["text"] == "Without the crash of p1: not known (no time)."
 
 

@@ -9,13 +9,13 @@ from itertools import pairwise
 
 import pytest
 
-from checker.views.columns import shortened
+from checker.views.columns import shorten
 from checker.views.description import description_of
 from checker.views.picture import picture_of
 from checker.views.picture_identity import Identities
 from checker.views.picture_parts import Box, Picture
 from checker.views.picture_places import Room, crosses
-from checker.witness.causality import How, causality
+from checker.witness.causality import CopyOutcome, causality
 from checker.witness.narrate import narrate
 from checker.witness.trace import Explanation, Trace
 from tests.views.runs import busy, everything, half_heard, round_and_round
@@ -58,7 +58,7 @@ def test_every_arrow_is_there(run: Trace) -> None:
     wanted = [
         (a.sender, a.receiver, a.message, a.how, a.sent, a.ended)
         for a in causality(run).arrows
-        if not (a.how is How.MISSED and a.sender == a.receiver)
+        if not (a.how is CopyOutcome.MISSED and a.sender == a.receiver)
     ]
     drawn = [
         (a.sender, a.receiver, a.message, a.how, a.sent, a.ended) for a in picture_of(run).arrows
@@ -263,9 +263,9 @@ def test_a_long_run_is_laid_out_quickly() -> None:
 
 
 def test_texts_are_shortened_by_columns() -> None:
-    assert shortened("abcdef", 6) == "abcdef"
-    assert shortened("abcdefg", 6) == "abcde…"
-    assert shortened("\u6d88\u606f\u6d88\u606f", 6) == "\u6d88\u606f…"
+    assert shorten("abcdef", 6) == "abcdef"
+    assert shorten("abcdefg", 6) == "abcde…"
+    assert shorten("\u6d88\u606f\u6d88\u606f", 6) == "\u6d88\u606f…"
 
 
 def test_a_label_goes_where_it_hides_least() -> None:

@@ -9,7 +9,7 @@ import pytest
 from rich.cells import cell_len
 
 from checker.views import marks
-from checker.views.paper import as_text
+from checker.views.canvas import as_text
 from checker.views.spacetime import spacetime
 from checker.witness.trace import Change, Copies, Trace
 from tests.witness.by_hand import (

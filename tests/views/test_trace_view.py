@@ -12,18 +12,18 @@ from pathlib import Path
 import pytest
 
 from checker.engines.reference import explore
-from checker.views.paper import as_text
+from checker.views.canvas import as_text
 from checker.views.report import report_view
 from checker.views.text import same_run, source_view, trace_view
 from checker.witness.answer import Limits
 from checker.witness.narrate import narrate
 from checker.witness.trace import (
-    Ablation,
     Cost,
+    Counterfactual,
     Event,
     Explanation,
+    FairnessJustification,
     Header,
-    LedgerEntry,
     Source,
     Trace,
 )
@@ -120,7 +120,7 @@ def test_a_run_that_stays_where_it_is() -> None:
 
 def test_a_run_that_stays_where_something_still_happens() -> None:
     system = pingpong()
-    idle = LedgerEntry("the timer of p1 is over in the end", "weak", "taken", ())
+    idle = FairnessJustification("the timer of p1 is over in the end", "weak", "taken", ())
     stays = replace(lasso(system), loop=3, closing=None, ledger=(idle,), ends=True)
     text = as_text(trace_view(narrate(system, stays, system.properties[0], HEADER)))
     assert "Why the run may stay like this for ever" in text
@@ -210,9 +210,9 @@ EXPLAINED = Explanation(
     after=Cost(1, 1, 2),
     least=True,
     ablations=(
-        Ablation("fault", "the crash of p1", 1, "holds"),
-        Ablation("message", "DATA(p1, a) to p2", 1, "violated", steps=3),
-        Ablation("message", "DATA(p1, a) to p3", 1, "unknown", "the time is over"),
+        Counterfactual("fault", "the crash of p1", 1, "holds"),
+        Counterfactual("message", "DATA(p1, a) to p2", 1, "violated", steps=3),
+        Counterfactual("message", "DATA(p1, a) to p3", 1, "unknown", "the time is over"),
     ),
     note="the budget of 5 s was reached",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from checker.witness.trace import Change, Event, Explanation, Fate, Header, Step, Trace
+from checker.witness.trace import Change, Event, Explanation, Header, ProcessOutcome, Step, Trace
 
 HEADER = Header("0", "hand.bcast", "by_hand")
 
@@ -100,7 +100,9 @@ def trace(
         processes=processes,
         variables=(),
         steps=(start, *steps),
-        fates=tuple(Fate(p, p in crashed, (), faulty=lying.get(p, "")) for p in processes),
+        fates=tuple(
+            ProcessOutcome(p, p in crashed, (), faulty=lying.get(p, "")) for p in processes
+        ),
         ends=ends,
         loop=loop,
         closing=closing,

@@ -10,7 +10,7 @@ from checker.system.interpreter import State, initial_states, successors
 from checker.system.ir import ActionKind, Fairness, MarkKind, VariableKind
 from checker.system.types import Case, MapT, SetT, VariantT, default
 from checker.witness.rerun import Moment, Run
-from checker.witness.trace import LedgerEntry
+from checker.witness.trace import FairnessJustification
 from tests.witness.relay import BOOL, PROC, PROCS, apply, local, put
 
 BALL = VariantT("wire", (Case("BALL", ()),))
@@ -22,15 +22,24 @@ TO = local("to")
 
 MARKS = (
     ir.MarkInfo(
-        MarkKind.HANDLER, "upon receive BALL", ("self",), (PROC,), True, ir.Place("pp.bcast", 7, 3)
+        MarkKind.HANDLER,
+        "upon receive BALL",
+        ("self",),
+        (PROC,),
+        True,
+        ir.SourceLocation("pp.bcast", 7, 3),
     ),
     ir.MarkInfo(MarkKind.SEND, "send", ("self", "to", "message"), (PROC, PROCS, BALL)),
     ir.MarkInfo(MarkKind.RECEIVE, "receive", ("self", "from", "message"), (PROC, PROC, BALL)),
     ir.MarkInfo(MarkKind.PERFORM, "perform", ("self", "what"), (PROC, BALL)),
-    ir.MarkInfo(MarkKind.BRANCH, "if had: then", (), (), False, ir.Place("pp.bcast", 8, 5)),
-    ir.MarkInfo(MarkKind.BRANCH, "if had: else", (), (), False, ir.Place("pp.bcast", 8, 5)),
+    ir.MarkInfo(
+        MarkKind.BRANCH, "if had: then", (), (), False, ir.SourceLocation("pp.bcast", 8, 5)
+    ),
+    ir.MarkInfo(
+        MarkKind.BRANCH, "if had: else", (), (), False, ir.SourceLocation("pp.bcast", 8, 5)
+    ),
     ir.MarkInfo(MarkKind.POINT, "between perform and send", (), (), False, None),
-    ir.MarkInfo(MarkKind.MESSAGE, "BALL", (), (), True, ir.Place("pp.bcast", 3, 3)),
+    ir.MarkInfo(MarkKind.MESSAGE, "BALL", (), (), True, ir.SourceLocation("pp.bcast", 3, 3)),
 )
 ball = ir.Make(BALL, 0, ())
 
@@ -114,11 +123,13 @@ def lasso(system: ir.TransitionSystem) -> Run:
     for _ in range(3):
         moments.append(step(system, moments[-1].state))
     ledger = (
-        LedgerEntry("what p1 sends to p2 arrives in the end", "weak", "taken", (4,)),
-        LedgerEntry("what p2 sends to p1 arrives in the end", "weak", "taken", (3,)),
-        LedgerEntry("p3, which is correct, takes a step", "weak", "disabled", (3, 4)),
-        LedgerEntry("messages that come again and again arrive", "strong", "disabled", (3, 4)),
-        LedgerEntry("the detector tells the truth", "justice", "holds", (3, 4)),
+        FairnessJustification("what p1 sends to p2 arrives in the end", "weak", "taken", (4,)),
+        FairnessJustification("what p2 sends to p1 arrives in the end", "weak", "taken", (3,)),
+        FairnessJustification("p3, which is correct, takes a step", "weak", "disabled", (3, 4)),
+        FairnessJustification(
+            "messages that come again and again arrive", "strong", "disabled", (3, 4)
+        ),
+        FairnessJustification("the detector tells the truth", "justice", "holds", (3, 4)),
     )
     return Run(
         tuple(moments),

@@ -55,7 +55,7 @@ MARKS = (
         ("self", "m", "_k"),
         (PROC, MSG, PROC),
         True,
-        ir.Place("relay.bcast", 4, 3),
+        ir.SourceLocation("relay.bcast", 4, 3),
     ),
     ir.MarkInfo(MarkKind.SEND, "send", ("self", "to", "message"), (PROC, PROCS, WIRE)),
     ir.MarkInfo(MarkKind.CRASH, "crash", ("self",), (PROC,)),
@@ -66,7 +66,7 @@ MARKS = (
         ("self", "p", "s", "m"),
         (PROC, PROC, PROC, MSG),
         True,
-        ir.Place("relay.bcast", 6, 3),
+        ir.SourceLocation("relay.bcast", 6, 3),
     ),
     ir.MarkInfo(MarkKind.INDICATION, "deliver", ("self", "s", "m"), (PROC, PROC, MSG)),
     ir.MarkInfo(MarkKind.HANDLER, "upon init", ("self",), (PROC,)),
@@ -107,7 +107,9 @@ def receive(limit: int) -> ir.Action:
         ir.Mark(4, (to, P1, DATA)),
         ir.Mark(5, (to, P1, P1, A)),
         ir.Assign(got, apply(Op.INSERT, entry(to), A, type_=SetT(MSG))),
-        ir.Assign(ir.Target(IntT(0, limit), "count", True), more, ir.Place("relay.bcast", 8, 5)),
+        ir.Assign(
+            ir.Target(IntT(0, limit), "count", True), more, ir.SourceLocation("relay.bcast", 8, 5)
+        ),
         ir.Mark(6, (to, P1, A)),
     )
     ready = apply(Op.AND, apply(Op.IN, packet(to), NET), correct(to))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from checker.witness.answer import Answer, Path, Reduced
-from checker.witness.audit import Disagreement, Found, audit
+from checker.witness.audit import Disagreement, ExplorationResult, audit
 from checker.witness.verdict import PropertyVerdict, Word
 from tests.witness.test_documents import made, trace_of
 
@@ -15,13 +15,13 @@ OVER = Answer("native", 80, 10, True, 0.1, reduced=Reduced(("symmetry",), withou
 WHOLE = Answer("native", 288, 10, True, 0.2)
 
 
-def found(answer: Answer, **words: Word) -> Found:
+def found(answer: Answer, **words: Word) -> ExplorationResult:
     trace = trace_of(made())
     verdicts = tuple(
         PropertyVerdict(name, "", word, trace=trace if word is Word.VIOLATED else None)
         for name, word in words.items()
     )
-    return Found(answer, verdicts)
+    return ExplorationResult(answer, verdicts)
 
 
 @pytest.mark.parametrize("word", list(Word))

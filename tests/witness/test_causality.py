@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.witness.causality import NOBODY, How, causality
+from checker.witness.causality import NOBODY, CopyOutcome, causality
 from checker.witness.trace import Change, Event
 from tests.witness.by_hand import (
     copy,
@@ -35,7 +35,7 @@ def test_a_receipt_depends_on_its_send_and_not_on_what_happened_before_it_elsewh
     assert order.ranks == (0, 1, 1, 2)
     assert order.clocks[3] == {"p1": 1, "p2": 1}
     assert order.past({3}) == {0, 1, 3}
-    assert [a.how for a in order.arrows] == [How.RECEIVED, How.UNDER_WAY]
+    assert [a.how for a in order.arrows] == [CopyOutcome.RECEIVED, CopyOutcome.UNDER_WAY]
     assert {a.multicast for a in order.arrows} == {1}
 
 
@@ -56,9 +56,9 @@ def test_messages_that_are_only_counted_are_received_as_they_are_sent() -> None:
     )
     arrows = [(a.receiver, a.how, a.ended) for a in causality(run).arrows]
     assert arrows == [
-        ("p1", How.COUNTED, None),
-        ("p2", How.RECEIVED, 2),
-        ("p3", How.COUNTED, None),
+        ("p1", CopyOutcome.COUNTED, None),
+        ("p2", CopyOutcome.RECEIVED, 2),
+        ("p3", CopyOutcome.COUNTED, None),
     ]
     assert causality(run).causes[2] == {1}
 
@@ -110,7 +110,7 @@ def test_losses_are_nobodys_and_hinder_nobody() -> None:
         step(3, request("p1", "x()")),
     )
     order = causality(run)
-    assert order.arrows[0].how is How.LOST and order.arrows[0].ended == 2
+    assert order.arrows[0].how is CopyOutcome.LOST and order.arrows[0].ended == 2
     assert order.causes[3] == {1}
     assert order.lanes == ("p1", "p2", "p3", NOBODY)
 
@@ -125,22 +125,22 @@ def test_what_a_crash_cut_off_or_left_behind_is_missed() -> None:
     )
     arrows = [(a.receiver, a.message, a.how) for a in causality(run).arrows]
     assert arrows == [
-        ("p2", "M", How.RECEIVED),
-        ("p3", "M", How.MISSED),
-        ("p3", "N", How.MISSED),
+        ("p2", "M", CopyOutcome.RECEIVED),
+        ("p3", "M", CopyOutcome.MISSED),
+        ("p3", "N", CopyOutcome.MISSED),
     ]
 
 
 def test_while_a_run_may_go_on_a_message_of_a_crashed_process_may_still_arrive() -> None:
     run = trace(step(1, send("p1", "M", "p2")), step(2, crash("p1")), crashed=("p1",))
-    assert causality(run).arrows[0].how is How.UNDER_WAY
+    assert causality(run).arrows[0].how is CopyOutcome.UNDER_WAY
 
 
 def test_what_is_made_up_happens_at_its_receiver() -> None:
     run = trace(step(1, forge("p3", "M", "p2")), step(2, request("p3", "x()")))
     order = causality(run)
     assert order.causes == (frozenset(), {0}, {0})
-    assert order.arrows[0].how is How.FORGED
+    assert order.arrows[0].how is CopyOutcome.FORGED
 
 
 def test_a_suspicion_depends_on_the_crash() -> None:

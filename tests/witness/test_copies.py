@@ -6,7 +6,7 @@ import pytest
 
 from checker.pipeline import Options, run_check
 from checker.resources import specs
-from checker.witness.causality import How, causality
+from checker.witness.causality import CopyOutcome, causality
 
 CHECKS = (
     "broadcast/eager_reliable.bcast::crash_one",
@@ -23,7 +23,7 @@ def test_who_received_what(name: str, fine: bool) -> None:
     traces = [v.trace for v in report.verdicts if v.trace is not None and v.trace.copies]
     assert traces
     for trace in traces:
-        arrows = [a for a in causality(trace).arrows if a.how is How.RECEIVED]
+        arrows = [a for a in causality(trace).arrows if a.how is CopyOutcome.RECEIVED]
         for copies in trace.copies:  # in fine steps a copy leaves later than it is sent
             received = {
                 a.receiver

@@ -11,10 +11,10 @@ from checker.system.interpreter import Event
 from checker.system.ir import MarkInfo, MarkKind, VariableKind
 from checker.system.types import BOOL, BagT, Case, MapT, OptionT, SeqT, SetT, TupleT, VariantT
 from checker.witness.events import tell
-from checker.witness.explain import bindings, lasting, sentence
-from checker.witness.fates import copies_of, in_flight
+from checker.witness.outcomes import copies_of, in_flight
 from checker.witness.rerun import Moment, Run
-from checker.witness.show import show
+from checker.witness.show_values import show
+from checker.witness.violation_witnesses import bindings, constant_violators, sentence
 from tests.witness.pingpong import FLIGHT, HAD, lasso, pingpong
 from tests.witness.relay import MSG, PROC, PROCS, WIRE, apply, local, relay
 
@@ -159,5 +159,5 @@ def test_who_a_run_that_goes_round_fails() -> None:
     somebody = ir.Quant(ir.Quantifier.EXISTS, "q.2", ir.Universe(PROC), never, BOOL)
     moving = apply(ir.Op.IN, ir.Const(PROC, 0), ir.Read(FLIGHT, "net"))
     asked = replace(system.properties[0], params=(), propositions=(moving, somebody))
-    whom = lasting(system, asked, replace(run, values=()))
+    whom = constant_violators(system, asked, replace(run, values=()))
     assert whom == (("q", PROC, 2),)

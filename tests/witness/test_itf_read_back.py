@@ -14,7 +14,7 @@ from checker.pipeline import Options, run_check
 from checker.resources import specs
 from checker.witness.itf import ABSENT, identifier, itf_value, record_names, trace_to_itf
 from checker.witness.trace import Json, Trace
-from tests.witness.test_step_rows import MADE
+from tests.witness.test_csv_format import MADE
 
 NAME = re.compile("[A-Za-z][A-Za-z0-9_]*")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from checker.witness.phrases import count, listing, opinion
+from checker.witness.phrases import count, detector_output_text, listing
 
 
 @pytest.mark.parametrize(
@@ -34,4 +34,4 @@ def test_things_are_counted(number: int, said: str) -> None:
     ],
 )
 def test_what_a_detector_says_of_a_process(call: str, said: str) -> None:
-    assert opinion(call) == said
+    assert detector_output_text(call) == said

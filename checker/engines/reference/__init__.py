@@ -15,7 +15,7 @@ from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.interpreter import State
 from checker.system.ir import PropertyKind, TransitionSystem
-from checker.witness.answer import DECIDED, Answer, Limits, Listener, Path, Progress, because
+from checker.witness.answer import DECIDED, Answer, Limits, Listener, Path, Progress, stop_reason
 
 
 @dataclass
@@ -152,14 +152,14 @@ def _with_liveness(search: _Search, answer: Answer) -> Answer:
 
     def check() -> None:
         if timeout is not None and time.monotonic() - search.started > timeout:
-            raise budgets.Reached(search.limits.no_more_time)
+            raise budgets.BudgetExhausted(search.limits.no_more_time)
 
     violations = dict(answer.violations)
     unmet: set[str] = set()
     fair: bool | None = None
     edges = 0
     try:
-        with budgets.pressed():
+        with budgets.raising_when_exhausted():
             search.tell("liveness: the graph of steps")
             states, failing = islice(search.parent, search.judged), search.fault is not None
             graph = graph_of(search.system, states, check, failing=failing)
@@ -178,7 +178,7 @@ def _with_liveness(search: _Search, answer: Answer) -> Answer:
         fault.states = ()
         raise
     except KeyboardInterrupt as error:
-        reason = because(error)
+        reason = stop_reason(error)
         undecided = {p.name: reason for p in asked if p.name not in violations}
     return replace(
         answer,
@@ -202,14 +202,14 @@ def explore(
     search = _Search(system, limits, listener)
     with budgets.within(limits.timeout, limits.memory):
         try:
-            with budgets.pressed():
+            with budgets.raising_when_exhausted():
                 search.run()
         except KeyboardInterrupt as error:
-            search.stopped = because(error)
-        return _answered(search)
+            search.stopped = stop_reason(error)
+        return _make_answer(search)
 
 
-def _answered(search: _Search) -> Answer:
+def _make_answer(search: _Search) -> Answer:
     seconds = time.monotonic() - search.started
     exhaustive = search.stopped is None and search.fault is None
     answer = Answer(

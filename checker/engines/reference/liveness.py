@@ -215,7 +215,7 @@ class Product:
             if not any(t in one for node in one for t in self.after(node)):
                 continue
             states = {state for state, _ in one}
-            taken = self.taken(one)
+            taken = self.taken_constraints(one)
             always = frozenset.intersection(*(self.graph.enabled[s] for s in states))
             if any(c not in taken and c not in self.graph.strong for c in always):
                 continue
@@ -237,7 +237,7 @@ class Product:
                 found.append(one)
         return found
 
-    def taken(self, inside: set[Node]) -> set[Constraint]:
+    def taken_constraints(self, inside: set[Node]) -> set[Constraint]:
         """The constraints that steps between nodes of ``inside`` take."""
         taken: set[Constraint] = set()
         for state, q in inside:
@@ -273,14 +273,14 @@ def _loop_from(product: Product, inside: set[Node], start: Node) -> list[Node]:
 
     walk = [start]
     while True:
-        owed = _owed(product, walk, inside)
+        owed = _unmet_constraint(product, walk, inside)
         if owed is None:
             if len(walk) > 1 and walk[-1] == start:
                 return walk[:-1]
             home = route(after(walk[-1]), after, lambda node: node == start)
             assert home is not None
             closed = [*walk, *home]
-            owed = _owed(product, closed, inside)
+            owed = _unmet_constraint(product, closed, inside)
             if owed is None:
                 return closed[:-1]
             walk = closed
@@ -312,7 +312,7 @@ def _payment(
     return min(found, key=len)
 
 
-def _owed(
+def _unmet_constraint(
     product: Product, walk: list[Node], inside: set[Node]
 ) -> tuple[Constraint | None, frozenset[Node]] | None:
     """What ``walk`` still wrongs: a constraint to be taken, or places of which to visit one."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from checker.reductions.plan import NOTHING, Plan
+from checker.reductions.reduction_plan import NOTHING, ReductionPlan
 
 if TYPE_CHECKING:
     from checker.engines.spark.cluster import Cluster
@@ -28,7 +28,7 @@ def explore(
     folder: RunFolder,
     listener: Listener | None = None,
     *,
-    plan: Plan = NOTHING,
+    plan: ReductionPlan = NOTHING,
     commit_every: float = 30.0,
     all_states: bool = False,
 ) -> Answer:

@@ -22,17 +22,17 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
-from checker.engines.spark.course import Counted, Course
-from checker.engines.spark.job import ANSWER, PROGRESS, STOP, Effort, Job, Outcome, rows_of
+from checker.engines.spark.heartbeat import told_to_end
+from checker.engines.spark.job import ANSWER, PROGRESS, STOP, Job, RunOutcome, TaskCost, rows_of
 from checker.engines.spark.mesh import Address, Mesh
-from checker.engines.spark.pulse import told_to_end
+from checker.engines.spark.run_state import Counted, RunState
 from checker.engines.spark.session import Session
 from checker.engines.spark.slots import enough
-from checker.exploration.backwards import compiled
-from checker.exploration.findings import Findings, Report
+from checker.exploration.backward_search import kernel_of
+from checker.exploration.findings import Findings, LevelReport
+from checker.exploration.reduction_stats import add_samples, weigh
 from checker.exploration.run_folder import Part, RunFolder
 from checker.exploration.shard import Shard
-from checker.exploration.spared import added, weighed
 from checker.exploration.store import OutOfMemory
 from checker.witness.answer import INTERRUPTED
 
@@ -49,21 +49,21 @@ Meet = Callable[[Address], list[Address]]
 
 
 @dataclass(frozen=True)
-class Ended:
+class LevelEnd:
     """``stop``: why the level is not complete; ``commit``: it is to be written down (task 0)."""
 
-    report: Report
+    report: LevelReport
     stop: str | None
     commit: bool
 
 
-class Task:
+class BarrierTask:
     """One task of a run: shard ``index``, connected by ``mesh``; all have the same ``course``."""
 
     def __init__(self, job: Job, index: int, mesh: Mesh) -> None:
         self.job, self.index, self.mesh = job, index, mesh
-        self.shard = Shard(compiled(job.image), index, job.shards, keep=True, memory=job.memory)
-        self.course: Course
+        self.shard = Shard(kernel_of(job.image), index, job.shards, keep=True, memory=job.memory)
+        self.course: RunState
         self._trouble: str | None = None  # why this task can't go on; the others don't know yet
         self._committed = -1
         self._broken: str | None = None  # why a commit failed; the others don't know yet (task 0)
@@ -75,7 +75,7 @@ class Task:
         """Goes on from the last commit, as task 0 sees it: a task of an earlier attempt may be
         about to make another.  Raises ``OSError`` where it can't be read."""
         found, levels = self._begin()
-        self.course, self._committed = Course.after(self.job, found, levels), found.depth
+        self.course, self._committed = RunState.after(self.job, found, levels), found.depth
         folder = self.job.folder
         try:
             for depth in range(found.depth + 1):
@@ -96,7 +96,7 @@ class Task:
         said: tuple[Findings, dict[int, list[Part]]] = pickle.loads(memoryview(message[1])[1:])
         return said
 
-    def run(self) -> Outcome:
+    def run(self) -> RunOutcome:
         """All levels."""
         self._count(())
         while self.course.going:
@@ -104,12 +104,12 @@ class Task:
         course = self.course
         wanted = course.stopped is not None or self.job.wants_states(course.found)
         if wanted and course.total.broken is None:
-            self._count(self._written(course.complete.depth))
+            self._count(self._write_parts(course.complete.depth))
             self._commit()
         course.total = replace(course.total, broken=course.total.broken or self._broken)
         outcome = course.outcome(time.monotonic() - self._started)
         rows, states = self.shard.crew.rows.address, course.total.states
-        mine = weighed(self.shard.kernel, rows, self.shard.crew.count, states)
+        mine = weigh(self.shard.kernel, rows, self.shard.crew.count, states)
         return replace(outcome, orbits=mine)
 
     # -- a level --------------------------------------------------------------------------------
@@ -121,21 +121,21 @@ class Task:
             shard.begin_level(depth + 1)
         shard.begin_sweep(course.found, job.names, last=last)
         ended = self._sweep(depth)
-        report = Report.together(message.report for message in ended)
-        course.expanded(job, report, next((e.stop for e in ended if e.stop), None))
+        report = LevelReport.together(message.report for message in ended)
+        course.record_expansion(job, report, next((e.stop for e in ended if e.stop), None))
         if course.looking:
             self._count(())
         elif course.ahead:
             commit = ended[0].commit and self._trouble is None
-            self._count(self._written(depth + 1) if commit else ())
+            self._count(self._write_parts(depth + 1) if commit else ())
             if course.complete.depth == depth + 1:
                 self._commit()
 
-    def _sweep(self, depth: int) -> list[Ended]:
+    def _sweep(self, depth: int) -> list[LevelEnd]:
         """Expands own states, sends and takes; gives what each task noted, by number."""
         shard = self.shard
         begin, end = shard.store.range_of(shard.crew, depth)
-        ended: dict[int, Ended] = {}
+        ended: dict[int, LevelEnd] = {}
         while len(ended) < self.job.shards:
             waits = self.index in ended or self.mesh.backlog > BACKLOG
             self._take_in(ended, SLICE if waits else 0.0)
@@ -151,7 +151,7 @@ class Task:
             over = begin == end or self._trouble is not None
             self._send_out(1 if over else shard.cap // 2)
             if over:
-                mine = Ended(shard.report(), self._trouble, self._is_due())
+                mine = LevelEnd(shard.report(), self._trouble, self._is_due())
                 ended[self.index] = mine
                 self._tell(ENDED, mine)
         return [ended[i] for i in range(self.job.shards)]
@@ -167,7 +167,7 @@ class Task:
             self._trouble = self._trouble or INTERRUPTED
         if self.index == 0:
             self._said_at = now
-            if (self.job.folder.heard(STOP) or {}).get(STOP):
+            if (self.job.folder.read_message(STOP) or {}).get(STOP):
                 self._trouble = self._trouble or INTERRUPTED
             self._say()
 
@@ -181,7 +181,7 @@ class Task:
             else:
                 self.mesh.send(owner, ROWS + rows)
 
-    def _take_in(self, ended: dict[int, Ended], seconds: float) -> None:
+    def _take_in(self, ended: dict[int, LevelEnd], seconds: float) -> None:
         """Everything that has arrived, waiting so long for the first of it."""
         while (message := self._next((ROWS, ENDED), seconds)) is not None:
             who, body = message
@@ -208,7 +208,7 @@ class Task:
             fresh=self.shard.size(len(self.shard.crew.starts) - 1),
             states=store.states,
             deepest=store.deepest(),
-            used=store.used,
+            used=store.used_bytes,
             late=late,
             stop=self._trouble,
             broken=broken or self._broken,
@@ -223,11 +223,11 @@ class Task:
             if message is not None:
                 counted[message[0]] = pickle.loads(memoryview(message[1])[len(kind) :])
         total = reduce(operator.add, (counted[i] for i in range(self.job.shards)))
-        self.course.counted(self.job, total)
+        self.course.record_counts(self.job, total)
         if self.index == 0 and time.monotonic() - self._said_at > EVERY:
             self._look()
 
-    def _written(self, depth: int) -> tuple[Part, ...] | str:
+    def _write_parts(self, depth: int) -> tuple[Part, ...] | str:
         """What is new since the last commit, up to level ``depth``; or why it can't be written."""
         folder, shards, parts = self.job.folder, self.job.shards, []
         try:
@@ -236,7 +236,7 @@ class Task:
                     rows = self.shard.level(level)
                     parts.append(folder.write(level, self.index, shards, [rows]))
         except OSError as error:
-            return _said(error, folder)
+            return _error_text(error, folder)
         return tuple(parts)
 
     def _commit(self) -> None:
@@ -250,7 +250,7 @@ class Task:
             try:
                 folder.commit(complete, total.parts)
             except OSError as error:
-                self._broken = _said(error, folder)
+                self._broken = _error_text(error, folder)
 
     # -- messages -------------------------------------------------------------------------------
 
@@ -277,20 +277,20 @@ class Task:
         self.job.folder.say(PROGRESS, self.course.progress())
 
 
-def _said(error: OSError, folder: RunFolder) -> str:
+def _error_text(error: OSError, folder: RunFolder) -> str:
     return f"{error.filename or folder.location}: {error.strerror or error}"
 
 
-def in_task(job: Job, index: int, host: str, meet: Meet) -> tuple[Outcome, Effort]:
+def in_task(job: Job, index: int, host: str, meet: Meet) -> tuple[RunOutcome, TaskCost]:
     """The whole run as task ``index`` sees it, on ``host``."""
     started = time.monotonic()
     with Mesh(index, job.shards, job.key, host, meet) as mesh:
-        task = Task(job, index, mesh)
+        task = BarrierTask(job, index, mesh)
         task.restore()
         outcome = task.run()
     peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     seconds = time.monotonic() - started
-    return outcome, Effort(index, task.shard.states, mesh.sent, peak, seconds, host)
+    return outcome, TaskCost(index, task.shard.states, mesh.sent, peak, seconds, host)
 
 
 def as_stage(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
@@ -316,7 +316,7 @@ def as_stage(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
     return stage
 
 
-def run(session: Session, job: Job, watch: Callable[[], object]) -> Outcome:
+def run(session: Session, job: Job, watch: Callable[[], object]) -> RunOutcome:
     """The whole run, from the last commit; raises what Spark and ``watch`` raise, and
     :class:`TooFew`."""
     frame = session.spark.range(0, job.shards, 1, job.shards)
@@ -326,7 +326,7 @@ def run(session: Session, job: Job, watch: Callable[[], object]) -> Outcome:
     return together([pickle.loads(row[0]) for row in rows])
 
 
-def together(done: Sequence[tuple[Outcome, Effort]]) -> Outcome:
+def together(done: Sequence[tuple[RunOutcome, TaskCost]]) -> RunOutcome:
     """What all tasks have to say."""
-    orbits = added(outcome.orbits or (0, 0) for outcome, _ in done)
+    orbits = add_samples(outcome.orbits or (0, 0) for outcome, _ in done)
     return replace(done[0][0], efforts=tuple(effort for _, effort in done), orbits=orbits)

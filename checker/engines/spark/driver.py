@@ -13,27 +13,27 @@ from checker import budgets
 from checker.diagnostics import Diagnostic, SpecError
 from checker.engines.spark import barrier, shuffle
 from checker.engines.spark.cluster import Cluster, Exchange
-from checker.engines.spark.failures import ENDED, failed, keep, root_cause
-from checker.engines.spark.fan_out import Failure, fan_out
-from checker.engines.spark.grounds import Grounds
-from checker.engines.spark.holding import entered
-from checker.engines.spark.job import STOP, Job, Outcome
-from checker.engines.spark.masters import shown
+from checker.engines.spark.failures import ENDED, failure_of, keep, root_cause
+from checker.engines.spark.fan_out import ItemFailure, fan_out
+from checker.engines.spark.heartbeat import Heartbeat, HeartbeatMonitor, Overdue, SilentTask
+from checker.engines.spark.job import STOP, Job, RunOutcome
+from checker.engines.spark.masters import redact_master
 from checker.engines.spark.mesh import Unmeshed
-from checker.engines.spark.pulse import Beat, Listening, Overdue, Silent
+from checker.engines.spark.residual_graph import ResidualGraph
 from checker.engines.spark.session import Session
+from checker.engines.spark.shared_sessions import enter_session
 from checker.engines.spark.slots import TooFew, require_barrier, why_no_barrier
-from checker.engines.spark.watch import Watch
-from checker.exploration.backwards import Finder, compiled, path_to
-from checker.exploration.conclude import conclude
-from checker.exploration.explored import Explored, Unfinished
+from checker.engines.spark.task_progress import ProgressReader
+from checker.exploration.backward_search import Finder, kernel_of, path_to
+from checker.exploration.checkpoint import reporting_disk_errors
+from checker.exploration.cycle_filter_steps import FilterContext
+from checker.exploration.explored import Explored, Undecided
+from checker.exploration.finalize import finalize
 from checker.exploration.findings import Best
-from checker.exploration.kept import using
+from checker.exploration.reduction_stats import add_samples, weigh
 from checker.exploration.run_folder import Part, RunFolder
-from checker.exploration.spared import added, weighed
-from checker.exploration.trimming import Trimming
 from checker.kernels.image import KernelImage, build
-from checker.reductions.plan import NOTHING, Plan
+from checker.reductions.reduction_plan import NOTHING, ReductionPlan
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import (
     INTERRUPTED,
@@ -64,7 +64,7 @@ def explore(
     folder: RunFolder,
     listener: Listener | None = None,
     *,
-    plan: Plan = NOTHING,
+    plan: ReductionPlan = NOTHING,
     commit_every: float = COMMIT_EVERY,
     all_states: bool = False,
 ) -> Answer:
@@ -76,19 +76,19 @@ def explore(
     """
     started, image = time.monotonic(), build(system, plan)
     with ThreadPoolExecutor(1) as pool, ExitStack() as stack:
-        pool.submit(compiled, image)  # while Java starts
-        session = entered(stack, cluster, folder, limits, started)
-        run = Run(system, image, limits, cluster, folder, session, listener, started=started)
+        pool.submit(kernel_of, image)  # while Java starts
+        session = enter_session(stack, cluster, folder, limits, started)
+        run = SparkRun(system, image, limits, cluster, folder, session, listener, started=started)
         if session is None:
-            outcome = run.cancelled(limits.no_more_time, "the session was not there in time")
+            outcome = run.as_cancelled(limits.no_more_time, "the session was not there in time")
         else:
             outcome = run.outcome(run.job(commit_every, all_states))
-        answer = conclude(NAME, run.explored(outcome))
+        answer = finalize(NAME, run.as_explored(outcome))
         return replace(answer, remarks=(*answer.remarks, *run.remarks))
 
 
 @dataclass
-class Run:
+class SparkRun:
     """One run on an open session (``None``: it has come to nothing); ``remarks``: what the report
     says about how it was made; ``started``: on the clock of ``time.monotonic``."""
 
@@ -113,21 +113,21 @@ class Run:
         return self.session
 
     @property
-    def _left(self) -> float | None:
+    def _seconds_left(self) -> float | None:
         """Seconds until the time limit."""
         timeout = self.limits.timeout
         return None if timeout is None else timeout - (time.monotonic() - self.started)
 
     @property
     def _is_late(self) -> bool:
-        left = self._left
+        left = self._seconds_left
         return left is not None and left <= 0
 
     # -- how it is made -------------------------------------------------------------------------
 
     def job(self, commit_every: float, all_states: bool) -> Job:
         """What all tasks are given."""
-        left = self._left
+        left = self._seconds_left
         return Job(
             system=self.system,
             image=self.image,
@@ -155,15 +155,15 @@ class Run:
                     return Exchange.BARRIER, "all tasks fit at once"
                 return Exchange.SHUFFLE, why
 
-    def outcome(self, job: Job) -> Outcome:
+    def outcome(self, job: Job) -> RunOutcome:
         """Makes the run, again from the last commit where something is lost on the way."""
         exchange, why = self.exchange(job.shards)
         self._remark(
-            f"on {shown(self.cluster.master)}, {job.shards} shards, {exchange.value}: {why}"
+            f"on {redact_master(self.cluster.master)}, {job.shards} shards, {exchange.value}: {why}"
         )
         self.folder.say(STOP, {STOP: False})
         failures, reached = 0, -1
-        with Watch(self.folder, self.listener, self.started):
+        with ProgressReader(self.folder, self.listener, self.started):
             while True:
                 try:
                     self._claim(first=reached < 0)
@@ -173,21 +173,21 @@ class Run:
                 except (SpecError, Unsupported):
                     raise
                 except KeyboardInterrupt:
-                    return self.cancelled(INTERRUPTED, "not all tasks ended in time")
+                    return self.as_cancelled(INTERRUPTED, "not all tasks ended in time")
                 except Overdue:
                     why = f"not all tasks ended within {STOPPING:g} s of the time limit"
-                    return self.cancelled(self.limits.no_more_time, why)
+                    return self.as_cancelled(self.limits.no_more_time, why)
                 except _Unkept as unkept:
-                    return self.cancelled(f"the run can't be kept: {unkept}", "")
+                    return self.as_cancelled(f"the run can't be kept: {unkept}", "")
                 except Exception as problem:
                     keep(problem, self.there.log)
                     _require_supported(problem)
-                    depth = self._reached()
+                    depth = self._committed_depth()
                     failures = failures + 1 if depth <= reached else 1
                     reached = max(reached, depth)
                     ended = ENDED if self.there.has_ended else None
                     if ended or failures >= ATTEMPTS:
-                        raise failed(problem, self.there.log, "the run failed", ended) from None
+                        raise failure_of(problem, self.there.log, "the run failed", ended) from None
                     exchange = self._otherwise(problem, exchange)
                     self._again(problem, depth)
 
@@ -195,7 +195,7 @@ class Run:
         """What is left of earlier attempts can't commit any more.  Raises :class:`SpecError`
         (E014), and where it is not the first attempt :class:`_Unkept`."""
         if first:
-            with using(self.folder.location):
+            with reporting_disk_errors(self.folder.location):
                 self.folder.claim()
             return
         try:
@@ -209,7 +209,7 @@ class Run:
         self._remark(f"gone on from level {depth} after: {why}")
         self._news(f"{why}; going on from level {depth}")
 
-    def _lost(self, silent: Silent) -> None:
+    def _report_lost(self, silent: SilentTask) -> None:
         """Says that somebody is not heard from, and that another one does the same again."""
         self._remark(f"again after: {silent}")
         self._news(str(silent))
@@ -234,16 +234,16 @@ class Run:
             raise SpecError((Diagnostic("E025", str(problem), hint=hint),))
         return exchange
 
-    def _reached(self) -> int:
+    def _committed_depth(self) -> int:
         """The last level that is committed; raises :class:`SpecError` (E014)."""
-        with using(self.folder.location):
+        with reporting_disk_errors(self.folder.location):
             found = self.folder.latest()
         if found is None:
             message = f"the run's folder {self.folder.location} is empty, and was not before"
             raise SpecError((Diagnostic("E014", message),))
         return found.depth
 
-    def _efforts(self, outcome: Outcome) -> None:
+    def _efforts(self, outcome: RunOutcome) -> None:
         """Says what the run took."""
         if outcome.efforts:
             sent = sum(effort.sent for effort in outcome.efforts) / 1e6
@@ -256,12 +256,12 @@ class Run:
     def _remark(self, words: str) -> None:
         self.remarks += (f"spark: {words}",)
 
-    def _attempt(self, job: Job, exchange: Exchange) -> Outcome:
+    def _attempt(self, job: Job, exchange: Exchange) -> RunOutcome:
         """One attempt from the last commit.  Raises what Spark raises, and ``KeyboardInterrupt``
         where the run does not end by itself soon after an interrupt."""
         shards, slots = job.shards, self.there.slots
         together = shards <= slots and not self.there.dynamic
-        listening = Listening(job.beat, shards, together=together, until=self._until())
+        listening = HeartbeatMonitor(job.beat, shards, together=together, until=self._until())
         with listening as heard, ThreadPoolExecutor(1) as pool:
             made = pool.submit(self._whole, job, exchange, heard)
             try:
@@ -278,7 +278,7 @@ class Run:
             return self._unkept(outcome, outcome.broken)
         return outcome
 
-    def _unkept(self, outcome: Outcome, why: str) -> Outcome:
+    def _unkept(self, outcome: RunOutcome, why: str) -> RunOutcome:
         """The folder can't be written any more: the run is over, and without states no trace can
         be shown; raises :class:`SpecError` (E014) where there would be one."""
         found = outcome.found
@@ -287,7 +287,7 @@ class Run:
             raise SpecError((Diagnostic("E014", message, hint="make room, and --resume the run"),))
         return replace(outcome, stopped=f"the run can't be kept: {why}")
 
-    def _whole(self, job: Job, exchange: Exchange, heard: Listening) -> Outcome:
+    def _whole(self, job: Job, exchange: Exchange, heard: HeartbeatMonitor) -> RunOutcome:
         match exchange:
             case Exchange.SHUFFLE:
                 return shuffle.run(self.there, job, heard.check)
@@ -297,16 +297,16 @@ class Run:
     def _until(self) -> float | None:
         """When tasks have to be over: soon after the time limit, on the clock of
         ``time.monotonic``."""
-        left = self._left
+        left = self._seconds_left
         return None if left is None else time.monotonic() + max(left, 0.0) + STOPPING
 
-    def _listening_to_parts(self, *, bounded: bool = True) -> Listening:
+    def _listening_to_parts(self, *, bounded: bool = True) -> HeartbeatMonitor:
         """To those who do a part of something, each time others; ``bounded``: by the time limit."""
         self._groups += 1
-        beat = Beat.within(self.folder, self.there.silence, f"part{self._groups}")
-        return Listening(beat, until=self._until() if bounded else None)
+        beat = Heartbeat.within(self.folder, self.there.silence, f"part{self._groups}")
+        return HeartbeatMonitor(beat, until=self._until() if bounded else None)
 
-    def cancelled(self, stopped: str, why: str) -> Outcome:
+    def as_cancelled(self, stopped: str, why: str) -> RunOutcome:
         """What is known of a run that had to be cancelled: its last commit; ``stopped``: why it is
         not exhaustive; ``why``: why it had to be."""
         found = self.folder.latest()
@@ -316,18 +316,18 @@ class Run:
         seconds = time.monotonic() - self.started
         if why:
             self._remark(f"{why}: what is known is what was committed, up to level {found.depth}")
-        return Outcome(found, found, states, found.depth, used, None, stopped, None, seconds)
+        return RunOutcome(found, found, states, found.depth, used, None, stopped, None, seconds)
 
     # -- what comes of it -----------------------------------------------------------------------
 
-    def explored(self, outcome: Outcome) -> Explored:
+    def as_explored(self, outcome: RunOutcome) -> Explored:
         """The finished search, with its states where the folder has them."""
         self._states = outcome.states
         grounds = self._grounds(outcome)
         return Explored(
             system=self.system,
             limits=self.limits,
-            kernel=compiled(self.image),
+            kernel=kernel_of(self.image),
             load=grounds.whole,
             found=outcome.found,
             depth=outcome.depth,
@@ -343,7 +343,7 @@ class Run:
             orbits=lambda: outcome.orbits or self._orbits(outcome),
         )
 
-    def _orbits(self, outcome: Outcome) -> tuple[int, int]:
+    def _orbits(self, outcome: RunOutcome) -> tuple[int, int]:
         """The sizes of orbits in a sample of the states in the folder; (0, 0) where it does not
         have all, or nobody waits for that any more."""
         image, folder, states = self.image, self.folder, outcome.states
@@ -354,41 +354,41 @@ class Run:
             if sum(part.rows for part in parts) != states:
                 return 0, 0
             if states < WORTH_IT:
-                return added(weighed_part(image, folder, part, states) for part in parts)
-            return self._weighed(parts, states)
+                return add_samples(weigh_part(image, folder, part, states) for part in parts)
+            return self._weigh(parts, states)
         except OSError:
             return 0, 0
 
-    def _weighed(self, parts: Sequence[Part], states: int) -> tuple[int, int]:
+    def _weigh(self, parts: Sequence[Part], states: int) -> tuple[int, int]:
         """By all executors."""
         image, folder, found = self.image, self.folder, list[tuple[int, int]]()
         try:
             with self._listening_to_parts() as heard:
                 done = fan_out(
-                    self.there, lambda part: weighed_part(image, folder, part, states), parts, heard
+                    self.there, lambda part: weigh_part(image, folder, part, states), parts, heard
                 )
                 for _, some in done:
-                    if isinstance(some, Failure):
+                    if isinstance(some, ItemFailure):
                         return 0, 0
                     found.append(some)
-        except (Silent, Overdue):
+        except (SilentTask, Overdue):
             return 0, 0
-        return added(found)
+        return add_samples(found)
 
-    def _grounds(self, outcome: Outcome) -> Grounds:
+    def _grounds(self, outcome: RunOutcome) -> ResidualGraph:
         """What liveness is decided on."""
-        limits, left = self.limits, self._left
+        limits, left = self.limits, self._seconds_left
         shards = self.cluster.shards or (self.session.slots if self.session else 1)
         memory, deadline = limits.memory, None if left is None else time.time() + left
         each = None if memory is None else memory // shards
-        trim = Trimming(self.image, self.folder, shards, each, deadline)
+        trim = FilterContext(self.image, self.folder, shards, each, deadline)
 
         def check_time() -> None:
             if deadline is not None and time.time() > deadline:
-                raise Unfinished(limits.no_more_time)
+                raise Undecided(limits.no_more_time)
 
         counts = outcome.states, outcome.found.transitions
-        return Grounds(
+        return ResidualGraph(
             self.session,
             trim,
             limits,
@@ -396,7 +396,7 @@ class Run:
             check_time,
             self._tell,
             self._listening_to_parts,
-            self._lost,
+            self._report_lost,
         )
 
     def _tell(self, phase: str) -> None:
@@ -417,25 +417,25 @@ class Run:
         try:
             with self._listening_to_parts(bounded=False) as heard:
                 for _, best in fan_out(self.there, lambda part: find([part], words), parts, heard):
-                    if isinstance(best, Failure):
+                    if isinstance(best, ItemFailure):
                         return find(parts, words)
                     if best is not None:
                         found.append(best)
-        except Silent as silent:
-            self._lost(silent)
+        except SilentTask as silent:
+            self._report_lost(silent)
             return find(parts, words)
         return min(found, default=None)
 
 
-def weighed_part(image: KernelImage, folder: RunFolder, part: Part, states: int) -> tuple[int, int]:
-    """As :func:`checker.exploration.spared.weighed`, of a part."""
+def weigh_part(image: KernelImage, folder: RunFolder, part: Part, states: int) -> tuple[int, int]:
+    """As :func:`checker.exploration.reduction_stats.weigh`, of a part."""
     import pyarrow as pa
 
-    kernel, width, sums = compiled(image), 8 * folder.words, list[tuple[int, int]]()
+    kernel, width, sums = kernel_of(image), 8 * folder.words, list[tuple[int, int]]()
     for block in folder.read(part):
         rows = pa.py_buffer(block)
-        sums.append(weighed(kernel, rows.address, rows.size // width, states))
-    return added(sums)
+        sums.append(weigh(kernel, rows.address, rows.size // width, states))
+    return add_samples(sums)
 
 
 class _Unkept(Exception):

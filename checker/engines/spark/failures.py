@@ -40,7 +40,7 @@ def root_cause(problem: BaseException) -> str:
     return _short(_without_class(first) or type(problem).__name__)
 
 
-def failed(
+def failure_of(
     problem: BaseException, log: Path, what: str = "a job on Spark failed", why: str | None = None
 ) -> SpecError:
     """A diagnostic (E029) for ``problem``, all of which is appended to ``log``; ``why``: where the

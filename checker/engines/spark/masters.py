@@ -22,13 +22,13 @@ FORMS = "local[N], spark://HOST:PORT, yarn, k8s://https://HOST:PORT, sc://HOST"
 _SECRET = re.compile(r"secret|password|token|access[._-]?key|credential", re.IGNORECASE)
 
 
-def shown(master: str) -> str:
+def redact_master(master: str) -> str:
     """A master as it may be repeated: without what only its user should know."""
     first, *more = master.split(";")
-    return ";".join([first, *(shown_setting(*one.split("=", 1)) for one in more)])
+    return ";".join([first, *(redact_setting(*one.split("=", 1)) for one in more)])
 
 
-def shown_setting(name: str, value: str = "") -> str:
+def redact_setting(name: str, value: str = "") -> str:
     """A setting of Spark, as NAME=VALUE, as it may be repeated."""
     return f"{name}={HIDDEN if _SECRET.search(name) else value}"
 
@@ -62,16 +62,16 @@ def addresses(master: str) -> list[tuple[str, int]]:
     if is_local(master) or master == "yarn":
         return []
     try:
-        found = list(_parsed(master))
+        found = list(_parse_addresses(master))
     except ValueError:
         found = []
     if not found:
-        message = f"{shown(master)!r} is no master that Spark knows"
+        message = f"{redact_master(master)!r} is no master that Spark knows"
         raise SpecError((Diagnostic("E023", message, hint=f"such as {FORMS}"),))
     return found
 
 
-def _parsed(master: str) -> Iterator[tuple[str, int]]:
+def _parse_addresses(master: str) -> Iterator[tuple[str, int]]:
     scheme, separator, rest = master.partition("://")
     if not separator:
         return
@@ -105,14 +105,14 @@ def require_reachable(master: str) -> None:
             socket.create_connection((host, port), PATIENCE).close()
             return
         except OSError as problem:
-            reasons.append(f"{host}:{port}: {_said(problem)}")
+            reasons.append(f"{host}:{port}: {_error_text(problem)}")
     if reasons:
-        message = f"nobody answers at {shown(master)} ({'; '.join(reasons)})"
+        message = f"nobody answers at {redact_master(master)} ({'; '.join(reasons)})"
         hint = "is it running, is the port right, and does the network let this machine through?"
         raise SpecError((Diagnostic("E023", message, hint=hint),))
 
 
-def _said(problem: OSError) -> str:
+def _error_text(problem: OSError) -> str:
     if isinstance(problem, TimeoutError):
         return f"no answer within {PATIENCE:g} s"
     return str(problem.strerror or problem).lower()

@@ -2,7 +2,7 @@
 
 A connection is TCP, on the executor's own address, and carries messages with their length, as
 :mod:`multiprocessing.connection` does.  Before that both sides have to prove that they belong to
-the run (:mod:`checker.engines.spark.greeting`), within a time limit, so that a stranger neither
+the run (:mod:`checker.engines.spark.handshake`), within a time limit, so that a stranger neither
 gets in nor holds anybody up.  Each message comes behind its signature, and nobody sees it before
 that was checked: what a task unpickles was said by another task of the run, to it, just now.
 """
@@ -19,7 +19,7 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
 from types import TracebackType
 
-from checker.engines.spark.greeting import PROOF, Greeting, Seals, Stranger
+from checker.engines.spark.handshake import PROOF, Handshake, MessageAuthenticators, UnknownPeer
 
 JOIN_SECONDS = 30.0
 """So long all tasks of a run have to find one another."""
@@ -42,7 +42,7 @@ class Unmeshed(Exception):
     """The tasks can't reach one another; the message says who whom, and why."""
 
 
-class Broken(Exception):
+class ConnectionLost(Exception):
     """A connection to another task is gone."""
 
 
@@ -65,7 +65,7 @@ class Mesh:
     ) -> None:
         self.index, self.size = index, size
         self._links: dict[int, Connection] = {}
-        self._seals: dict[int, Seals] = {}
+        self._seals: dict[int, MessageAuthenticators] = {}
         self._ready = threading.Condition()
         self._joined = self._over = False
         self._guests = threading.Semaphore(GUESTS)
@@ -83,7 +83,7 @@ class Mesh:
         else:
             with socket.create_server((_own_address(host), 0), backlog=GUESTS + size) as door:
                 addresses = meet((host, int(door.getsockname()[1])))
-                self._greeting = Greeting.among(token, index, addresses)
+                self._greeting = Handshake.among(token, index, addresses)
                 self._gather(door, addresses)
         self._sender.start()
         if size > 1:
@@ -134,13 +134,15 @@ class Mesh:
             where = f"task {self.index} ({addresses[self.index][0]})"
             raise Unmeshed(f"{where} was not called by {names} within {JOIN_SECONDS:g} s")
 
-    def _call(self, other: int, address: Address, until: float) -> tuple[socket.socket, Seals]:
+    def _call(
+        self, other: int, address: Address, until: float
+    ) -> tuple[socket.socket, MessageAuthenticators]:
         while True:
             line = None
             try:
                 line = socket.create_connection(address, max(until - time.monotonic(), 0.001))
                 return line, self._greeting.call(line, other)
-            except (OSError, Stranger) as problem:
+            except (OSError, UnknownPeer) as problem:
                 why = str(problem)
                 if line is not None:
                     line.close()
@@ -164,14 +166,14 @@ class Mesh:
         """Lets a caller in that belongs to the run."""
         try:
             who, seals = self._greeting.answer(line)
-        except (OSError, Stranger):
+        except (OSError, UnknownPeer):
             line.close()
         else:
             self._keep(who, line, seals)
         finally:
             self._guests.release()
 
-    def _keep(self, other: int, line: socket.socket, seals: Seals) -> None:
+    def _keep(self, other: int, line: socket.socket, seals: MessageAuthenticators) -> None:
         """From now on there are messages on this connection, which take the time they need."""
         line.settimeout(None)
         line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -193,7 +195,8 @@ class Mesh:
         return self._waiting
 
     def send(self, other: int, message: bytes) -> None:
-        """Sends a message soon; messages to one task arrive in order.  Raises :class:`Broken`."""
+        """Sends a message soon; messages to one task arrive in order.  Raises
+        :class:`ConnectionLost`."""
         self._check()
         with self._leaving:
             self._outbox.append((other, message))
@@ -202,7 +205,8 @@ class Mesh:
             self._leaving.notify()
 
     def receive(self, seconds: float = 0.0) -> tuple[int, bytes] | None:
-        """The next message and who sent it, waiting at most so long.  Raises :class:`Broken`."""
+        """The next message and who sent it, waiting at most so long.  Raises
+        :class:`ConnectionLost`."""
         if not self._inbox:
             self._check()
             if seconds:
@@ -236,7 +240,7 @@ class Mesh:
 
     def _check(self) -> None:
         if self._failed:
-            raise Broken(self._failed)
+            raise ConnectionLost(self._failed)
 
     def _fail(self, why: str) -> None:
         self._failed = self._failed or why

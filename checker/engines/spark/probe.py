@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.engines.spark import masters
-from checker.engines.spark.failures import failed, root_cause
+from checker.engines.spark.failures import failure_of, root_cause
 from checker.engines.spark.session import Session
 from checker.engines.spark.slots import no_executor
 
@@ -47,8 +47,8 @@ class Seen:
 def require(session: Session, folder: RunFolder | None = None) -> tuple[Seen, ...]:
     """What tasks in all slots see; raises :class:`SpecError` (E024, E026 to E029) where it is not
     what a run needs, after ``session.patience`` seconds at most."""
-    seen = look(session, folder)
-    problems = compared(seen, here(), session.connect)
+    seen = probe_executors(session, folder)
+    problems = compare_executors(seen, probe_here(), session.connect)
     if problems:
         raise SpecError(problems)
     return seen
@@ -62,7 +62,7 @@ def require_elsewhere(session: Session, folder: RunFolder | None = None) -> None
     require(session, folder)
 
 
-def here() -> Seen:
+def probe_here() -> Seen:
     """What this process sees itself."""
     return Seen(platform.node(), platform.python_version(), sys.executable, _versions())
 
@@ -78,7 +78,7 @@ def _version(package: str) -> str:
         return ""
 
 
-def look(session: Session, folder: RunFolder | None = None) -> tuple[Seen, ...]:
+def probe_executors(session: Session, folder: RunFolder | None = None) -> tuple[Seen, ...]:
     """What tasks in all slots see, as far as they can tell: see :func:`require`."""
     from pyspark import cloudpickle
 
@@ -88,7 +88,7 @@ def look(session: Session, folder: RunFolder | None = None) -> tuple[Seen, ...]:
         dumps: Any = cloudpickle.dumps
         folder.place.write(token, token.encode())
         place = dumps(folder.place)
-    task = by_value(asked(dict(PACKAGES), place, token, TOGETHER))
+    task = by_value(make_probe(dict(PACKAGES), place, token, TOGETHER))
     slots = max(session.slots, 1)
 
     def ask() -> list[Any]:
@@ -101,14 +101,14 @@ def look(session: Session, folder: RunFolder | None = None) -> tuple[Seen, ...]:
     except TimeoutError:
         raise no_executor(session.master, time.monotonic() - began) from None
     except Exception as problem:
-        raise refused(problem, session) from None
+        raise probe_failure(problem, session) from None
     finally:
-        answers = _collected(folder, token)
+        answers = _collect_answers(folder, token)
     found = [json.loads(row[0]) for row in rows]
-    return tuple(_judged(one, folder, answers) for one in found)
+    return tuple(_judge_answer(one, folder, answers) for one in found)
 
 
-def _collected(folder: RunFolder | None, token: str) -> set[str]:
+def _collect_answers(folder: RunFolder | None, token: str) -> set[str]:
     """The files with which tasks have answered; they are removed, and the question with them."""
     if folder is None:
         return set()
@@ -118,7 +118,7 @@ def _collected(folder: RunFolder | None, token: str) -> set[str]:
     return answers
 
 
-def _judged(one: dict[str, Any], folder: RunFolder | None, answers: set[str]) -> Seen:
+def _judge_answer(one: dict[str, Any], folder: RunFolder | None, answers: set[str]) -> Seen:
     wrong = one.pop("wrong")
     answer = one.pop("answer")
     asked = folder is not None and bool(one["versions"]["checker"])
@@ -127,7 +127,7 @@ def _judged(one: dict[str, Any], folder: RunFolder | None, answers: set[str]) ->
     return Seen(**one, folder=wrong)
 
 
-def asked(
+def make_probe(
     packages: dict[str, str], place: bytes | None, token: str, least: float
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """The question: a task that needs nothing of ours where it runs."""
@@ -192,7 +192,9 @@ def by_value(task: Callable[[Iterator[Any]], Iterator[Any]]) -> Any:
 # ---- what is said of it -----------------------------------------------------------------------
 
 
-def compared(seen: Sequence[Seen], mine: Seen, connect: bool = False) -> tuple[Diagnostic, ...]:
+def compare_executors(
+    seen: Sequence[Seen], mine: Seen, connect: bool = False
+) -> tuple[Diagnostic, ...]:
     """One diagnostic for each thing in which executors differ from what a run needs."""
     problems: list[Diagnostic] = []
     others = [one for one in seen if _minor(one.python) != _minor(mine.python)]
@@ -240,7 +242,7 @@ def _differs(one: Seen, mine: Seen) -> Diagnostic:
     return Diagnostic("E027", message, hint=f"there: pip install bivalence=={ours}")
 
 
-def refused(problem: Exception, session: Session) -> SpecError:
+def probe_failure(problem: Exception, session: Session) -> SpecError:
     """The diagnostic for a probe that Spark could not run, of which it says why in its own way."""
     text, why = str(problem), root_cause(problem)
     hint = SAME_SERVER if session.connect else SAME_PYTHON
@@ -260,4 +262,4 @@ def refused(problem: Exception, session: Session) -> SpecError:
         return SpecError(
             (Diagnostic("E027", message, hint=f"pip install bivalence there; {hint}"),)
         )
-    return failed(problem, session.log, "a first small job on Spark failed")
+    return failure_of(problem, session.log, "a first small job on Spark failed")

@@ -20,11 +20,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from checker.diagnostics import Diagnostic, SpecError
 from checker.engines.spark import masters
-from checker.engines.spark.cancelling import CLOSING, aside, hush, run_cancellable, settle
+from checker.engines.spark.cancellation import (
+    CLOSING,
+    await_cancelled,
+    run_cancellable,
+    run_in_thread,
+    silence_warnings,
+)
 from checker.engines.spark.cluster import Cluster
-from checker.engines.spark.failures import failed
+from checker.engines.spark.failures import failure_of
+from checker.engines.spark.heartbeat import SILENCE, SILENCE_KEY
 from checker.engines.spark.java import find_java
-from checker.engines.spark.pulse import SILENCE, SILENCE_KEY
 from checker.engines.spark.slots import count_slots, is_dynamic, no_executor
 
 if TYPE_CHECKING:
@@ -104,8 +110,10 @@ class Session:
     def cancel_all(self) -> None:
         """Ends whatever runs on it, soon."""
         context = getattr(self.spark, "_sc", None)
-        aside(self.spark.interruptAll if context is None else context.cancelAllJobs, CLOSING)
-        settle(self.spark)
+        run_in_thread(
+            self.spark.interruptAll if context is None else context.cancelAllJobs, CLOSING
+        )
+        await_cancelled(self.spark)
 
 
 @contextlib.contextmanager
@@ -125,13 +133,13 @@ def open_session(
         seconds = max(min(seconds, _patience(cluster)), SHORTEST)
         cluster = replace(cluster, conf={**cluster.conf, PATIENCE_KEY: str(seconds)})
     require(cluster)
-    hush()
+    silence_warnings()
     started = time.monotonic()
     with _log_file(log) as path:
         if masters.is_connect(cluster.master):
-            opened = _connected(cluster, path)
+            opened = _connect_session(cluster, path)
         else:
-            opened = _started(cluster, path)
+            opened = _classic_session(cluster, path)
         with opened as spark:
             patience = _patience(cluster)
             left = patience - (time.monotonic() - started)
@@ -212,7 +220,7 @@ def _log_file(log: Path | None) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def _started(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
+def _classic_session(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
     """Java is started here, and the driver in it."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
@@ -230,7 +238,7 @@ def _started(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
             gateway, context = _driver(cluster, output, log)
         yield SparkSession(context)
     finally:
-        aside(lambda: _stop(context, gateway), CLOSING)
+        run_in_thread(lambda: _stop(context, gateway), CLOSING)
         SparkContext._gateway = SparkContext._jvm = None
         if gateway is not None and gateway.proc is not None:
             _end(gateway.proc)
@@ -255,7 +263,7 @@ def _driver(cluster: Cluster, output: Any, log: Path) -> tuple[Any, Any]:
     late = threading.Event()
     gateway: Any = None
     try:
-        gateway = _launched(conf, output)
+        gateway = _launch_gateway(conf, output)
 
         def give_up() -> None:
             late.set()
@@ -272,11 +280,11 @@ def _driver(cluster: Cluster, output: Any, log: Path) -> tuple[Any, Any]:
         finally:
             watch.cancel()
     except Exception as problem:
-        said = failed(problem, log, "Spark did not start")  # while Java can still be asked
+        said = failure_of(problem, log, "Spark did not start")  # while Java can still be asked
         SparkContext._gateway = SparkContext._jvm = None
         if gateway is not None and gateway.proc is not None:
             _end(gateway.proc)
-        raise (_refused(cluster.master, patience, log) if late.is_set() else said) from None
+        raise (_refusal(cluster.master, patience, log) if late.is_set() else said) from None
     except BaseException:
         SparkContext._gateway = SparkContext._jvm = None
         if gateway is not None and gateway.proc is not None:
@@ -284,7 +292,7 @@ def _driver(cluster: Cluster, output: Any, log: Path) -> tuple[Any, Any]:
         raise
 
 
-def _launched(conf: Any, output: Any) -> Any:
+def _launch_gateway(conf: Any, output: Any) -> Any:
     """The gateway to a new Java.  An interrupt waits until it is there: a Java that finds nobody
     when it has started would stay for ever."""
     from pyspark.java_gateway import launch_gateway
@@ -304,10 +312,10 @@ def _nothing(*_: object) -> None:
     """In place of a traceback on the terminal."""
 
 
-def _refused(master: str, patience: float, log: Path) -> SpecError:
+def _refusal(master: str, patience: float, log: Path) -> SpecError:
     from pyspark import __version__
 
-    who = masters.shown(master)
+    who = masters.redact_master(master)
     message = f"{who} did not take us in within {patience:g} s; Spark's own words are in {log}"
     hint = (
         f"is it a Spark {__version__.rsplit('.', 1)[0]}, and has it room?"
@@ -385,7 +393,7 @@ def _end(process: Any) -> None:
 
 
 @contextlib.contextmanager
-def _connected(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
+def _connect_session(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
     """A session behind Spark Connect: no Java here."""
     with _environment({}, ("SPARK_CONNECT_MODE_ENABLED", "SPARK_REMOTE")):
         try:
@@ -397,16 +405,16 @@ def _connected(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
         try:
             spark: Any = Remote.builder.remote(cluster.master).create()
         except Exception as problem:
-            raise failed(
-                problem, log, f"there is no session on {masters.shown(cluster.master)}"
+            raise failure_of(
+                problem, log, f"there is no session on {masters.redact_master(cluster.master)}"
             ) from None
         try:
             run_cancellable(spark, lambda: _configure(spark, cluster), _patience(cluster))
             yield spark
         except TimeoutError:
-            raise _refused(cluster.master, _patience(cluster), log) from None
+            raise _refusal(cluster.master, _patience(cluster), log) from None
         finally:
-            aside(spark.stop, CLOSING)
+            run_in_thread(spark.stop, CLOSING)
 
 
 def _configure(spark: Any, cluster: Cluster) -> None:

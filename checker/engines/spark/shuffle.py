@@ -16,13 +16,13 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from checker.engines.spark import keeper, stages
-from checker.engines.spark.course import Course
-from checker.engines.spark.head import Head
-from checker.engines.spark.job import ANSWER, PROGRESS, STOP, Effort, Job, Outcome
-from checker.engines.spark.pulse import Beat
+from checker.engines.spark import shard_handle, stages
+from checker.engines.spark.heartbeat import Heartbeat
+from checker.engines.spark.job import ANSWER, PROGRESS, STOP, Job, RunOutcome, TaskCost
+from checker.engines.spark.local_prefix import LocalPrefix
+from checker.engines.spark.run_state import RunState
 from checker.engines.spark.session import Session
-from checker.engines.spark.stages import SCHEMA, Batches, Luggage, Split
+from checker.engines.spark.stages import SCHEMA, Batches, InconsistentTasks, ShardState
 from checker.exploration.run_folder import Part
 from checker.witness.answer import INTERRUPTED
 
@@ -36,27 +36,27 @@ CLEANING = 15.0
 """Seconds in which executors have to delete what is not needed any more; Spark does it, too."""
 
 
-def run(session: Session, job: Job, watch: Callable[[], object]) -> Outcome:
+def run(session: Session, job: Job, watch: Callable[[], object]) -> RunOutcome:
     """The whole run, from the last commit; raises what Spark and ``watch`` raise."""
-    return Run(session, job, watch).outcome()
+    return ShuffleRun(session, job, watch).outcome()
 
 
-class Run:
+class ShuffleRun:
     """One attempt at a run."""
 
     def __init__(
         self, session: Session, job: Job, watch: Callable[[], object] = lambda: None
     ) -> None:
-        self.session, self.job, self.packed = session, job, stages.packed(job)
+        self.session, self.job, self.packed = session, job, stages.pack_job(job)
         self.watch = watch
         self.started = time.monotonic()
         found, self.parts = job.folder.latest(), job.folder.parts()
         assert found is not None, "the initial states are committed"
-        self.course = Course.after(job, found, self.parts)
-        self.efforts: dict[int, Effort] = {}
+        self.course = RunState.after(job, found, self.parts)
+        self.efforts: dict[int, TaskCost] = {}
         self.broken: str | None = None
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> RunOutcome:
         """Makes it."""
         self._levels()
         if self.efforts:
@@ -67,7 +67,7 @@ class Run:
 
     def _levels(self) -> None:
         with self._writing():
-            self._commit(Head(self.job, self.course, self._why_stop).run(self.parts))
+            self._commit(LocalPrefix(self.job, self.course, self._why_stop).run(self.parts))
         length = max(1, CHAIN // 2)
         while self.course.going and self.broken is None:
             self._say()
@@ -87,11 +87,11 @@ class Run:
     def _chain(self, length: int) -> int:
         """So many levels; gives how many the next job should have."""
         before, depth = time.monotonic(), self.course.found.depth
-        luggage = self._made(length)
+        luggage = self._run_levels(length)
         course = luggage[0].course
         if any(other.course != course for other in luggage):
-            raise Split("the shards do not agree on how far the run is")
-        course.counted(self.job, reduce(add, (each.counted for each in luggage)))
+            raise InconsistentTasks("the shards do not agree on how far the run is")
+        course.record_counts(self.job, reduce(add, (each.counted for each in luggage)))
         self.course = course
         for each in luggage:
             shard, effort = each.effort.shard, each.effort
@@ -103,11 +103,11 @@ class Run:
 
     def _commit(self, parts: Iterable[Part]) -> None:
         complete, folder = self.course.complete, self.job.folder
-        if complete.depth > folder.committed:
+        if complete.depth > folder.committed_depth:
             folder.commit(complete, [part for part in parts if part.level <= complete.depth])
 
     def _why_stop(self) -> str | None:
-        if (self.job.folder.heard(STOP) or {}).get(STOP):
+        if (self.job.folder.read_message(STOP) or {}).get(STOP):
             return INTERRUPTED
         return self.job.limits.no_more_time if self.job.is_late() else None
 
@@ -117,41 +117,45 @@ class Run:
 
     # -- jobs on Spark --------------------------------------------------------------------------
 
-    def _made(self, length: int) -> list[Luggage]:
+    def _run_levels(self, length: int) -> list[ShardState]:
         """What all shards have after ``length`` levels more."""
         from pyspark.sql.functions import col
 
         packed, course, shards, beat = self.packed, self.course, self.job.shards, self.job.beat
         depth = course.found.depth
         frame = self.session.spark.range(0, shards, 1, shards)
-        begin = _heard(lambda batches: stages.first(packed, course, batches), beat, 2 * depth + 1)
+        begin = _with_beat(
+            lambda batches: stages.first_stage(packed, course, batches), beat, 2 * depth + 1
+        )
         frame = frame.mapInArrow(begin, SCHEMA)
         for level in range(depth + 1, depth + length):
-            stage = _stage(stages.middle, packed, level, beat)
+            stage = _stage(stages.middle_stage, packed, level, beat)
             frame = frame.repartitionById(shards, col("dst")).mapInArrow(stage, SCHEMA)
-        stage = _stage(stages.final, packed, depth + length, beat)
+        stage = _stage(stages.final_stage, packed, depth + length, beat)
         frame = frame.repartitionById(shards, col("dst")).mapInArrow(stage, f"{ANSWER} binary")
         rows = self.session.run(frame.collect, watch=self.watch)
         return [pickle.loads(row[0]) for row in rows]
 
     def _clean(self) -> None:
         """What the executors hold of the run is not needed any more."""
-        name, shards = keeper.run_name(self.job), self.job.shards
+        name, shards = shard_handle.run_name(self.job), self.job.shards
         frame = self.session.spark.range(0, shards, 1, shards)
-        frame = frame.mapInArrow(lambda batches: keeper.clean(name, batches), f"{ANSWER} binary")
+        frame = frame.mapInArrow(
+            lambda batches: shard_handle.removal_task(name, batches), f"{ANSWER} binary"
+        )
         self.session.run(frame.collect, CLEANING)
 
 
 def _stage(
-    what: Callable[[bytes, int, Batches], Batches], packed: bytes, level: int, beat: Beat
+    what: Callable[[bytes, int, Batches], Batches], packed: bytes, level: int, beat: Heartbeat
 ) -> Callable[[Any], Any]:
-    return _heard(lambda batches: what(packed, level, batches), beat, 2 * level)
+    return _with_beat(lambda batches: what(packed, level, batches), beat, 2 * level)
 
 
-def _heard(stage: Callable[[Any], Batches], beat: Beat, turn: int) -> Callable[[Any], Any]:
+def _with_beat(stage: Callable[[Any], Batches], beat: Heartbeat, turn: int) -> Callable[[Any], Any]:
     """``stage``, whose tasks are heard from while they run."""
 
-    def heard(batches: Any) -> Batches:
+    def run_with_beat(batches: Any) -> Batches:
         from pyspark import TaskContext
 
         context = TaskContext.get()
@@ -159,4 +163,4 @@ def _heard(stage: Callable[[Any], Batches], beat: Beat, turn: int) -> Callable[[
         with beat.of(context.partitionId(), turn):
             yield from stage(batches)
 
-    return heard
+    return run_with_beat

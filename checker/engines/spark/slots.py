@@ -49,7 +49,7 @@ def count_slots(spark: Any, cluster: Cluster, connect: bool, patience: float) ->
     if is_dynamic(spark):
         return max(int(context.defaultParallelism), 1)
     began = time.monotonic()
-    slots = settled(lambda: slots_now(spark), _wanted(spark), patience)
+    slots = await_count(lambda: slots_now(spark), _requested_slots(spark), patience)
     if slots == 0:
         raise no_executor(cluster.master, time.monotonic() - began)
     return slots
@@ -64,12 +64,12 @@ def slots_now(spark: Any) -> int:
 
 def no_executor(master: str, seconds: float) -> SpecError:
     """The diagnostic (E024) for a cluster on which nothing runs after so many seconds."""
-    message = f"{masters.shown(master)} gave us nothing to run on within {seconds:.0f} s"
+    message = f"{masters.redact_master(master)} gave us nothing to run on within {seconds:.0f} s"
     hint = "has it workers, with free cores and enough memory (--conf spark.executor.memory=…)?"
     return SpecError((Diagnostic("E024", message, hint=hint),))
 
 
-def settled(
+def await_count(
     count: Callable[[], int],
     wanted: int,
     patience: float,
@@ -94,7 +94,7 @@ def settled(
     return found
 
 
-def _wanted(spark: SparkSession) -> int:
+def _requested_slots(spark: SparkSession) -> int:
     """The tasks that the settings ask room for; 0 where they take what there is."""
 
     def number(name: str) -> int:

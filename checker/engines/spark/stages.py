@@ -25,12 +25,12 @@ from itertools import chain
 from operator import add
 from typing import Any
 
-from checker.engines.spark.course import Counted, Course
-from checker.engines.spark.job import PROGRESS, STOP, Effort, Job, rows_of
-from checker.engines.spark.keeper import Keeper
-from checker.engines.spark.pulse import told_to_end
-from checker.exploration.backwards import compiled
-from checker.exploration.findings import Report
+from checker.engines.spark.heartbeat import told_to_end
+from checker.engines.spark.job import PROGRESS, STOP, Job, TaskCost, rows_of
+from checker.engines.spark.run_state import Counted, RunState
+from checker.engines.spark.shard_handle import ShardHandle
+from checker.exploration.backward_search import kernel_of
+from checker.exploration.findings import LevelReport
 from checker.exploration.run_folder import Part
 from checker.exploration.shard import Block
 from checker.witness.answer import INTERRUPTED
@@ -53,43 +53,43 @@ Row = tuple[int, bytes | None, bytes | None]
 """As in :data:`SCHEMA`."""
 
 
-class Split(Exception):
+class InconsistentTasks(Exception):
     """The tasks of a stage do not agree on what has happened."""
 
 
 @dataclass(frozen=True)
-class Note:
+class LevelSummary:
     """``shard`` has expanded level ``depth``: what it noted, why not all of it (``stop``), what it
     held when it began, and what it took."""
 
     shard: int
     depth: int
     counted: Counted
-    report: Report
+    report: LevelReport
     stop: str | None
-    effort: Effort
+    effort: TaskCost
 
 
 @dataclass(frozen=True)
-class Luggage:
+class ShardState:
     """What a shard takes along: the course, what it has counted since, what it has written since
     the last commit, and what all that took."""
 
-    course: Course
+    course: RunState
     counted: Counted
     parts: tuple[Part, ...]
-    effort: Effort
+    effort: TaskCost
 
 
-def packed(job: Job) -> bytes:
+def pack_job(job: Job) -> bytes:
     """A job as it travels with each stage."""
     return zlib.compress(pickle.dumps(job), 1)
 
 
 @lru_cache(maxsize=2)
-def _unpacked(job: bytes) -> Job:
+def _unpack_job(job: bytes) -> Job:
     found: Job = pickle.loads(zlib.decompress(job))
-    compiled(found.image)
+    kernel_of(found.image)
     gc.collect()
     gc.freeze()  # PySpark collects garbage after each task: what stays need not be looked at
     return found
@@ -99,16 +99,16 @@ def _unpacked(job: bytes) -> Job:
 
 
 @dataclass
-class Inbox:
+class InputBuffer:
     """What has come for one shard; notes and luggage are there when they have been passed by."""
 
     batches: Batches
     shard: int = -1
-    notes: list[Note] = field(default_factory=list)
-    luggage: Luggage | None = None
+    notes: list[LevelSummary] = field(default_factory=list)
+    luggage: ShardState | None = None
 
     def blocks(self) -> Iterator[Block]:
-        """The states, as they come.  Raises :class:`Split`."""
+        """The states, as they come.  Raises :class:`InconsistentTasks`."""
         for batch in self.batches:
             owners, notes, rows = batch.columns
             for i, owner in enumerate(owners):
@@ -117,14 +117,16 @@ class Inbox:
                     yield memoryview(rows[i].as_buffer())
                     continue
                 said = pickle.loads(notes[i].as_buffer())
-                if isinstance(said, Note):
+                if isinstance(said, LevelSummary):
                     self.notes.append(said)
                 else:
                     self.luggage = said
 
     def _is_for(self, shard: int) -> None:
         if self.shard not in (-1, shard):
-            raise Split(f"what is for shards {self.shard} and {shard} has come to one task")
+            raise InconsistentTasks(
+                f"what is for shards {self.shard} and {shard} has come to one task"
+            )
         self.shard = shard
 
 
@@ -154,20 +156,20 @@ def _batches(rows: Iterator[Row]) -> Batches:
 # -- stages -------------------------------------------------------------------------------------
 
 
-def first(job: bytes, course: Course, batches: Batches) -> Batches:
+def first_stage(job: bytes, course: RunState, batches: Batches) -> Batches:
     """Expands level ``course.found.depth``, which is committed; the input is the shard's number."""
     (index,) = (number.as_py() for batch in batches for number in batch.column(0))
-    with Keeper(_unpacked(job), index, course.found.depth) as keeper:
+    with ShardHandle(_unpack_job(job), index, course.found.depth) as keeper:
         keeper.is_open(())
-        luggage = Luggage(course, keeper.counted(), (), Effort(index, 0, 0, 0, 0.0, ""))
+        luggage = ShardState(course, keeper.counts(), (), TaskCost(index, 0, 0, 0, 0.0, ""))
         yield from _batches(expand(keeper, luggage))
 
 
-def middle(job: bytes, depth: int, batches: Batches) -> Batches:
+def middle_stage(job: bytes, depth: int, batches: Batches) -> Batches:
     """Takes in level ``depth``, and expands it."""
-    inbox = Inbox(batches)
-    blocks = _begun(inbox)
-    with Keeper(_unpacked(job), inbox.shard, depth - 1) as keeper:
+    inbox = InputBuffer(batches)
+    blocks = _state_blocks(inbox)
+    with ShardHandle(_unpack_job(job), inbox.shard, depth - 1) as keeper:
         luggage = take_in(keeper, inbox, blocks)
         if luggage.course.ahead:
             yield from _batches(expand(keeper, luggage))
@@ -175,24 +177,24 @@ def middle(job: bytes, depth: int, batches: Batches) -> Batches:
             yield from _batches(iter([(inbox.shard, pickle.dumps(luggage), None)]))
 
 
-def final(job: bytes, depth: int, batches: Batches) -> Batches:
+def final_stage(job: bytes, depth: int, batches: Batches) -> Batches:
     """Takes in level ``depth``; gives the shard's luggage."""
-    inbox = Inbox(batches)
-    blocks = _begun(inbox)
-    with Keeper(_unpacked(job), inbox.shard, depth - 1) as keeper:
+    inbox = InputBuffer(batches)
+    blocks = _state_blocks(inbox)
+    with ShardHandle(_unpack_job(job), inbox.shard, depth - 1) as keeper:
         yield rows_of(take_in(keeper, inbox, blocks))
 
 
-def _begun(inbox: Inbox) -> Iterator[Block]:
+def _state_blocks(inbox: InputBuffer) -> Iterator[Block]:
     """The states in the inbox, which knows the shard now."""
     blocks = inbox.blocks()
     return chain([block for block in [next(blocks, None)] if block is not None], blocks)
 
 
-def take_in(keeper: Keeper, inbox: Inbox, blocks: Iterator[Block]) -> Luggage:
+def take_in(keeper: ShardHandle, inbox: InputBuffer, blocks: Iterator[Block]) -> ShardState:
     """The states of the next level become the shard's own, where the run goes on so far.
 
-    Raises :class:`Split`.
+    Raises :class:`InconsistentTasks`.
     """
     limit = keeper.job.limits.max_depth
     last = limit is not None and keeper.depth >= limit
@@ -212,37 +214,37 @@ def take_in(keeper: Keeper, inbox: Inbox, blocks: Iterator[Block]) -> Luggage:
     for block in blocks:
         waiting.append(block)
         take(None if inbox.luggage is None else inbox.luggage.parts)
-    luggage = _settled(keeper.job, keeper.depth, inbox)
+    luggage = _update_course(keeper.job, keeper.depth, inbox)
     if not inbox.notes or not (luggage.course.ahead or luggage.course.looking):
         return luggage  # the run was over before, or it is now
     take(luggage.parts)
     if last:
-        return replace(luggage, counted=keeper.counted())
+        return replace(luggage, counted=keeper.counts())
     keeper.complete()
-    return _written(keeper, luggage)
+    return _write_level(keeper, luggage)
 
 
-def _settled(job: Job, depth: int, inbox: Inbox) -> Luggage:
+def _update_course(job: Job, depth: int, inbox: InputBuffer) -> ShardState:
     """The luggage, with the course as it is after all that was said about level ``depth``."""
     luggage, notes = inbox.luggage, inbox.notes
     if luggage is None or (notes and sorted(n.shard for n in notes) != [*range(job.shards)]):
-        raise Split(f"shard {inbox.shard}: what others have to say is missing")
+        raise InconsistentTasks(f"shard {inbox.shard}: what others have to say is missing")
     if not notes:
         return luggage
     if any(note.depth != depth for note in notes):
-        raise Split(f"shard {inbox.shard}: others are at another level than {depth}")
+        raise InconsistentTasks(f"shard {inbox.shard}: others are at another level than {depth}")
     course = luggage.course
-    course.counted(job, reduce(add, (note.counted for note in notes)))
+    course.record_counts(job, reduce(add, (note.counted for note in notes)))
     if course.going:
-        report = Report.together(note.report for note in notes)
-        course.expanded(job, report, next((n.stop for n in notes if n.stop), None))
+        report = LevelReport.together(note.report for note in notes)
+        course.record_expansion(job, report, next((n.stop for n in notes if n.stop), None))
     effort = next(note.effort for note in notes if note.shard == inbox.shard)
     return replace(luggage, effort=luggage.effort + effort)
 
 
-def _written(keeper: Keeper, luggage: Luggage) -> Luggage:
+def _write_level(keeper: ShardHandle, luggage: ShardState) -> ShardState:
     """The shard's last level is in the run's folder, or it is said why not."""
-    counted, folder, parts = keeper.counted(), keeper.job.folder, luggage.parts
+    counted, folder, parts = keeper.counts(), keeper.job.folder, luggage.parts
     if counted.fresh and counted.stop is None:
         rows = keeper.shard.level(keeper.depth)
         try:
@@ -257,7 +259,7 @@ def _written(keeper: Keeper, luggage: Luggage) -> Luggage:
 # -- expanding ----------------------------------------------------------------------------------
 
 
-def expand(keeper: Keeper, luggage: Luggage) -> Iterator[Row]:
+def expand(keeper: ShardHandle, luggage: ShardState) -> Iterator[Row]:
     """Expands the shard's last level, as if all others had no trouble with theirs."""
     started, job, depth = time.monotonic(), keeper.job, keeper.depth
     yield keeper.index, pickle.dumps(luggage), None
@@ -285,19 +287,19 @@ def expand(keeper: Keeper, luggage: Luggage) -> Iterator[Row]:
         yield owner, None, rows
     peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     seconds, host = time.monotonic() - started, socket.gethostname()
-    effort = Effort(keeper.index, shard.states, bytes_out, peak, seconds, host)
-    note = Note(keeper.index, depth, luggage.counted, shard.report(), stop, effort)
+    effort = TaskCost(keeper.index, shard.states, bytes_out, peak, seconds, host)
+    note = LevelSummary(keeper.index, depth, luggage.counted, shard.report(), stop, effort)
     said = pickle.dumps(note)
     for owner in range(job.shards):
         yield owner, said, None
 
 
-def _look(keeper: Keeper, luggage: Luggage) -> str | None:
+def _look(keeper: ShardHandle, luggage: ShardState) -> str | None:
     """Says how far the run is; gives why it is to end."""
     job = keeper.job
     if keeper.index == 0:
         job.folder.say(PROGRESS, luggage.course.progress())
-        if (job.folder.heard(STOP) or {}).get(STOP):
+        if (job.folder.read_message(STOP) or {}).get(STOP):
             return INTERRUPTED
     if told_to_end():
         return INTERRUPTED

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from checker.engines.spark.cluster import Cluster
-from checker.engines.spark.fan_out import Failure, fan_out
-from checker.engines.spark.pulse import Beat, Listening, Silent
+from checker.engines.spark.fan_out import ItemFailure, fan_out
+from checker.engines.spark.heartbeat import Heartbeat, HeartbeatMonitor, SilentTask
 from checker.engines.spark.session import Session, open_session
 from checker.exploration.run_folder import RunFolder
 
@@ -38,7 +38,7 @@ class OnExecutors:
             for _ in range(ATTEMPTS):
                 try:
                     yield from self._once(session, function, left)
-                except Silent as told:
+                except SilentTask as told:
                     silent = str(told)
                 else:
                     return
@@ -47,12 +47,12 @@ class OnExecutors:
     def _once(
         self, session: Session, function: Callable[[Piece], Result], left: dict[int, Piece]
     ) -> Iterator[Result]:
-        """The results of what is ``left``, from which it is taken then; raises ``Silent``."""
+        """The results of what is ``left``, from which it is taken then; raises ``SilentTask``."""
         self.folder.claim()  # who is left from before ends itself
-        beat, numbers = Beat.within(self.folder, session.silence, "tables"), list(left)
-        with Listening(beat) as heard:
+        beat, numbers = Heartbeat.within(self.folder, session.silence, "tables"), list(left)
+        with HeartbeatMonitor(beat) as heard:
             for at, found in fan_out(session, function, list(left.values()), heard):
-                if isinstance(found, Failure):
+                if isinstance(found, ItemFailure):
                     raise OSError(errno.EIO, f"on an executor: {found.reason}")
                 del left[numbers[at]]
                 yield found

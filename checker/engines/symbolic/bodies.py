@@ -13,17 +13,17 @@ import z3
 
 from checker.engines.symbolic.evaluation import Evaluation
 from checker.engines.symbolic.operations import without
+from checker.engines.symbolic.symbolic_values import SymbolicSeq, SymbolicSet, equal, merge
 from checker.engines.symbolic.terms import (
     Truth,
     both,
     conjunction,
     disjunction,
-    implied,
+    implication,
     negation,
 )
-from checker.engines.symbolic.values import Members, Row, equal, merged
 from checker.system import ir
-from checker.system.tree import handed_on, statements
+from checker.system.tree import loop_carried, statements
 from checker.system.types import BagT, SetT
 from checker.witness.answer import Unsupported
 
@@ -81,7 +81,7 @@ class Body(Evaluation):
 
     def assume(self, condition: Truth, guard: Truth) -> None:
         """This run is none where ``guard`` holds and ``condition`` does not."""
-        self.alive = both(self.alive, implied(guard, condition))
+        self.alive = both(self.alive, implication(guard, condition))
 
     def run(self, block: ir.Block, guard: Truth = True) -> None:
         """Runs ``block`` where ``guard`` holds."""
@@ -94,10 +94,10 @@ class Body(Evaluation):
         match stmt:
             case ir.Assign(target, value):
                 new = self.value(value, self.names, guard)
-                self._assign(target, self.held(target.type, new, guard, value.type), guard)
+                self._assign(target, self.require_fit(target.type, new, guard, value.type), guard)
             case ir.Declare(name, type_, value):
                 new = self.value(value, self.names, guard)
-                self.names[name] = self.held(type_, new, guard, value.type)
+                self.names[name] = self.require_fit(type_, new, guard, value.type)
             case ir.If(condition, then, otherwise):
                 holds = self.value(condition, self.names, guard)
                 self._branch(holds, then, otherwise, guard)
@@ -107,7 +107,7 @@ class Body(Evaluation):
             case ir.While():
                 self._rounds(stmt, guard)
             case ir.Choose(name, domain, where):
-                self.names[name] = self.picked(domain, name, where, guard)
+                self.names[name] = self.pick(domain, name, where, guard)
             case ir.Assume(condition):
                 self.assume(self.value(condition, self.names, guard), guard)
             case ir.Fault():
@@ -146,7 +146,7 @@ class Body(Evaluation):
         for table, other in zip(after, (self.state, self.names), strict=True):
             for name, value in table.items():
                 if name in other:
-                    other[name] = merged(condition, value, other[name])
+                    other[name] = merge(condition, value, other[name])
                 else:
                     other[name] = value
 
@@ -156,27 +156,27 @@ class Body(Evaluation):
         A round that begins as an earlier one did is an error, or no way.  Where the body has no
         choice it would be followed by further ones, so there is none when the rounds end.
         """
-        emptied = _emptied(loop)
+        emptied = _match_emptying_loop(loop)
         if emptied is not None:
             bag, item = emptied
             self.state[bag] = without(self.state[bag], self.value(item, self.names, guard))
             return
         begun: list[Begun] = []
         chooses = any(isinstance(s, ir.Choose) for s in statements(loop.body))
-        handed = None if loop.grows is None else handed_on(loop)
+        handed = None if loop.grows is None else loop_carried(loop)
         for number in range(ROUNDS):
             condition = self.value(loop.condition, self.names, guard)
             guard = both(guard, condition)
             going = both(self.alive, guard)
             if going is False or (
-                number and not self.possible(both(going, negation(self.failed())))
+                number and not self.possible(both(going, negation(self.failure())))
             ):
                 break
             if chooses:
                 names = self.names.items()
                 held = {n: v for n, v in names if handed is None or n in handed}
                 now = dict(self.state), held
-                again = disjunction(_alike(now, then) for then in begun)
+                again = disjunction(_same_start(now, then) for then in begun)
                 if loop.grows is None:
                     self.fail(again, guard)
                 self.assume(negation(again), guard)
@@ -198,15 +198,15 @@ class Body(Evaluation):
         self.state, self.names = before
         for table, other in zip(after, before, strict=True):
             for name, value in table.items():
-                other[name] = merged(condition, value, other[name]) if name in other else value
+                other[name] = merge(condition, value, other[name]) if name in other else value
 
     # -- assignment -----------------------------------------------------------------------------
 
     def _assign(self, target: ir.Target, value: Any, guard: Truth) -> None:
         table = self.state if target.is_state else self.names
-        table[target.name] = self._updated(table[target.name], target, 0, value, guard)
+        table[target.name] = self._update(table[target.name], target, 0, value, guard)
 
-    def _updated(self, old: Any, target: ir.Target, depth: int, value: Any, guard: Truth) -> Any:
+    def _update(self, old: Any, target: ir.Target, depth: int, value: Any, guard: Truth) -> Any:
         """``old`` with the part that ``target.path[depth:]`` leads to replaced by ``value``."""
         if depth == len(target.path):
             return value
@@ -220,15 +220,17 @@ class Body(Evaluation):
                 self.fail(negation(there), guard)
             case other:
                 assert_never(other)
-        parts = list(old.slots if isinstance(old, Row) else old)
+        parts = list(old.slots if isinstance(old, SymbolicSeq) else old)
         for rank, when in entries:
-            inner = self._updated(parts[rank], target, depth + 1, value, both(guard, when))
-            parts[rank] = merged(when, inner, parts[rank])
-        return Row(old.length, tuple(parts)) if isinstance(old, Row) else tuple(parts)
+            inner = self._update(parts[rank], target, depth + 1, value, both(guard, when))
+            parts[rank] = merge(when, inner, parts[rank])
+        return (
+            SymbolicSeq(old.length, tuple(parts)) if isinstance(old, SymbolicSeq) else tuple(parts)
+        )
 
     # -- choices --------------------------------------------------------------------------------
 
-    def picked(self, domain: ir.Domain, name: str, where: ir.Expr, guard: Truth) -> Any:
+    def pick(self, domain: ir.Domain, name: str, where: ir.Expr, guard: Truth) -> Any:
         """Any member of ``domain`` that satisfies ``where``; no run where there is none."""
         if isinstance(domain, ir.Subsets):
             assert isinstance(domain.item, SetT)
@@ -254,18 +256,18 @@ class Body(Evaluation):
         self.assume(disjunction(both(i, w) for i, (_, w) in zip(is_it, ways, strict=True)), guard)
         found = ways[-1][0]
         for condition, (member, _) in zip(reversed(is_it[:-1]), reversed(ways[:-1]), strict=True):
-            found = merged(condition, member, found)
+            found = merge(condition, member, found)
         return found
 
-    def _any_subset(self, of: Members, name: str, where: ir.Expr, guard: Truth) -> Members:
+    def _any_subset(self, of: SymbolicSet, name: str, where: ir.Expr, guard: Truth) -> SymbolicSet:
         there = {k: self.inputs.truth() for k, w in of.when.items() if w is not False}
-        self.assume(conjunction(implied(there[k], of.when[k]) for k in there), guard)
-        found = Members(dict(there))
+        self.assume(conjunction(implication(there[k], of.when[k]) for k in there), guard)
+        found = SymbolicSet(dict(there))
         self.assume(self.value(where, {**self.names, name: found}, guard), guard)
         return found
 
 
-def _alike(now: Begun, then: Begun) -> Truth:
+def _same_start(now: Begun, then: Begun) -> Truth:
     """Whether one round begins as the other."""
     if now[1].keys() != then[1].keys():
         return False
@@ -276,7 +278,7 @@ def _alike(now: Begun, then: Begun) -> Truth:
     )
 
 
-def _emptied(loop: ir.While) -> tuple[str, ir.Expr] | None:
+def _match_emptying_loop(loop: ir.While) -> tuple[str, ir.Expr] | None:
     """The bag, and the item, where this loop takes out every copy of it and does nothing else."""
     match loop:
         case ir.While(

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 
 import z3
 
-from checker.engines.symbolic.asking import Clock, GaveUp, ask, plain_solver
 from checker.engines.symbolic.encoding import Encoding, Symbolic
-from checker.engines.symbolic.interrupting import interruptible
+from checker.engines.symbolic.interruptible import interruptible
+from checker.engines.symbolic.solver_queries import GaveUp, QueryBudget, ask, plain_solver
 from checker.system.evaluate import RunFault
 from checker.system.ir import Property, PropertyKind, TransitionSystem
-from checker.witness.answer import Answer, Limits, Listener, Path, Progress, because
+from checker.witness.answer import Answer, Limits, Listener, Path, Progress, stop_reason
 from checker.witness.rerun import ReplayMismatch, rerun
 
 DEPTH = 10
@@ -37,7 +37,7 @@ SAFETY_ONLY = "bounded checking answers what must hold in every state, not what 
 """Why a ``LIVENESS`` property is not decided."""
 
 
-def afresh() -> z3.Solver:
+def fresh_solver() -> z3.Solver:
     """A solver for one query, which simplifies all that it is given before it begins."""
     steps = ("simplify", "propagate-values", "solve-eqs", "elim-uncnstr", "simplify", "bit-blast")
     return z3.Then(*steps, "sat").solver()
@@ -49,7 +49,7 @@ class _Search:
     depth: int
     listener: Listener | None
     query_seconds: float
-    clock: Clock
+    clock: QueryBudget
     solver: z3.Solver = field(default_factory=plain_solver)
     run: list[Symbolic] = field(default_factory=list)
     open_: list[int] = field(default_factory=list)
@@ -66,7 +66,7 @@ class _Search:
 
     def tell(self, depth: int, phase: str) -> None:
         if self.listener is not None:
-            self.listener(Progress(0, 0, depth, self.clock.spent, 0, phase))
+            self.listener(Progress(0, 0, depth, self.clock.seconds_spent, 0, phase))
 
     def possible(self, question: z3.BoolRef, seconds: float) -> bool:
         """Whether a run of the length so far satisfies ``question``.
@@ -74,20 +74,20 @@ class _Search:
         First by what the solver has learned so far; where that takes long, from the beginning and
         with all simplifications.  Leaves the model where there is one; raises :class:`GaveUp`.
         """
-        left = self.clock.left
+        left = self.clock.seconds_left
         self.clock.look()
         seconds = seconds if left is None else min(left, seconds)
         solver = self.solver
         try:
-            found = ask(solver, Clock(min(seconds, FIRST)), question)
+            found = ask(solver, QueryBudget(min(seconds, FIRST)), question)
         except GaveUp:
             self.clock.look()
             if seconds <= FIRST:
                 raise
-            solver = afresh()
+            solver = fresh_solver()
             solver.add(self.solver.assertions())
             solver.add(question)
-            found = ask(solver, Clock(seconds - FIRST))
+            found = ask(solver, QueryBudget(seconds - FIRST))
         self.model = solver.model() if found else None
         return found
 
@@ -118,7 +118,9 @@ class _Search:
         for index in tuple(self.open_):
             self.about(depth, index)
         self.tell(depth, "errors of the run")
-        wrong = self.named(self.encoding.faulty(self.run[-1], f"error {depth}"), f"wrong {depth}")
+        wrong = self.name_formula(
+            self.encoding.faulty(self.run[-1], f"error {depth}"), f"wrong {depth}"
+        )
         try:
             if self.possible(wrong, self.query_seconds):
                 self.fault = self.path(then_fault=True)
@@ -132,7 +134,7 @@ class _Search:
     def about(self, depth: int, index: int) -> None:
         prop = self.system.properties[index]
         self.tell(depth, f"whether {prop.name} fails")
-        bad = self.named(self.encoding.bad(self.run[-1], index), f"bad {index} {depth}")
+        bad = self.name_formula(self.encoding.bad(self.run[-1], index), f"bad {index} {depth}")
         try:
             if self.possible(bad, self.query_seconds):
                 found = self.path()
@@ -143,13 +145,13 @@ class _Search:
                 self.solver.add(z3.Not(bad))
         except GaveUp as why:
             reason = f"whether `{prop.name}` fails after {_steps(depth)}: {why}"
-            if self.clock.left == 0.0:
+            if self.clock.seconds_left == 0.0:
                 raise GaveUp(reason) from None
             holds = f"; it holds up to {_steps(depth - 1)}" if depth else ""
             self.undecided[prop.name] = reason + holds
             self.open_.remove(index)
 
-    def named(self, formula: z3.BoolRef, name: str) -> z3.BoolRef:
+    def name_formula(self, formula: z3.BoolRef, name: str) -> z3.BoolRef:
         """A constant that stands for ``formula``: an assumption has to be one."""
         constant = z3.Bool(name)
         self.solver.add(constant == formula)
@@ -203,7 +205,7 @@ def explore(
     ``memory`` are not observed.  Raises :class:`Unsupported` where the system can't be encoded and
     :class:`RunFault` where no initial state can be computed.
     """
-    clock = Clock(limits.timeout)
+    clock = QueryBudget(limits.timeout)
     searches: list[_Search] = []
 
     def work() -> None:
@@ -217,10 +219,10 @@ def explore(
     try:
         interruptible(work)
     except KeyboardInterrupt as error:
-        stopped = because(error)
+        stopped = stop_reason(error)
     except GaveUp as why:
-        stopped = limits.no_more_time if clock.left == 0.0 else str(why)
-    return _answer(system, searches[0] if searches else None, stopped, clock.spent)
+        stopped = limits.no_more_time if clock.seconds_left == 0.0 else str(why)
+    return _answer(system, searches[0] if searches else None, stopped, clock.seconds_spent)
 
 
 def _answer(

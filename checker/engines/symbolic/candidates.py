@@ -81,7 +81,7 @@ class Candidates:
 
     def expression(self, clause: Clause) -> Expr:
         """The clause as an expression."""
-        return any_of([self.atoms[i] if true else negated(self.atoms[i]) for i, true in clause])
+        return any_of([self.atoms[i] if true else negate(self.atoms[i]) for i, true in clause])
 
 
 def candidates(
@@ -94,7 +94,7 @@ def candidates(
     """
     if not states:
         return Candidates((), ())
-    safe = [negated(p.bad) for p in system.properties if p.kind is PropertyKind.INVARIANT]
+    safe = [negate(p.bad) for p in system.properties if p.kind is PropertyKind.INVARIANT]
     atoms = tuple(dict.fromkeys((*safe, *_atoms(system, states))))
     masks = _masks(system, atoms, states, look)
     known = [i for i, mask in enumerate(masks) if mask is not None]
@@ -152,18 +152,21 @@ class _Guess:
         for a, b in combinations(literals, 2):
             if a[1] == b[1] or (a[0], b[0]) in self.pairs:
                 continue
-            missing, shared = self.whole ^ (a[0] | b[0]), _shared(about[a[1]], about[b[1]])
+            missing, shared = (
+                self.whole ^ (a[0] | b[0]),
+                _common_processes(about[a[1]], about[b[1]]),
+            )
             if not shared:
                 continue
             look()
             for c in literals:
-                if c[1] <= b[1] or missing & ~c[0] or not _shared(shared, about[c[1]]):
+                if c[1] <= b[1] or missing & ~c[0] or not _common_processes(shared, about[c[1]]):
                     continue
                 if (a[0], c[0]) not in self.pairs and (b[0], c[0]) not in self.pairs:
                     yield ((a[1], a[2]), (b[1], b[2]), (c[1], c[2]))
 
 
-def _shared(one: frozenset[int], other: frozenset[int]) -> frozenset[int]:
+def _common_processes(one: frozenset[int], other: frozenset[int]) -> frozenset[int]:
     """Processes that both are about; what is about none may stand beside everything."""
     return one & other if one and other else one | other
 
@@ -176,7 +179,7 @@ def about_processes(system: TransitionSystem, expr: object) -> frozenset[int]:
         part = todo.pop()
         match part:
             case Const(type_, value):
-                _mentioned(system, type_, value, found)
+                _collect_mentioned(system, type_, value, found)
             case tuple():
                 todo += part
             case _ if is_dataclass(part):
@@ -186,20 +189,20 @@ def about_processes(system: TransitionSystem, expr: object) -> frozenset[int]:
     return frozenset(found)
 
 
-def _mentioned(system: TransitionSystem, type_: Type, value: Any, found: set[int]) -> None:
+def _collect_mentioned(system: TransitionSystem, type_: Type, value: Any, found: set[int]) -> None:
     match type_:
         case AtomT(labels=labels):
             if set(labels) <= set(system.processes):
                 found.add(value)
         case TupleT(items):
             for item, part in zip(items, value, strict=True):
-                _mentioned(system, item, part, found)
+                _collect_mentioned(system, item, part, found)
         case OptionT(item) | SetT(item) | SeqT(item) | BagT(item):
             for part in value or ():
-                _mentioned(system, item, part, found)
+                _collect_mentioned(system, item, part, found)
         case VariantT(cases=cases):
             for (_, item), part in zip(cases[value[0]].fields, value[1:], strict=True):
-                _mentioned(system, item, part, found)
+                _collect_mentioned(system, item, part, found)
         case BoolT() | IntT() | MapT():
             pass
 
@@ -338,7 +341,7 @@ def _equal(expr: Expr, type_: Type, value: Value) -> Expr:
     return Apply(BOOL, Op.EQ, (expr, Const(type_, value)))
 
 
-def negated(expr: Expr) -> Expr:
+def negate(expr: Expr) -> Expr:
     """``not expr``, without a double negation."""
     match expr:
         case Apply(_, Op.NOT, (inner,)):

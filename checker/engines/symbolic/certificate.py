@@ -21,9 +21,9 @@ from typing import assert_never
 
 import z3
 
-from checker.engines.symbolic.asking import Clock, GaveUp, ask, plain_solver
 from checker.engines.symbolic.encoding import Encoding, Symbolic
 from checker.engines.symbolic.sampling import Samples
+from checker.engines.symbolic.solver_queries import GaveUp, QueryBudget, ask, plain_solver
 from checker.system import ir
 from checker.system.ir import Expr, TransitionSystem
 
@@ -60,14 +60,14 @@ class Never:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class SmtFormula:
     """A formula in SMT-LIB over the constants of a state called ``s``; ``size``: its conjuncts."""
 
     text: str
     size: int
 
 
-Fact = Typed | Lemma | Safe | Faultless | Never | Written
+Fact = Typed | Lemma | Safe | Faultless | Never | SmtFormula
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def formula(encoding: Encoding, fact: Fact, s: Symbolic, name: str) -> z3.BoolRe
             return z3.Not(encoding.faulty(s, name))
         case Never(index):
             return z3.Not(encoding.holds(s, encoding.system.properties[index].premise))
-        case Written(text):
+        case SmtFormula(text):
             return _read(encoding, text, s)
         case _:
             assert_never(fact)
@@ -140,11 +140,11 @@ def _read(encoding: Encoding, text: str, s: Symbolic) -> z3.BoolRef:
     return z3.substitute(z3.And(*read), *zip(named, here, strict=True))
 
 
-def written(facts: list[z3.BoolRef]) -> Written:
+def to_smt2(facts: list[z3.BoolRef]) -> SmtFormula:
     """Formulas over the constants of a state called ``s``, so that they can be read again."""
     solver = z3.Solver()
     solver.add(*facts)
-    return Written(solver.to_smt2().replace("(check-sat)", ""), len(facts))
+    return SmtFormula(solver.to_smt2().replace("(check-sat)", ""), len(facts))
 
 
 def different(encoding: Encoding, states: list[Symbolic]) -> list[z3.BoolRef]:
@@ -217,12 +217,14 @@ def _all(encoding: Encoding, facts: tuple[Fact, ...], s: Symbolic, name: str) ->
     return [formula(encoding, fact, s, f"{name}.{i}") for i, fact in enumerate(facts)]
 
 
-def recheck(encoding: Encoding, certificate: Certificate, clock: Clock, first: int = 0) -> int:
+def recheck(
+    encoding: Encoding, certificate: Certificate, clock: QueryBudget, first: int = 0
+) -> int:
     """Asks every query of ``certificate`` in a solver of its own; the result is their number.
 
     ``encoding`` is one that no proof has been looked for with; ``first``: so many stages have been
     asked about before.  Raises :class:`WrongCertificate` where one is satisfiable, and
-    :class:`asking.GaveUp`.
+    :class:`solver_queries.GaveUp`.
     """
     count = 0
     for query in queries(encoding, certificate, first):
@@ -242,10 +244,11 @@ STEPS = 40
 """Sampled steps that are looked for in the formulas."""
 
 
-def audit(encoding: Encoding, samples: Samples, clock: Clock) -> None:
+def audit(encoding: Encoding, samples: Samples, clock: QueryBudget) -> None:
     """Looks for sampled steps of the interpreter in the formulas that a proof is checked with.
 
-    Raises :class:`WrongCertificate` where one is none of theirs, and :class:`asking.GaveUp`.
+    Raises :class:`WrongCertificate` where one is none of theirs, and
+    :class:`solver_queries.GaveUp`.
     """
     steps = [(before, after) for after, before in samples.states.items() if before is not None]
     for before, after in steps[:: max(len(steps) // STEPS, 1)]:
@@ -274,7 +277,7 @@ def _idle(line: str) -> bool:
     return line.startswith((";", "(set-info", "(set-logic"))
 
 
-def said(system: TransitionSystem, fact: Fact) -> str:
+def describe_fact(system: TransitionSystem, fact: Fact) -> str:
     """``fact`` in words."""
     match fact:
         case Typed():
@@ -289,7 +292,7 @@ def said(system: TransitionSystem, fact: Fact) -> str:
             return "no run meets an error"
         case Never(index):
             return f"the premise of {system.properties[index].name} never holds"
-        case Written(size=size):
+        case SmtFormula(size=size):
             return f"{size} conjuncts found by property-directed reachability"
         case _:
             assert_never(fact)

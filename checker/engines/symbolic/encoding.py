@@ -18,17 +18,17 @@ import z3
 from checker.engines.symbolic.bodies import Body, Inputs
 from checker.engines.symbolic.evaluation import Evaluation
 from checker.engines.symbolic.shapes import Fresh, Shape, equal_terms, flat, plain, shape
+from checker.engines.symbolic.symbolic_values import lift
 from checker.engines.symbolic.terms import (
     Truth,
     both,
     conjunction,
     disjunction,
     either,
-    implied,
+    implication,
     negation,
     term_of,
 )
-from checker.engines.symbolic.values import lifted
 from checker.system import interpreter, ir
 from checker.system.interpreter import State
 from checker.system.ir import TransitionSystem
@@ -137,7 +137,7 @@ class Encoding:
         """A state that is known; raises ``ValueError`` where it is one that has no place here."""
         terms: list[z3.ExprRef] = []
         for each, value in zip(self._shapes, state, strict=True):
-            terms += flat(each, lifted(each.type, value))
+            terms += flat(each, lift(each.type, value))
         if any([each.lacks() for each in self._shapes]):
             raise ValueError("this state holds what no reachable one does")
         return Symbolic("known", tuple(terms))
@@ -161,41 +161,43 @@ class Encoding:
 
     def well_formed(self, s: Symbolic) -> z3.BoolRef:
         """Whether the constants of ``s`` are those of values of the variables' types."""
-        return self._renamed(self._well_formed, s)
+        return self._substitute(self._well_formed, s)
 
     def initial(self, s: Symbolic) -> z3.BoolRef:
         """Whether ``s`` is an initial state."""
-        start = self._renamed(self._start, s)
+        start = self._substitute(self._start, s)
         return self._with_inputs(start, self._start_inputs, f"init@{s.name}")
 
     def step(self, s: Symbolic, t: Symbolic, name: str) -> z3.BoolRef:
         """Whether some transition without an error leads from ``s`` to ``t``; what it is are fresh
         constants whose names begin with ``name``."""
-        renamed = self._renamed(self._step, s, t)
+        renamed = self._substitute(self._step, s, t)
         return self._with_inputs(renamed, self._inputs, name)
 
     def faulty(self, s: Symbolic, name: str) -> z3.BoolRef:
         """Whether some instance of an action meets an error of the run in ``s``."""
-        return self._with_inputs(self._renamed(self._faulty, s), self._inputs, name)
+        return self._with_inputs(self._substitute(self._faulty, s), self._inputs, name)
 
     def bad(self, s: Symbolic, index: int) -> z3.BoolRef:
         """Whether ``INVARIANT`` property number ``index`` is violated in ``s``; an error on the way
         to the answer counts as if it were."""
-        value, failed = self._asked(self.system.properties[index].bad)
-        return self._renamed(term_of(either(value, failed)), s)
+        value, failed = self._evaluate(self.system.properties[index].bad)
+        return self._substitute(term_of(either(value, failed)), s)
 
     def holds(self, s: Symbolic, expr: ir.Expr) -> z3.BoolRef:
         """The value of a Boolean expression in ``s``; anything where it meets an error."""
-        return self._renamed(self._asked(expr)[0], s)
+        return self._substitute(self._evaluate(expr)[0], s)
 
-    def _asked(self, expr: ir.Expr) -> tuple[z3.BoolRef, z3.BoolRef]:
+    def _evaluate(self, expr: ir.Expr) -> tuple[z3.BoolRef, z3.BoolRef]:
         if id(expr) not in self._known:
             run = Evaluation(self._state())
             value = z3.simplify(term_of(run.value(expr, {})))
-            self._known[id(expr)] = expr, value, z3.simplify(term_of(run.failed()))
+            self._known[id(expr)] = expr, value, z3.simplify(term_of(run.failure()))
         return self._known[id(expr)][1:]
 
-    def _renamed(self, formula: z3.BoolRef, s: Symbolic, t: Symbolic | None = None) -> z3.BoolRef:
+    def _substitute(
+        self, formula: z3.BoolRef, s: Symbolic, t: Symbolic | None = None
+    ) -> z3.BoolRef:
         pairs = list(zip(self._s.terms, s.terms, strict=True))
         if t is not None:
             pairs += zip(self._t.terms, t.terms, strict=True)
@@ -232,7 +234,7 @@ class Encoding:
                 continue
             body.run(action.body + self.system.monitor)
             self._faults += body.faults
-            enabled = both(body.alive, negation(body.failed()))
+            enabled = both(body.alive, negation(body.failure()))
             if enabled is not False:
                 yield _Instance(enabled, self._changes(body.state))
 
@@ -267,7 +269,7 @@ class Encoding:
     def _settle(self, body: Body, goes_on: Truth) -> None:
         """Notes the errors that were met so far: nothing follows them."""
         self._faults += body.faults
-        body.alive = conjunction((body.alive, goes_on, negation(body.failed())))
+        body.alive = conjunction((body.alive, goes_on, negation(body.failure())))
         body.faults = []
 
     def _changes(self, state: dict[str, Any]) -> dict[int, z3.ExprRef]:
@@ -296,7 +298,7 @@ class Encoding:
         for when, instance in zip(is_it, self.instances, strict=True):
             for index, term in instance.changes.items():
                 changing.setdefault(index, []).append(when)
-                parts.append(implied(when, equal_terms(self._t.terms[index], term)))
+                parts.append(implication(when, equal_terms(self._t.terms[index], term)))
         for index, (old, new) in enumerate(zip(self._s.terms, self._t.terms, strict=True)):
             unchanged = equal_terms(new, old)
             parts.append(disjunction((unchanged, *changing.get(index, ()))))
@@ -304,16 +306,16 @@ class Encoding:
 
     def _initial(self) -> tuple[z3.BoolRef, dict[str, z3.ExprRef]]:
         inputs: dict[str, z3.ExprRef] = {}
-        known = {v.name: lifted(v.type, v.initial) for v in self.system.variables}
+        known = {v.name: lift(v.type, v.initial) for v in self.system.variables}
         body = Body(known, inputs=Inputs(inputs), possible=self._possible)
         body.run(self.system.init + self.system.monitor)
-        if self._possible(body.failed()):
+        if self._possible(body.failure()):
             interpreter.initial_states(self.system)  # raises what there is to raise
         terms: list[z3.ExprRef] = []
         for variable, each in zip(self.system.variables, self._shapes, strict=True):
             terms += flat(each, body.state[variable.name])
         pairs = zip(self._s.terms, terms, strict=True)
         start = conjunction(
-            (body.alive, negation(body.failed()), *(equal_terms(a, b) for a, b in pairs))
+            (body.alive, negation(body.failure()), *(equal_terms(a, b) for a, b in pairs))
         )
         return z3.simplify(term_of(start)), inputs

@@ -12,29 +12,29 @@ from dataclasses import dataclass, field
 from typing import Any, assert_never
 
 from checker.engines.symbolic import operations
-from checker.engines.symbolic.fitting import fits, narrowed
+from checker.engines.symbolic.symbolic_values import (
+    SymbolicBag,
+    SymbolicSeq,
+    SymbolicSet,
+    SymbolicVariant,
+    candidates,
+    lift,
+    merge,
+)
 from checker.engines.symbolic.terms import (
     Number,
     Truth,
     at_most,
     both,
     conjunction,
-    counted,
     disjunction,
     either,
     less,
     negation,
+    to_number,
     total,
 )
-from checker.engines.symbolic.values import (
-    Cases,
-    Copies,
-    Members,
-    Row,
-    candidates,
-    lifted,
-    merged,
-)
+from checker.engines.symbolic.type_membership import fits, narrow
 from checker.system import ir
 from checker.system.evaluate import key_rank
 from checker.system.ir import Expr, Op, Quantifier
@@ -74,16 +74,16 @@ class Evaluation:
         if found is not False:
             self.faults.append(found)
 
-    def failed(self) -> Truth:
+    def failure(self) -> Truth:
         """Whether any error was met."""
         return disjunction(self.faults)
 
-    def held(self, type_: Type, value: Any, guard: Truth, known: Type | None = None) -> Any:
+    def require_fit(self, type_: Type, value: Any, guard: Truth, known: Type | None = None) -> Any:
         """``value`` where ``type_`` is held; an error where it does not fit."""
         if known is not None and (known is type_ or known == type_):
             return value
         self.fail(negation(fits(type_, value)), guard)
-        return narrowed(type_, value)
+        return narrow(type_, value)
 
     # -- expressions ----------------------------------------------------------------------------
 
@@ -91,7 +91,7 @@ class Evaluation:
         """The value of ``expr``; its errors count where ``guard`` holds."""
         match expr:
             case ir.Const(type_, value):
-                return lifted(type_, value)
+                return lift(type_, value)
             case ir.Local(_, name):
                 return names[name]
             case ir.Read(_, variable):
@@ -104,24 +104,24 @@ class Evaluation:
                 return self._apply(expr, names, guard)
             case ir.Make(_, case, args):
                 fields = tuple(self.value(a, names, guard) for a in args)
-                return self.held(expr.type, Cases({case: (True, fields)}), guard)
+                return self.require_fit(expr.type, SymbolicVariant({case: (True, fields)}), guard)
             case ir.IsCase(base, case):
                 found = self.value(base, names, guard).of.get(case)
                 return False if found is None else found[0]
             case ir.CaseField(type_, base, case, position):
                 found = self.value(base, names, guard).of.get(case)
-                return operations.anything(type_) if found is None else found[1][position]
+                return operations.arbitrary_value(type_) if found is None else found[1][position]
             case ir.Let(_, name, value, body):
                 return self.value(body, {**names, name: self.value(value, names, guard)}, guard)
             case ir.Quant():
-                return self._quantified(expr, names, guard)
+                return self._quantifier(expr, names, guard)
             case ir.SetOf():
                 return self._set_of(expr, names, guard)
             case ir.MapOf(type_, name, body):
                 assert isinstance(type_, MapT)
-                keys = (lifted(type_.key, k) for k in self.all_of(type_.key))
+                keys = (lift(type_.key, k) for k in self.all_of(type_.key))
                 entries = tuple(self.value(body, {**names, name: k}, guard) for k in keys)
-                return self.held(type_, entries, guard)
+                return self.require_fit(type_, entries, guard)
             case _:
                 assert_never(expr)
 
@@ -131,11 +131,11 @@ class Evaluation:
         entries, found = self.entries(base, key, type_.key if isinstance(type_, MapT) else None)
         self.fail(negation(found), guard)
         if not entries:
-            return operations.anything(expr.type)
-        parts = base.slots if isinstance(base, Row) else base
+            return operations.arbitrary_value(expr.type)
+        parts = base.slots if isinstance(base, SymbolicSeq) else base
         result = parts[entries[-1][0]]
         for rank, when in reversed(entries[:-1]):
-            result = merged(when, parts[rank], result)
+            result = merge(when, parts[rank], result)
         return result
 
     def entries(
@@ -143,7 +143,7 @@ class Evaluation:
     ) -> tuple[list[tuple[int, Truth]], Truth]:
         """The positions in ``base`` that ``key`` may stand for, each with when it does, and whether
         it stands for any."""
-        size = len(base.slots) if isinstance(base, Row) else len(base)
+        size = len(base.slots) if isinstance(base, SymbolicSeq) else len(base)
         ways: dict[int, list[Truth]] = {}
         value: Any
         for value, when in candidates(key):
@@ -151,7 +151,7 @@ class Evaluation:
             if 0 <= rank < size:
                 ways.setdefault(rank, []).append(when)
         entries = [(rank, disjunction(ways[rank])) for rank in sorted(ways)]
-        if not isinstance(base, Row):
+        if not isinstance(base, SymbolicSeq):
             return entries, disjunction(when for _, when in entries)
         return entries, both(at_most(0, key), less(key, base.length))
 
@@ -173,12 +173,12 @@ class Evaluation:
                     return self.value(expr.args[1 if condition else 2], names, guard)
                 then = self.value(expr.args[1], names, both(guard, condition))
                 otherwise = self.value(expr.args[2], names, both(guard, negation(condition)))
-                return merged(condition, then, otherwise)
+                return merge(condition, then, otherwise)
             case _:
                 args = [self.value(a, names, guard) for a in expr.args]
-                return operations.applied(self, expr, args, guard)
+                return operations.apply_operation(self, expr, args, guard)
 
-    def _quantified(self, expr: ir.Quant, names: Names, guard: Truth) -> Truth | Number:
+    def _quantifier(self, expr: ir.Quant, names: Names, guard: Truth) -> Truth | Number:
         forall, counts = expr.kind is Quantifier.FORALL, expr.kind is Quantifier.COUNT
         parts: list[Any] = []
         for value, when, copies in self.elements(expr.domain, names, guard):
@@ -188,7 +188,7 @@ class Evaluation:
             holds = self.value(expr.body, {**names, expr.name: value}, inner)
             if counts:
                 parts.append(
-                    counted(both(when, holds)) if copies is None else merged(holds, copies, 0)
+                    to_number(both(when, holds)) if copies is None else merge(holds, copies, 0)
                 )
                 continue
             part = either(negation(when), holds) if forall else both(when, holds)
@@ -200,7 +200,7 @@ class Evaluation:
             return total(parts)
         return conjunction(parts) if forall else disjunction(parts)
 
-    def _set_of(self, expr: ir.SetOf, names: Names, guard: Truth) -> Members:
+    def _set_of(self, expr: ir.SetOf, names: Names, guard: Truth) -> SymbolicSet:
         assert isinstance(expr.type, SetT)
         found: dict[Value, Truth] = {}
         for member, when in self.members(expr.domain, names, guard):
@@ -210,10 +210,10 @@ class Evaluation:
                 continue
             held = both(guard, there)
             item = self.value(expr.item, inner, held)
-            item = self.held(expr.type.item, item, held, expr.item.type)
+            item = self.require_fit(expr.type.item, item, held, expr.item.type)
             for value, is_it in candidates(item):
                 found[value] = either(found.get(value, False), both(there, is_it))
-        return Members(found)
+        return SymbolicSet(found)
 
     # -- domains --------------------------------------------------------------------------------
 
@@ -227,7 +227,7 @@ class Evaluation:
         """What may be a member of ``domain``, in canonical order, and when it is."""
         match domain:
             case ir.Universe(item):
-                return [(lifted(item, v), True) for v in self.all_of(item)]
+                return [(lift(item, v), True) for v in self.all_of(item)]
             case ir.Members(of, item):
                 return members_of(self.value(of, names, guard), item)
             case ir.Subsets(of, item):
@@ -243,7 +243,7 @@ class Evaluation:
         if isinstance(domain, ir.Members) and isinstance(domain.of.type, BagT):
             bag = self.value(domain.of, names, guard)
             return [
-                (lifted(domain.item, key), less(0, bag.of[key]), bag.of[key])
+                (lift(domain.item, key), less(0, bag.of[key]), bag.of[key])
                 for key in sorted(bag.of, key=sort_key)
             ]
         return [(value, when, None) for value, when in self.members(domain, names, guard)]
@@ -252,20 +252,20 @@ class Evaluation:
 def members_of(of: Any, item: Type) -> list[tuple[Any, Truth]]:
     """What may be in ``of``, a set, bag or sequence, in canonical order, and when it is."""
     match of:
-        case Members():
+        case SymbolicSet():
             keys = sorted(of.when, key=lambda v: key_rank(item, v))
-            return [(lifted(item, k), of.when[k]) for k in keys if of.when[k] is not False]
-        case Copies():
+            return [(lift(item, k), of.when[k]) for k in keys if of.when[k] is not False]
+        case SymbolicBag():
             counts = ((k, less(0, of.of[k])) for k in sorted(of.of, key=sort_key))
-            return [(lifted(item, k), there) for k, there in counts if there is not False]
-        case Row():
+            return [(lift(item, k), there) for k, there in counts if there is not False]
+        case SymbolicSeq():
             slots = ((v, less(i, of.length)) for i, v in enumerate(of.slots))
             return [(v, there) for v, there in slots if there is not False]
         case _:
             raise AssertionError(f"no collection: {of!r}")
 
 
-def subsets_of(of: Members, item: Type) -> list[tuple[Any, Truth]]:
+def subsets_of(of: SymbolicSet, item: Type) -> list[tuple[Any, Truth]]:
     """What may be a subset of ``of``, in canonical order, and when it is."""
     keys = sorted(
         (k for k, w in of.when.items() if w is not False), key=lambda v: key_rank(item, v)
@@ -275,5 +275,7 @@ def subsets_of(of: Members, item: Type) -> list[tuple[Any, Truth]]:
     found = []
     for mask in range(1 << len(keys)):
         there = [k for i, k in enumerate(keys) if mask >> i & 1]
-        found.append((Members(dict.fromkeys(there, True)), conjunction(of.when[k] for k in there)))
+        found.append(
+            (SymbolicSet(dict.fromkeys(there, True)), conjunction(of.when[k] for k in there))
+        )
     return found

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 import z3
 
-from checker.engines.symbolic.asking import Clock, GaveUp, ask, plain_solver
 from checker.engines.symbolic.certificate import Fact, Stage, formula
 from checker.engines.symbolic.encoding import Encoding, Symbolic
+from checker.engines.symbolic.solver_queries import GaveUp, QueryBudget, ask, plain_solver
 from checker.system.interpreter import State
 from checker.witness.answer import INTERRUPTED
 from checker.witness.phrases import count
@@ -99,7 +99,7 @@ def induct(
     known: Iterable[Fact],
     facts: Iterable[Fact],
     deepest: int,
-    clock: Clock,
+    clock: QueryBudget,
     told: Callable[[int], None] = lambda k: None,
 ) -> Induced:
     """Proves or refutes ``facts``, with ``k`` from 1 to ``deepest``, relative to ``known``.
@@ -132,7 +132,7 @@ class _Work:
         self.holds = {fact: z3.FreshConst(z3.BoolSort(), "holds") for fact in self.found.open}
         self.apart: list[tuple[int, int]] = []
 
-    def deepen(self, k: int, clock: Clock) -> None:
+    def deepen(self, k: int, clock: QueryBudget) -> None:
         """What is false after ``k - 1`` steps is refuted; what is ``k``-inductive is proved."""
         found = self.found
         self._refute(clock)
@@ -151,7 +151,7 @@ class _Work:
             self.chain.learn(proved)
             self.base.learn(proved)
 
-    def _refute(self, clock: Clock) -> None:
+    def _refute(self, clock: QueryBudget) -> None:
         """Takes out what is false in the last state of a run that is one step longer."""
         base, found = self.base, self.found
         base.extend()
@@ -164,7 +164,7 @@ class _Work:
                 found.refuted[fact] = run
                 del names[fact], found.open[fact]
 
-    def _inductive(self, clock: Clock) -> list[Fact]:
+    def _inductive(self, clock: QueryBudget) -> list[Fact]:
         """The largest part of what is open that is inductive over the chain."""
         chain, found = self.chain, self.found
         names = chain.names(found.open, chain.last)

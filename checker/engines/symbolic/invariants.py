@@ -11,10 +11,10 @@ from dataclasses import replace
 
 import z3
 
-from checker.engines.symbolic.asking import Clock, GaveUp, ask, plain_solver
 from checker.engines.symbolic.candidates import Candidates, Clause
 from checker.engines.symbolic.certificate import Lemma, Stage, Typed, formula, rules
 from checker.engines.symbolic.encoding import Encoding, Symbolic
+from checker.engines.symbolic.solver_queries import GaveUp, QueryBudget, ask, plain_solver
 
 METHOD = "lemmas found"
 
@@ -24,13 +24,13 @@ def inductive(
     found: Candidates,
     clauses: tuple[Clause, ...],
     known: tuple[Clause, ...],
-    clock: Clock,
+    clock: QueryBudget,
     told: Callable[[int], None] = lambda left: None,
 ) -> tuple[Clause, ...]:
     """The largest part of ``clauses`` that is inductive, relative to ``known``, which are.
 
     ``told`` is called with the number of those that are left, now and then.  Raises
-    :class:`asking.GaveUp`.
+    :class:`solver_queries.GaveUp`.
     """
     started = _initially(encoding, found, clauses, clock)
     return _kept_by_steps(encoding, found, started, known, clock, told)
@@ -42,7 +42,7 @@ def stage(found: Candidates, clauses: tuple[Clause, ...], *, first: bool) -> Sta
     return Stage((*lemmas, Typed()) if first else tuple(lemmas), 1, method=METHOD)
 
 
-def following(encoding: Encoding, lemmas: Stage, clock: Clock) -> Stage:
+def following(encoding: Encoding, lemmas: Stage, clock: QueryBudget) -> Stage:
     """``lemmas`` with what they say of types (:attr:`Stage.following`), as far as that is easy."""
     s = encoding.state("s")
     every, found = rules(encoding, s), set[int]()
@@ -90,7 +90,7 @@ class _Atoms:
         s: Symbolic,
         solver: z3.Solver,
         name: str,
-        clock: Clock,
+        clock: QueryBudget,
     ) -> None:
         self.names = [z3.Bool(f"{name}{i}") for i in range(len(found.atoms))]
         for atom, constant in zip(found.atoms, self.names, strict=True):
@@ -109,7 +109,7 @@ def _true(clause: Clause, values: list[bool]) -> bool:
 
 
 def _initially(
-    encoding: Encoding, found: Candidates, clauses: tuple[Clause, ...], clock: Clock
+    encoding: Encoding, found: Candidates, clauses: tuple[Clause, ...], clock: QueryBudget
 ) -> tuple[Clause, ...]:
     """Those that hold in all initial states."""
     solver = plain_solver()
@@ -131,7 +131,7 @@ def _kept_by_steps(
     found: Candidates,
     clauses: tuple[Clause, ...],
     known: tuple[Clause, ...],
-    clock: Clock,
+    clock: QueryBudget,
     told: Callable[[int], None],
 ) -> tuple[Clause, ...]:
     solver = plain_solver()

@@ -14,7 +14,6 @@ import z3
 
 from checker import budgets
 from checker.engines.symbolic import invariants, reachable
-from checker.engines.symbolic.asking import Clock, GaveUp
 from checker.engines.symbolic.candidates import Candidates, Clause, candidates
 from checker.engines.symbolic.certificate import (
     Certificate,
@@ -26,14 +25,15 @@ from checker.engines.symbolic.certificate import (
     Typed,
     WrongCertificate,
     audit,
+    describe_fact,
     goals,
     recheck,
-    said,
 )
 from checker.engines.symbolic.encoding import Encoding
 from checker.engines.symbolic.induction import NotExcluded, induct
-from checker.engines.symbolic.interrupting import interruptible
+from checker.engines.symbolic.interruptible import interruptible
 from checker.engines.symbolic.sampling import Samples, sample
+from checker.engines.symbolic.solver_queries import GaveUp, QueryBudget
 from checker.system.ir import TransitionSystem
 from checker.witness.answer import INTERRUPTED, Listener, Path, Progress
 from checker.witness.phrases import count
@@ -63,7 +63,7 @@ PREMISES = 6
 
 
 @dataclass
-class Found:
+class ProofResult:
     """What is known of the system's goals (:func:`certificate.goals`) and of some premises.
 
     ``proved``: the number, from 0, of the stage of ``certificate`` that proves a fact; ``refuted``:
@@ -88,19 +88,19 @@ class Found:
     stopped: str | None = None
 
     @property
-    def known(self) -> tuple[Fact, ...]:
+    def proved_facts(self) -> tuple[Fact, ...]:
         """All that the certificate proves."""
         return tuple(fact for stage in self.certificate for fact in stage.facts)
 
 
 def prove(
     system: TransitionSystem,
-    clock: Clock,
+    clock: QueryBudget,
     *,
     methods: Sequence[str] = METHODS,
     deepest: int = 10,
     listener: Listener | None = None,
-) -> Found:
+) -> ProofResult:
     """Proves or refutes the goals of ``system`` within the time.
 
     Raises :class:`checker.witness.answer.Unsupported` where it can't be encoded, ``RunFault``
@@ -108,9 +108,9 @@ def prove(
     """
     work = _Work(system, clock, listener)
     try:
-        with budgets.pressed(spare=SPARE):
+        with budgets.raising_when_exhausted(spare=SPARE):
             interruptible(lambda: work.run(methods, deepest))
-    except (GaveUp, budgets.Reached) as why:
+    except (GaveUp, budgets.BudgetExhausted) as why:
         work.found.tried.append(f"{work.phase} ({why})")
     except KeyboardInterrupt:
         work.found.stopped = INTERRUPTED
@@ -118,27 +118,29 @@ def prove(
         if CANCELED not in str(problem):
             raise
         work.found.stopped = INTERRUPTED
-    work.found.seconds = clock.spent
+    work.found.seconds = clock.seconds_spent
     return work.found
 
 
 class _Work:
-    def __init__(self, system: TransitionSystem, clock: Clock, listener: Listener | None) -> None:
+    def __init__(
+        self, system: TransitionSystem, clock: QueryBudget, listener: Listener | None
+    ) -> None:
         self.system, self.clock, self.listener = system, clock, listener
         self.started = time.monotonic()
         self.phase = ""
         self.second: Encoding | None = None
-        self.found = Found(open=dict.fromkeys(goals(system)))
+        self.found = ProofResult(open=dict.fromkeys(goals(system)))
 
     def run(self, methods: Sequence[str], deepest: int) -> None:
         found = self.found
         self.tell("sampling states")
         found.samples = sample(self.system, self.clock.share(SAMPLING))
-        self._seen()
+        self._discard_refuted()
         if not found.open:
             return
         self.tell("writing formulas")
-        encoding = self._encoded()
+        encoding = self._make_encoding()
         if "invariants" in methods:
             self._find_lemmas(encoding)
         if not found.certificate and not self._add(Stage((Typed(),), 1)):
@@ -149,7 +151,7 @@ class _Work:
         if "pdr" in methods and self._provable():
             self._spacer(encoding)
 
-    def _encoded(self) -> Encoding:
+    def _make_encoding(self) -> Encoding:
         """Formulas of the system, with room for what steps can lead to from where runs start."""
         return Encoding(self.system, reachable=True, look=self.clock.look)
 
@@ -163,7 +165,7 @@ class _Work:
             samples, seconds = self.found.samples, time.monotonic() - self.started
             self.listener(Progress(len(samples.states), 0, self.found.depth, seconds, 0, phase))
 
-    def _seen(self) -> None:
+    def _discard_refuted(self) -> None:
         """What samples have shown to be false needs no proof."""
         found, samples = self.found, self.found.samples
         paths: dict[Fact, tuple[str, Path]] = {}
@@ -231,7 +233,7 @@ class _Work:
         guessed: Candidates,
         wanted: tuple[Clause, ...],
         known: tuple[Clause, ...],
-        clock: Clock,
+        clock: QueryBudget,
     ) -> tuple[Clause, ...]:
         return invariants.inductive(
             encoding,
@@ -249,7 +251,7 @@ class _Work:
         certificate = (*found.certificate, stage)
         try:
             if self.second is None:
-                self.second = self._encoded()
+                self.second = self._make_encoding()
                 audit(self.second, found.samples, self.clock)
             found.queries += recheck(self.second, certificate, self.clock, len(found.certificate))
         except GaveUp as why:
@@ -259,18 +261,22 @@ class _Work:
         found.certificate = certificate
         for fact in stage.facts:
             if fact in found.refuted:
-                raise WrongCertificate(f"a run contradicts the proof of: {said(self.system, fact)}")
+                raise WrongCertificate(
+                    f"a run contradicts the proof of: {describe_fact(self.system, fact)}"
+                )
             if fact in found.open:
                 found.proved[fact] = number
                 del found.open[fact]
         return True
 
-    def _induct(self, encoding: Encoding, deepest: int, clock: Clock, *, last: bool = True) -> None:
+    def _induct(
+        self, encoding: Encoding, deepest: int, clock: QueryBudget, *, last: bool = True
+    ) -> None:
         """``last``: what it does not prove is told."""
         found = self.found
         came = induct(
             encoding,
-            found.known,
+            found.proved_facts,
             tuple(found.open),
             deepest,
             clock,
@@ -295,7 +301,7 @@ class _Work:
         found, wanted = self.found, tuple(self._provable())
         self.tell(reachable.METHOD)
         try:
-            written = reachable.invariant(encoding, found.known, wanted, self.clock)
+            written = reachable.invariant(encoding, found.proved_facts, wanted, self.clock)
         except GaveUp as why:
             found.tried.append(f"{reachable.METHOD} ({why})")
             return
@@ -306,7 +312,9 @@ class _Work:
         self._add(Stage((written, *wanted), 1, method=reachable.METHOD))
 
 
-def premises_that_never_hold(system: TransitionSystem, found: Found, clock: Clock) -> set[int]:
+def premises_that_never_hold(
+    system: TransitionSystem, found: ProofResult, clock: QueryBudget
+) -> set[int]:
     """Of the properties proved, the numbers of those whose premise is proved to be false always.
 
     Only asked of premises that no sample satisfies; what gives up proves nothing.
@@ -321,7 +329,7 @@ def premises_that_never_hold(system: TransitionSystem, found: Found, clock: Cloc
         return set()
     never: set[int] = set()
     try:
-        with budgets.pressed(spare=SPARE):
+        with budgets.raising_when_exhausted(spare=SPARE):
             interruptible(lambda: _ask_premises(system, found, clock, asked, never))
     except (GaveUp, KeyboardInterrupt):
         pass
@@ -330,13 +338,13 @@ def premises_that_never_hold(system: TransitionSystem, found: Found, clock: Cloc
 
 def _ask_premises(
     system: TransitionSystem,
-    found: Found,
-    clock: Clock,
+    found: ProofResult,
+    clock: QueryBudget,
     asked: tuple[Never, ...],
     never: set[int],
 ) -> None:
     one, other = (Encoding(system, reachable=True, look=clock.look) for _ in range(2))
-    came = induct(one, found.known, asked, PREMISES, clock)
+    came = induct(one, found.proved_facts, asked, PREMISES, clock)
     for fact in came.refuted:
         if isinstance(fact, Never):
             found.samples.premises.add(system.properties[fact.index].name)

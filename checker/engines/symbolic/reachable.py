@@ -13,19 +13,20 @@ from collections.abc import Iterable, Iterator
 
 import z3
 
-from checker.engines.symbolic.asking import Clock, GaveUp
-from checker.engines.symbolic.certificate import Fact, Written, formula, written
+from checker.engines.symbolic.certificate import Fact, SmtFormula, formula, to_smt2
 from checker.engines.symbolic.encoding import Encoding, Symbolic
+from checker.engines.symbolic.solver_queries import GaveUp, QueryBudget
 
 METHOD = "property-directed reachability"
 
 
 def invariant(
-    encoding: Encoding, known: Iterable[Fact], goals: Iterable[Fact], clock: Clock
-) -> Written | None:
+    encoding: Encoding, known: Iterable[Fact], goals: Iterable[Fact], clock: QueryBudget
+) -> SmtFormula | None:
     """An inductive invariant that implies ``goals``, relative to ``known``.
 
-    ``None`` where a run exists in which one of ``goals`` is false.  Raises :class:`asking.GaveUp`.
+    ``None`` where a run exists in which one of ``goals`` is false.  Raises
+    :class:`solver_queries.GaveUp`.
     """
     clock.look()
     known = tuple(known)
@@ -49,14 +50,14 @@ def invariant(
     declared: set[int] = set()
     for conditions, relations, head in rules:
         clock.look()
-        body = _blasted(conditions, [here, there])
+        body = _bit_blast(conditions, [here, there])
         for constant in _constants([body, *here.bits, *there.bits]):
             if constant.get_id() not in declared:
                 declared.add(constant.get_id())
                 engine.declare_var(constant)
         engine.add_rule(head, [*relations, body])
-    if clock.left is not None:
-        engine.set("timeout", max(int(clock.left * 1000), 1))
+    if clock.seconds_left is not None:
+        engine.set("timeout", max(int(clock.seconds_left * 1000), 1))
     return _answer(engine, failed(), reached, here, clock)
 
 
@@ -65,8 +66,8 @@ def _answer(
     failed: z3.BoolRef,
     reached: z3.FuncDeclRef,
     here: _Bits,
-    clock: Clock,
-) -> Written | None:
+    clock: QueryBudget,
+) -> SmtFormula | None:
     try:
         found = engine.query(failed)
     except z3.Z3Exception as problem:
@@ -81,7 +82,7 @@ def _answer(
     if body is None:
         raise GaveUp("z3 gave no invariant that can be read")
     plain = z3.substitute_vars(body, *reversed(here.values))
-    return written(list(plain.children()) if z3.is_and(plain) else [plain])
+    return to_smt2(list(plain.children()) if z3.is_and(plain) else [plain])
 
 
 class _Bits:
@@ -112,7 +113,7 @@ class _Bits:
         self.replaced.append((constant, whole))
 
 
-def _blasted(conditions: list[z3.BoolRef], states: list[_Bits]) -> z3.BoolRef:
+def _bit_blast(conditions: list[z3.BoolRef], states: list[_Bits]) -> z3.BoolRef:
     """The conjunction of ``conditions`` over truth values alone."""
     replaced = [pair for bits in states for pair in bits.replaced]
     goal = z3.Goal()

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from checker import budgets
-from checker.engines.symbolic.asking import Clock
+from checker.engines.symbolic.solver_queries import QueryBudget
 from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.interpreter import State
@@ -56,7 +56,7 @@ class Samples:
 
 def sample(
     system: TransitionSystem,
-    clock: Clock,
+    clock: QueryBudget,
     *,
     breadth: int = BREADTH,
     walks: int = WALKS,
@@ -68,13 +68,22 @@ def sample(
     state can be computed.
     """
     found = Samples()
-    with suppress(budgets.Reached), budgets.within(clock.left), budgets.pressed():
+    with (
+        suppress(budgets.BudgetExhausted),
+        budgets.within(clock.seconds_left),
+        budgets.raising_when_exhausted(),
+    ):
         _sample(system, found, clock, breadth, walks, length)
     return found
 
 
 def _sample(
-    system: TransitionSystem, found: Samples, clock: Clock, breadth: int, walks: int, length: int
+    system: TransitionSystem,
+    found: Samples,
+    clock: QueryBudget,
+    breadth: int,
+    walks: int,
+    length: int,
 ) -> None:
     """Looks for states, until it has enough of them, or is told to end."""
     for state, events in interpreter.initial_events(system):
@@ -85,18 +94,20 @@ def _sample(
     found.shortest.update(found.violated, () if found.fault is None else (ERRORS,))
     draw = random.Random(0)
     for _ in range(walks if level else 0):
-        if clock.left is not None and clock.left <= 0.0:
+        if clock.seconds_left is not None and clock.seconds_left <= 0.0:
             break
         _walk(system, found, draw.choice(level), length, draw)
 
 
-def _search(system: TransitionSystem, found: Samples, breadth: int, clock: Clock) -> list[State]:
+def _search(
+    system: TransitionSystem, found: Samples, breadth: int, clock: QueryBudget
+) -> list[State]:
     """Goes through levels; the result is what was found and not looked at."""
     level = list(found.states)
     while level and len(found.states) < breadth:
         following: list[State] = []
         for number, state in enumerate(level):
-            if clock.left is not None and clock.left <= 0.0:
+            if clock.seconds_left is not None and clock.seconds_left <= 0.0:
                 return [*following, *level[number:]]
             for successor in _successors(system, found, state):
                 if successor not in found.states:

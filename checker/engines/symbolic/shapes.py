@@ -12,14 +12,23 @@ from typing import Any, assert_never
 
 import z3
 
+from checker.engines.symbolic.symbolic_values import (
+    SymbolicBag,
+    SymbolicOption,
+    SymbolicSeq,
+    SymbolicSet,
+    SymbolicVariant,
+    lift,
+    merge,
+)
 from checker.engines.symbolic.terms import (
     Num,
     Truth,
-    alike,
     at_most,
     conjunction,
     either,
     equal_numbers,
+    equivalent,
     inside,
     less,
     negation,
@@ -29,7 +38,6 @@ from checker.engines.symbolic.terms import (
     total,
     width,
 )
-from checker.engines.symbolic.values import Cases, Copies, Maybe, Members, Row, lifted, merged
 from checker.system.types import (
     AtomT,
     BagT,
@@ -183,23 +191,25 @@ class Fresh:
                 return tuple(self.value(p, f"{name}[{i}]") for i, p in enumerate(of.parts))
             case OptionT():
                 present = self._bit(f"{name}.there")
-                return Maybe(present, self._or_default(of.parts[0], f"{name}.value", present))
+                return SymbolicOption(
+                    present, self._or_default(of.parts[0], f"{name}.value", present)
+                )
             case SetT():
-                return Members({k: self._bit(f"{name}{{{i}}}") for i, k in enumerate(of.keys)})
+                return SymbolicSet({k: self._bit(f"{name}{{{i}}}") for i, k in enumerate(of.keys)})
             case BagT(_, cap):
                 counts = {
                     k: self._integer(0, cap, f"{name}{{{i}}}") for i, k in enumerate(of.keys) if cap
                 }
                 length = self._integer(0, cap, f"{name}.length")
                 self.rules.append(equal_numbers(length, total(tuple(counts.values()))))
-                return Copies(counts, length)
+                return SymbolicBag(counts, length)
             case SeqT(_, cap):
                 length = self._integer(0, cap, f"{name}.length")
                 slots = (
                     self._or_default(part, f"{name}({i})", negation(at_most(length, i)))
                     for i, part in enumerate(of.parts)
                 )
-                return Row(length, tuple(slots))
+                return SymbolicSeq(length, tuple(slots))
             case VariantT(cases=cases):
                 number = self._integer(0, len(cases) - 1, f"{name}.case")
                 found_cases = {}
@@ -210,7 +220,7 @@ class Fresh:
                         for i, part in enumerate(parts)
                     )
                     found_cases[index] = when, fields
-                return Cases(found_cases)
+                return SymbolicVariant(found_cases)
             case _:
                 assert_never(of.type)
 
@@ -254,7 +264,7 @@ def _fields(of: Shape) -> list[tuple[Shape, ...]]:
 
 def _standard(of: Shape) -> list[z3.ExprRef]:
     """The terms of what stands where a value does not matter."""
-    return flat(of, lifted(of.type, default(of.type)))
+    return flat(of, lift(of.type, default(of.type)))
 
 
 def equal_terms(a: z3.ExprRef, b: z3.ExprRef) -> Truth:
@@ -262,12 +272,12 @@ def equal_terms(a: z3.ExprRef, b: z3.ExprRef) -> Truth:
     if a.eq(b):
         return True
     if isinstance(a, z3.BoolRef) and isinstance(b, z3.BoolRef):
-        return alike(_known(a), _known(b))
+        return equivalent(_fold_constant(a), _fold_constant(b))
     found: z3.BoolRef = a == b
     return found
 
 
-def _known(a: z3.BoolRef) -> Truth:
+def _fold_constant(a: z3.BoolRef) -> Truth:
     return z3.is_true(a) if z3.is_true(a) or z3.is_false(a) else a
 
 
@@ -300,7 +310,7 @@ def _flat(of: Shape, value: Any, old: Any, terms: list[z3.ExprRef] | None) -> It
                     start = end
         case OptionT():
             yield term_of(value.present)
-            yield from _masked(of.parts[0], value.value, value.present)
+            yield from _mask(of.parts[0], value.value, value.present)
         case SetT():
             _miss(of, value.when)
             yield from (term_of(value.when.get(key, False)) for key in of.keys)
@@ -313,13 +323,13 @@ def _flat(of: Shape, value: Any, old: Any, terms: list[z3.ExprRef] | None) -> It
             yield from _integer_terms((0, cap), value.length)
             for index, part in enumerate(of.parts):
                 slot = value.slots[index] if index < len(value.slots) else None
-                yield from _masked(part, slot, negation(at_most(value.length, index)))
+                yield from _mask(part, slot, negation(at_most(value.length, index)))
         case VariantT(cases=cases):
             yield from _integer_terms((0, len(cases) - 1), _case_number(value))
             for index, parts in enumerate(_fields(of)):
                 when, fields = value.of.get(index, (False, (None,) * len(parts)))
                 for part, inner in zip(parts, fields, strict=True):
-                    yield from _masked(part, inner, when)
+                    yield from _mask(part, inner, when)
         case _:
             assert_never(of.type)
 
@@ -357,15 +367,15 @@ def _integer_terms(
         yield z3.SignExt(bits - term.size(), term)
 
 
-def _case_number(value: Cases) -> Any:
+def _case_number(value: SymbolicVariant) -> Any:
     possible = [(case, when) for case, (when, _) in value.of.items() if when is not False]
     found: Any = possible[-1][0]
     for case, when in reversed(possible[:-1]):
-        found = merged(when, case, found)
+        found = merge(when, case, found)
     return found
 
 
-def _masked(of: Shape, value: Any, when: Truth) -> Iterator[z3.ExprRef]:
+def _mask(of: Shape, value: Any, when: Truth) -> Iterator[z3.ExprRef]:
     standard = _standard(of)
     if value is None or when is False:
         yield from standard

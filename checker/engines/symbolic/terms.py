@@ -130,12 +130,12 @@ def either(a: Truth, b: Truth) -> Truth:
     return a if a is b else _any([a, b])
 
 
-def implied(a: Truth, b: Truth) -> Truth:
+def implication(a: Truth, b: Truth) -> Truth:
     """``b`` where ``a``."""
     return either(negation(a), b)
 
 
-def alike(a: Truth, b: Truth) -> Truth:
+def equivalent(a: Truth, b: Truth) -> Truth:
     """Whether both have the same truth value."""
     if isinstance(a, bool):
         return b if a else negation(b)
@@ -144,7 +144,7 @@ def alike(a: Truth, b: Truth) -> Truth:
     return True if same(a, b) else a == b
 
 
-def chosen(condition: z3.BoolRef, a: Truth, b: Truth) -> Truth:
+def if_then_else(condition: z3.BoolRef, a: Truth, b: Truth) -> Truth:
     """``a`` where ``condition``, else ``b``."""
     if same(a, b):
         return a
@@ -181,7 +181,7 @@ def number(term: z3.BitVecRef, lo: int, hi: int) -> Number:
     return Num(vector(Num(term, lo, hi), bits), lo, hi)
 
 
-def clipped(a: Number, lo: int, hi: int) -> Number:
+def clip(a: Number, lo: int, hi: int) -> Number:
     """``a``, of which it is known by now that it is in ``lo..hi``."""
     if not isinstance(a, Num):
         return min(max(a, lo), hi)
@@ -225,7 +225,7 @@ def inside(a: Number, lo: int, hi: int) -> Truth:
     return both(at_most(lo, a), at_most(a, hi))
 
 
-def chosen_number(condition: z3.BoolRef, a: Number, b: Number) -> Number:
+def number_if(condition: z3.BoolRef, a: Number, b: Number) -> Number:
     """``a`` where ``condition``, else ``b``."""
     if same(a, b):
         return a
@@ -235,7 +235,7 @@ def chosen_number(condition: z3.BoolRef, a: Number, b: Number) -> Number:
     return Num(z3.If(condition, vector(a, bits), vector(b, bits)), lo, hi)
 
 
-def added(a: Number, b: Number) -> Number:
+def add(a: Number, b: Number) -> Number:
     """``a + b``."""
     if not isinstance(a, Num) and not isinstance(b, Num):
         return a + b
@@ -249,7 +249,7 @@ def added(a: Number, b: Number) -> Number:
     return number(vector(a, bits) + vector(b, bits), lo, hi)
 
 
-def subtracted(a: Number, b: Number) -> Number:
+def subtract(a: Number, b: Number) -> Number:
     """``a - b``."""
     if not isinstance(a, Num) and not isinstance(b, Num):
         return a - b
@@ -259,7 +259,7 @@ def subtracted(a: Number, b: Number) -> Number:
     return number(vector(a, bits) - vector(b, bits), lo, hi)
 
 
-def multiplied(a: Number, b: Number) -> Number:
+def multiply(a: Number, b: Number) -> Number:
     """``a * b``."""
     if not isinstance(a, Num) and not isinstance(b, Num):
         return a * b
@@ -269,7 +269,7 @@ def multiplied(a: Number, b: Number) -> Number:
     return number(vector(a, bits) * vector(b, bits), lo, hi)
 
 
-def divided(a: Number, b: Number) -> tuple[Number, Number]:
+def floor_divide(a: Number, b: Number) -> tuple[Number, Number]:
     """Floor quotient and remainder of ``a`` by ``b``; anything where ``b`` is 0."""
     if not isinstance(a, Num) and not isinstance(b, Num):
         return divmod(a, b) if b else (0, 0)
@@ -293,12 +293,12 @@ def total(parts: Sequence[Number]) -> Number:
     known = sum(p for p in parts if not isinstance(p, Num))
     left: list[Number] = [p for p in parts if isinstance(p, Num)]
     while len(left) > 1:
-        pairs = [added(left[i], left[i + 1]) for i in range(0, len(left) - 1, 2)]
+        pairs = [add(left[i], left[i + 1]) for i in range(0, len(left) - 1, 2)]
         left = pairs + (left[-1:] if len(left) % 2 else [])
-    return added(left[0], known) if left else known
+    return add(left[0], known) if left else known
 
 
-def counted(truth: Truth) -> Number:
+def to_number(truth: Truth) -> Number:
     """1 where ``truth``, else 0."""
     if isinstance(truth, bool):
         return int(truth)

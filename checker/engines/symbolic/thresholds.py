@@ -2,8 +2,8 @@
 
 :func:`decide` answers a question about a threshold automaton by one formula for all its runs
 (:mod:`checker.engines.symbolic.thresholds_runs`).  What is proved is asked a second time in a
-plainer form (:mod:`checker.engines.symbolic.thresholds_plain`); what is violated comes with a run
-that was made step by step without z3 (:mod:`checker.threshold.executing`).
+plainer form (:mod:`checker.engines.symbolic.thresholds_recheck`); what is violated comes with a run
+that was made step by step without z3 (:mod:`checker.threshold.execution`).
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from typing import TypeAlias
 
 import z3
 
-from checker.engines.symbolic.interrupting import interruptible
-from checker.engines.symbolic.thresholds_asking import Answer, Asking, Unanswered
+from checker.engines.symbolic.interruptible import interruptible
 from checker.engines.symbolic.thresholds_guards import Counted
-from checker.engines.symbolic.thresholds_plain import Plain
-from checker.engines.symbolic.thresholds_refining import Refining
-from checker.engines.symbolic.thresholds_runs import Runs, accelerated, begin, resting, total
+from checker.engines.symbolic.thresholds_queries import Answer, SolverQueries, Unanswered
+from checker.engines.symbolic.thresholds_recheck import Plain
+from checker.engines.symbolic.thresholds_refinement import Refining
+from checker.engines.symbolic.thresholds_runs import Runs, accelerate, begin, resting, total
 from checker.threshold.arithmetic import TRUE, linear, times
 from checker.threshold.automaton import (
+    AcceleratedRun,
     And,
     AtLeast,
     Automaton,
@@ -31,10 +32,9 @@ from checker.threshold.automaton import (
     Decision,
     Outcome,
     Question,
-    Run,
     StateFormula,
 )
-from checker.threshold.executing import NotARun, require_run
+from checker.threshold.execution import NotARun, require_run
 
 NOTHING: Mapping[str, int] = MappingProxyType({})
 SMALL = 7
@@ -47,7 +47,7 @@ Bound: TypeAlias = tuple[str | None, int]
 """A parameter, or ``None`` for the number of steps, and how large it may be."""
 
 
-class Counting:
+class ParametricChecker:
     """The runs of one automaton, for several questions.
 
     ``seconds``: the time limit of each query; ``fixed``: numbers of some parameters;
@@ -69,7 +69,7 @@ class Counting:
             if name not in known:
                 raise ValueError(f"{name} is no parameter of {automaton.name}")
         self.automaton = automaton
-        self.asking = Asking(seconds)
+        self.asking = SolverQueries(seconds)
         self.refining = Refining(automaton)
         self.resting = resting(automaton)
         self.plain = Plain(automaton)
@@ -77,7 +77,7 @@ class Counting:
         assumed = automaton.resilience if resilience is None else resilience
         self.assumed: Condition = And((assumed, *equal))
 
-    def assuming(self, condition: Condition) -> Counting:
+    def assuming(self, condition: Condition) -> ParametricChecker:
         """The same runs where ``condition`` is assumed of parameters instead; what was made and
         counted so far is shared."""
         other = copy(self)
@@ -87,14 +87,16 @@ class Counting:
     def decide(self, question: Question) -> Decision:
         """Proved, violated (by a run that was executed), vacuous, or unknown and why."""
         queries, spent = self.asking.queries, self.asking.spent
-        decision = interruptible(lambda: self._decided(question))
+        decision = interruptible(lambda: self._decide(question))
         return replace(
             decision,
             queries=self.asking.queries - queries,
             seconds=self.asking.spent - spent,
         )
 
-    def reachable(self, formula: StateFormula, *, at_end: bool = False) -> Run | Unanswered | None:
+    def reachable(
+        self, formula: StateFormula, *, at_end: bool = False
+    ) -> AcceleratedRun | Unanswered | None:
         """A run to where ``formula`` holds, ``None`` where there is none, or why it is unknown."""
         return interruptible(lambda: self._find(formula, at_end)[0])
 
@@ -106,13 +108,15 @@ class Counting:
         answer = self.asking.ask(solver, *further)
         return answer if isinstance(answer, Unanswered) else answer is not None
 
-    def smallest(self, question: Question, run: Run, *, steps: bool = True) -> Run:
+    def smallest(
+        self, question: Question, run: AcceleratedRun, *, steps: bool = True
+    ) -> AcceleratedRun:
         """A run that violates ``question`` too, where the first parameter is the least possible,
         then the next ones, and then (if ``steps``) hidden ones and the number of steps; as far as
         z3 can say within the time limit."""
         return interruptible(lambda: self._smallest(question, run, steps))
 
-    def _smallest(self, question: Question, run: Run, steps: bool) -> Run:
+    def _smallest(self, question: Question, run: AcceleratedRun, steps: bool) -> AcceleratedRun:
         best, bounds = run, list[Bound]()
         further = (*self.automaton.hidden, None) if steps else ()
         for name in (*self.automaton.parameters, *further):
@@ -120,7 +124,7 @@ class Counting:
             while lowest < highest:
                 middle = (lowest + highest) // 2
                 found, _ = self._find(question.violated, question.at_end, [*bounds, (name, middle)])
-                if isinstance(found, Run):
+                if isinstance(found, AcceleratedRun):
                     best, highest = found, _amount(found, name)
                 elif found is None:
                     lowest = middle + 1
@@ -131,13 +135,13 @@ class Counting:
 
     def _find(
         self, formula: StateFormula, at_end: bool, bounds: Sequence[Bound] = ()
-    ) -> tuple[Run | Unanswered | None, frozenset[Counted]]:
-        def wanted(runs: Runs) -> list[z3.BoolRef]:
-            return self._wanted(runs, formula, at_end, bounds)
+    ) -> tuple[AcceleratedRun | Unanswered | None, frozenset[Counted]]:
+        def violation(runs: Runs) -> list[z3.BoolRef]:
+            return self._violation(runs, formula, at_end, bounds)
 
-        return self.refining.find(self.asking, wanted)
+        return self.refining.find(self.asking, violation)
 
-    def _wanted(
+    def _violation(
         self, runs: Runs, formula: StateFormula, at_end: bool, bounds: Sequence[Bound] = ()
     ) -> list[z3.BoolRef]:
         last = runs.moments[-1]
@@ -149,18 +153,18 @@ class Counting:
             wanted.append((total(steps) if name is None else runs.numbers[name]) <= most)
         return wanted
 
-    def _decided(self, question: Question) -> Decision:
+    def _decide(self, question: Question) -> Decision:
         found, tracked = self._find(question.violated, question.at_end)
         if isinstance(found, Unanswered):
             return Decision(question, Outcome.UNKNOWN, reason=found.reason)
-        if isinstance(found, Run):
-            return self._violated(question, found)
-        return self._proved(question, tracked)
+        if isinstance(found, AcceleratedRun):
+            return self._report_violation(question, found)
+        return self._report_proof(question, tracked)
 
-    def _violated(self, question: Question, run: Run) -> Decision:
+    def _report_violation(self, question: Question, run: AcceleratedRun) -> Decision:
         small = [(name, SMALL) for name in self.automaton.parameters]
         smaller, _ = self._find(question.violated, question.at_end, small)
-        if isinstance(smaller, Run):
+        if isinstance(smaller, AcceleratedRun):
             run = smaller
         try:
             require_run(self.automaton, run, question, self.assumed)
@@ -169,7 +173,7 @@ class Counting:
             return Decision(question, Outcome.UNKNOWN, reason=reason)
         return Decision(question, Outcome.VIOLATED, run=run)
 
-    def _proved(self, question: Question, tracked: frozenset[Counted]) -> Decision:
+    def _report_proof(self, question: Question, tracked: frozenset[Counted]) -> Decision:
         vacuous = self._vacuous(question)
         if vacuous is not None:
             return vacuous
@@ -188,12 +192,12 @@ class Counting:
         guards = self.refining.guards
         rules = frozenset(rule for rule, guard in guards.items() if guard in tracked)
         runs, solver = self.plain.formula(self.asking, rules)
-        wanted = self._wanted(runs, question.violated, question.at_end)
+        wanted = self._violation(runs, question.violated, question.at_end)
         second = self.asking.ask(solver, *wanted, limit=PLAIN)
         if not isinstance(second, Unanswered):
             return second, "asked again in a plain form"
-        runs = accelerated(self.automaton, guards, tracked)
-        wanted = self._wanted(runs, question.violated, question.at_end)
+        runs = accelerate(self.automaton, guards, tracked)
+        wanted = self._violation(runs, question.violated, question.at_end)
         solver = self.asking.solver([*runs.assertions, *wanted], seed=7)
         return self.asking.ask(solver), "asked again of a solver that knew nothing"
 
@@ -221,7 +225,7 @@ def _equal(name: str, number: int) -> Condition:
     return And((AtLeast(term), AtLeast(times(term, -1))))
 
 
-def _amount(run: Run, name: str | None) -> int:
+def _amount(run: AcceleratedRun, name: str | None) -> int:
     if name is not None:
         return dict(run.values)[name]
     return sum(burst.times for segment in run.segments for burst in segment)
@@ -235,22 +239,22 @@ def decide(
     fixed: Mapping[str, int] = NOTHING,
     resilience: Condition | None = None,
 ) -> Decision:
-    """What :meth:`Counting.decide` says of one question."""
-    counting = Counting(automaton, seconds=seconds, fixed=fixed, resilience=resilience)
+    """What :meth:`ParametricChecker.decide` says of one question."""
+    counting = ParametricChecker(automaton, seconds=seconds, fixed=fixed, resilience=resilience)
     return counting.decide(question)
 
 
 def smallest(
     automaton: Automaton,
     question: Question,
-    run: Run,
+    run: AcceleratedRun,
     *,
     seconds: float | None = None,
     fixed: Mapping[str, int] = NOTHING,
     resilience: Condition | None = None,
-) -> Run:
-    """What :meth:`Counting.smallest` says of one violated question."""
-    counting = Counting(automaton, seconds=seconds, fixed=fixed, resilience=resilience)
+) -> AcceleratedRun:
+    """What :meth:`ParametricChecker.smallest` says of one violated question."""
+    counting = ParametricChecker(automaton, seconds=seconds, fixed=fixed, resilience=resilience)
     return counting.smallest(question, run)
 
 
@@ -261,7 +265,7 @@ def reachable(
     seconds: float | None = None,
     fixed: Mapping[str, int] = NOTHING,
     resilience: Condition | None = None,
-) -> Run | Unanswered | None:
-    """What :meth:`Counting.reachable` says of a configuration."""
-    counting = Counting(automaton, seconds=seconds, fixed=fixed, resilience=resilience)
+) -> AcceleratedRun | Unanswered | None:
+    """What :meth:`ParametricChecker.reachable` says of a configuration."""
+    counting = ParametricChecker(automaton, seconds=seconds, fixed=fixed, resilience=resilience)
     return counting.reachable(formula)

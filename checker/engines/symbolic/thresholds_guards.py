@@ -21,10 +21,10 @@ from checker.threshold.arithmetic import (
     conjunction,
     names,
     plus,
-    pushed,
-    replaced,
     rewritten,
+    substitute,
     times,
+    to_nnf,
 )
 from checker.threshold.automaton import (
     And,
@@ -71,12 +71,12 @@ Counted = Leaf | All | Any
 """A formula over parameters and over what has been sent."""
 
 
-def everybody(kind: int) -> str:
+def senders_name(kind: int) -> str:
     """The name of how many processes have sent messages of ``kind``."""
     return f"#{kind}"
 
 
-def correct(kind: int) -> str:
+def correct_senders_name(kind: int) -> str:
     """The name of how many correct processes have sent messages of ``kind``."""
     return f"!{kind}"
 
@@ -89,20 +89,20 @@ def possible(automaton: Automaton, rule: Rule) -> Counted:
     """
     source = automaton.locations[rule.source]
     eliminator = Eliminator(automaton, source, owed=False)
-    grown = _grown(automaton)
-    guard = pushed(rule.guard)
-    seen = [known for known in source.known if not _grows(pushed(known), grown)]
+    grown = _receipt_names(automaton)
+    guard = to_nnf(rule.guard)
+    seen = [known for known in source.known if not _grows(to_nnf(known), grown)]
     if _bounds_above(guard, grown):
         seen = list(source.known)
-    return eliminator.of(pushed(And((guard, *seen))))
+    return eliminator.of(to_nnf(And((guard, *seen))))
 
 
-def stuck(automaton: Automaton, location: Location, rules: Iterable[Rule]) -> Counted:
+def stuck_condition(automaton: Automaton, location: Location, rules: Iterable[Rule]) -> Counted:
     """When a correct process can stay in ``location`` for ever, which ``rules`` leave: it has got
     all that correct processes have sent, and no guard is true."""
     eliminator = Eliminator(automaton, location, owed=True)
     refused = [Not(rule.guard) for rule in rules]
-    return eliminator.of(pushed(And((*refused, *location.known))))
+    return eliminator.of(to_nnf(And((*refused, *location.known))))
 
 
 def leaves(formula: Counted) -> Iterator[Leaf]:
@@ -123,7 +123,7 @@ def counts(leaf: Leaf) -> frozenset[str]:
     return names(condition)
 
 
-def _grown(automaton: Automaton) -> frozenset[str]:
+def _receipt_names(automaton: Automaton) -> frozenset[str]:
     return frozenset(receipt.name for receipt in automaton.receipts)
 
 
@@ -162,14 +162,19 @@ class Eliminator:
 
     def highest(self, receipt: Receipt) -> Linear:
         """As much as can be received."""
-        sent = (plus(Linear(((everybody(kind), 1),)), self._mine(kind)) for kind in receipt.kinds)
-        return plus(*sent, *liars(self.automaton, receipt).values())
+        sent = (
+            plus(Linear(((senders_name(kind), 1),)), self._mine(kind)) for kind in receipt.kinds
+        )
+        return plus(*sent, *byzantine_senders(self.automaton, receipt).values())
 
     def lowest(self, receipt: Receipt) -> Linear:
         """As little as can have been received."""
         if not self.owed:
             return Linear()
-        sent = (plus(Linear(((correct(kind), 1),)), self._mine(kind)) for kind in receipt.kinds)
+        sent = (
+            plus(Linear(((correct_senders_name(kind), 1),)), self._mine(kind))
+            for kind in receipt.kinds
+        )
         return plus(*sent)
 
     def _mine(self, kind: int) -> Linear:
@@ -188,7 +193,7 @@ class Eliminator:
             elif len(together) == 1 and isinstance(together[0], Or):
                 result.append(self.of(together[0]))
             else:
-                result.append(self._chosen(receipts_of, together))
+                result.append(self._eliminate_choice(receipts_of, together))
         return result[0] if len(result) == 1 else All(tuple(result))
 
     def _free(self, parts: tuple[Condition, ...], receipts: list[Receipt]) -> list[Receipt]:
@@ -222,16 +227,16 @@ class Eliminator:
                         found[name] = best(by_name[name])
         return found
 
-    def _chosen(self, receipts: list[Receipt], parts: list[Condition]) -> Counted:
+    def _eliminate_choice(self, receipts: list[Receipt], parts: list[Condition]) -> Counted:
         condition = conjunction(list(parts))
         if len(receipts) == 1:
-            compared = self._compared(receipts[0], condition)
+            compared = self._eliminate_bounds(receipts[0], condition)
             if compared is not None:
                 return compared
         kinds = {kind for receipt in receipts for kind in receipt.kinds}
         return Choice(condition, self.location.own & kinds, self.owed)
 
-    def _compared(self, receipt: Receipt, condition: Condition) -> Counted | None:
+    def _eliminate_bounds(self, receipt: Receipt, condition: Condition) -> Counted | None:
         """Each lower bound with each upper one, where there are only such."""
         terms = list(condition.parts) if isinstance(condition, And) else [condition]
         lower, upper = [self.lowest(receipt)], [self.highest(receipt)]
@@ -240,7 +245,7 @@ class Eliminator:
             if not isinstance(part, AtLeast):
                 return None
             by = dict(part.linear.terms).get(receipt.name, 0)
-            rest = replaced(part.linear, {receipt.name: Linear()})
+            rest = substitute(part.linear, {receipt.name: Linear()})
             match by:
                 case 0:
                     result.append(part)
@@ -252,11 +257,13 @@ class Eliminator:
                     return None
         for low in lower:
             for high in upper:
-                result.append(_plain(pushed(AtLeast(plus(high, times(low, -1))))))
+                result.append(_plain(to_nnf(AtLeast(plus(high, times(low, -1))))))
         return All(tuple(result))
 
 
-def liars(automaton: Automaton, receipt: Receipt) -> dict[tuple[str | None, Linear], Linear]:
+def byzantine_senders(
+    automaton: Automaton, receipt: Receipt
+) -> dict[tuple[str | None, Linear], Linear]:
     """How many Byzantine processes may have sent some kind of ``receipt``: the parts of a sum, by
     who they are: the same ones forge all kinds that have the same sender and number."""
     found: dict[tuple[str | None, Linear], Linear] = {}

@@ -27,14 +27,15 @@ from checker.engines.symbolic.thresholds_guards import (
     Any,
     Choice,
     Counted,
-    correct,
+    byzantine_senders,
+    correct_senders_name,
     counts,
-    everybody,
     leaves,
-    liars,
-    stuck,
+    senders_name,
+    stuck_condition,
 )
 from checker.threshold.automaton import (
+    AcceleratedRun,
     AllOf,
     And,
     AnyOf,
@@ -48,14 +49,13 @@ from checker.threshold.automaton import (
     NotState,
     Or,
     Rule,
-    Run,
     Somebody,
     StateFormula,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class CounterConfiguration:
     """How many processes are where, and what was sent, as terms: between two segments."""
 
     where: tuple[z3.ArithRef, ...]
@@ -70,7 +70,7 @@ class Runs:
     automaton: Automaton
     assertions: list[z3.BoolRef] = field(default_factory=list)
     numbers: dict[str, z3.ArithRef] = field(default_factory=dict)
-    moments: list[Moment] = field(default_factory=list)
+    moments: list[CounterConfiguration] = field(default_factory=list)
     taken: list[dict[int, z3.ArithRef]] = field(default_factory=list)
     fresh: int = 0
 
@@ -110,7 +110,7 @@ class Runs:
         self.assertions.append(made >= 0)
         return made
 
-    def counted(self, formula: Counted, sent: Mapping[str, z3.ArithRef]) -> z3.BoolRef:
+    def counted_formula(self, formula: Counted, sent: Mapping[str, z3.ArithRef]) -> z3.BoolRef:
         """``formula`` of what was sent; it may only stand where it is asserted or implied."""
         match formula:
             case AtLeast():
@@ -118,9 +118,9 @@ class Runs:
             case Choice():
                 return self.choice(formula, sent)
             case All(parts):
-                return z3.And(*(self.counted(part, sent) for part in parts))
+                return z3.And(*(self.counted_formula(part, sent) for part in parts))
             case Any(parts):
-                return z3.Or(*(self.counted(part, sent) for part in parts))
+                return z3.Or(*(self.counted_formula(part, sent) for part in parts))
             case _:
                 assert_never(formula)
 
@@ -134,18 +134,18 @@ class Runs:
         for kind in sorted({kind for receipt in receipts for kind in receipt.kinds}):
             told[kind], lied[kind] = self.variable("told"), self.variable("lied")
             mine = 1 if kind in choice.own else 0
-            least = sent[correct(kind)] - mine if choice.owed else z3.IntVal(0)
+            least = sent[correct_senders_name(kind)] - mine if choice.owed else z3.IntVal(0)
             parts += [
                 told[kind] >= least,
                 told[kind] >= 0,
-                told[kind] <= sent[everybody(kind)] - mine,
+                told[kind] <= sent[senders_name(kind)] - mine,
                 lied[kind] >= 0,
                 lied[kind] <= self.number(self.automaton.kinds[kind].forged),
             ]
         heard = dict(sent)
         for receipt in receipts:
             lies = []
-            for (sender, forged), _ in liars(self.automaton, receipt).items():
+            for (sender, forged), _ in byzantine_senders(self.automaton, receipt).items():
                 kinds = [
                     kind
                     for kind in receipt.kinds
@@ -165,7 +165,7 @@ class Runs:
             heard[receipt.name] = total([*(told[kind] for kind in receipt.kinds), *lies])
         return z3.And(*parts, self.condition(choice.condition, heard))
 
-    def state(self, formula: StateFormula, moment: Moment) -> z3.BoolRef:
+    def state(self, formula: StateFormula, moment: CounterConfiguration) -> z3.BoolRef:
         """``formula`` of a configuration."""
         match formula:
             case Somebody(locations, least):
@@ -180,7 +180,7 @@ class Runs:
             case _:
                 assert_never(formula)
 
-    def end(self, moment: Moment, resting: Mapping[Counted, list[int]]) -> z3.BoolRef:
+    def end(self, moment: CounterConfiguration, resting: Mapping[Counted, list[int]]) -> z3.BoolRef:
         """That a run can stay there for ever: whoever is correct has nothing that it has to do.
 
         ``resting``: when a process can stay in which locations, where it has to leave at all.
@@ -188,10 +188,10 @@ class Runs:
         parts = []
         for formula, locations in resting.items():
             nobody = z3.And(*(moment.where[location] == 0 for location in locations))
-            parts.append(z3.Or(nobody, self.counted(formula, moment.sent)))
+            parts.append(z3.Or(nobody, self.counted_formula(formula, moment.sent)))
         return z3.And(*parts)
 
-    def run(self, model: z3.ModelRef) -> Run:
+    def run(self, model: z3.ModelRef) -> AcceleratedRun:
         """The run that a model is."""
         values = tuple((name, _value(model, term)) for name, term in self.numbers.items())
         begin = tuple(_value(model, term) for term in self.moments[0].where)
@@ -205,7 +205,7 @@ class Runs:
             )
             if bursts:
                 segments.append(tuple(bursts))
-        return Run(values, begin, tuple(segments))
+        return AcceleratedRun(values, begin, tuple(segments))
 
     def order(self) -> list[int]:
         """A number for each location, so that rules lead to larger ones."""
@@ -236,11 +236,11 @@ def begin(automaton: Automaton) -> Runs:
         ]
         runs.assertions.append(total(members) == runs.number(group.size))
     nothing = {name: z3.IntVal(0) for name in _counters(automaton)}
-    runs.moments.append(Moment(tuple(where), nothing))
+    runs.moments.append(CounterConfiguration(tuple(where), nothing))
     return runs
 
 
-def accelerated(
+def accelerate(
     automaton: Automaton, guards: Mapping[int, Counted], tracked: frozenset[Counted]
 ) -> Runs:
     """All runs, and more where not all that rules wait for is ``tracked``.
@@ -256,7 +256,7 @@ def accelerated(
         moment = runs.moments[-1]
         now = [z3.Bool(f"open!{segment}!{at}") for at in range(len(order))]
         for opened, formula in zip(now, order, strict=True):
-            runs.assertions.append(z3.Implies(opened, runs.counted(formula, moment.sent)))
+            runs.assertions.append(z3.Implies(opened, runs.counted_formula(formula, moment.sent)))
         runs.assertions += [z3.Implies(*pair) for pair in zip(before, now, strict=False)]
         taken = {rule: runs.natural(f"taken!{segment}!{rule}") for rule in guards}
         if before:
@@ -265,10 +265,10 @@ def accelerated(
             runs.assertions.append(z3.Or(nobody, *news))
         advance(runs, taken)
         opening = dict(zip(order, now, strict=True))
-        for formula, rules in alike(guards).items():
+        for formula, rules in group_by_guard(guards).items():
             nobody = z3.And(*(taken[rule] == 0 for rule in rules))
             if formula not in opening:
-                opening[formula] = runs.counted(formula, runs.moments[-1].sent)
+                opening[formula] = runs.counted_formula(formula, runs.moments[-1].sent)
             runs.assertions.append(z3.Or(nobody, opening[formula]))
         before = now
     return runs
@@ -285,11 +285,11 @@ def resting(automaton: Automaton) -> dict[Counted, list[int]]:
     for index, rules in leaving.items():
         location = automaton.locations[index]
         if not location.crashed and automaton.groups[location.group].mode is Mode.CORRECT:
-            found.setdefault(stuck(automaton, location, rules), []).append(index)
+            found.setdefault(stuck_condition(automaton, location, rules), []).append(index)
     return found
 
 
-def alike(guards: Mapping[int, Counted]) -> dict[Counted, list[int]]:
+def group_by_guard(guards: Mapping[int, Counted]) -> dict[Counted, list[int]]:
     """The rules that wait for the same."""
     found: dict[Counted, list[int]] = {}
     for rule, guard in guards.items():
@@ -300,7 +300,9 @@ def alike(guards: Mapping[int, Counted]) -> dict[Counted, list[int]]:
 def rising(automaton: Automaton, guards: Mapping[int, Counted]) -> frozenset[Counted]:
     """What rules wait for that may become true as messages are sent."""
     kinds = {kind for rule in guards for kind in automaton.rules[rule].sends}
-    counted = {everybody(kind) for kind in kinds} | {correct(kind) for kind in kinds}
+    counted = {senders_name(kind) for kind in kinds} | {
+        correct_senders_name(kind) for kind in kinds
+    }
     counted |= {each.name for each in automaton.receipts if kinds & set(each.kinds)}
     return frozenset(
         guard for guard in guards.values() if any(counts(leaf) & counted for leaf in leaves(guard))
@@ -319,9 +321,9 @@ def advance(runs: Runs, taken: dict[int, z3.ArithRef]) -> None:
         going.setdefault(rule.source, []).append(often)
         mode = automaton.groups[automaton.locations[rule.source].group].mode
         for kind in rule.sends:
-            more.setdefault(everybody(kind), []).append(often)
+            more.setdefault(senders_name(kind), []).append(often)
             if mode is Mode.CORRECT:
-                more.setdefault(correct(kind), []).append(often)
+                more.setdefault(correct_senders_name(kind), []).append(often)
     where = list(moment.where)
     for location in sorted(coming.keys() | going.keys()):
         changed = runs.natural("where")
@@ -335,10 +337,10 @@ def advance(runs: Runs, taken: dict[int, z3.ArithRef]) -> None:
         sent[name] = runs.variable("sent")
         runs.assertions.append(sent[name] == total([moment.sent[name], *parts]))
     runs.taken.append(taken)
-    runs.moments.append(Moment(tuple(where), sent))
+    runs.moments.append(CounterConfiguration(tuple(where), sent))
 
 
-def used(automaton: Automaton) -> list[int]:
+def reachable_rules(automaton: Automaton) -> list[int]:
     """Rules that can be reached from initial locations, whatever is counted."""
     reached = {at for at, location in enumerate(automaton.locations) if location.initial}
     found: set[int] = set()
@@ -380,7 +382,7 @@ def total(parts: list[z3.ArithRef]) -> z3.ArithRef:
 
 def _counters(automaton: Automaton) -> list[str]:
     kinds = range(len(automaton.kinds))
-    return [name for kind in kinds for name in (everybody(kind), correct(kind))]
+    return [name for kind in kinds for name in (senders_name(kind), correct_senders_name(kind))]
 
 
 def _value(model: z3.ModelRef, term: z3.ArithRef) -> int:

@@ -13,9 +13,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from checker.engines.symbolic.thresholds import Counting
-from checker.threshold.arithmetic import conjunction, holds, linear, names, plus, pushed, times
+from checker.engines.symbolic.thresholds import ParametricChecker
+from checker.threshold.arithmetic import conjunction, holds, linear, names, plus, times, to_nnf
 from checker.threshold.automaton import (
+    AcceleratedRun,
     And,
     AtLeast,
     Condition,
@@ -24,7 +25,6 @@ from checker.threshold.automaton import (
     Outcome,
     Question,
     Quotient,
-    Run,
 )
 
 LARGEST = 8
@@ -45,7 +45,7 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class Unfinished:
+class UndecidedCandidate:
     """A candidate that is neither proved nor refuted, and why."""
 
     condition: Condition
@@ -53,8 +53,8 @@ class Unfinished:
 
 
 def conditions(
-    counting: Counting, questions: Sequence[Question], *, largest: int = LARGEST
-) -> Iterator[Proposal | Unfinished]:
+    counting: ParametricChecker, questions: Sequence[Question], *, largest: int = LARGEST
+) -> Iterator[Proposal | UndecidedCandidate]:
     """The weakest conditions ``n >= a * x + b * y + … + c`` under which all of ``questions`` are
     proved, with factors from 0 to ``largest``, and ``c`` 0 or 1.
 
@@ -67,7 +67,7 @@ def conditions(
         return
     size = "n" if "n" in sizes else sizes[0]
     others = [name for name in sizes if name != size]
-    whole = pushed(counting.assumed)
+    whole = to_nnf(counting.assumed)
     parts = list(whole.parts) if isinstance(whole, And) else [whole]
     kept = [part for part in parts if size not in names(part)]
     refuted: list[dict[str, int]] = []
@@ -84,14 +84,14 @@ def conditions(
         if any(holds(part, numbers) for numbers in refuted):
             continue
         condition = conjunction([part, *kept])
-        if any(_implied(counting.assuming(condition), size, weak) for weak in weakest):
+        if any(_is_implied(counting.assuming(condition), size, weak) for weak in weakest):
             continue
         outcome = _all_proved(counting.assuming(condition), questions)
         match outcome:
-            case Run():
+            case AcceleratedRun():
                 refuted.append(dict(outcome.values))
             case str():
-                yield Unfinished(condition, outcome)
+                yield UndecidedCandidate(condition, outcome)
             case None:
                 proved.append(candidate)
                 weakest.append(part)
@@ -99,13 +99,13 @@ def conditions(
 
 
 def thresholds(
-    counting: Counting,
+    counting: ParametricChecker,
     questions: Sequence[Question],
     name: str,
     *,
     sizes: Sequence[str],
     divisors: Sequence[int] = (1, 2),
-) -> Iterator[Proposal | Unfinished]:
+) -> Iterator[Proposal | UndecidedCandidate]:
     """What the parameter ``name``, which guards compare with, may be: ``(a * x + b * y + …) div d +
     c`` so that all of ``questions`` are proved where it is that.
 
@@ -131,13 +131,13 @@ def thresholds(
         equal: list[Condition] = [AtLeast(rest), AtLeast(below)]
         if any(all(holds(part, numbers) for part in equal) for numbers in refuted):
             continue
-        condition = conjunction([pushed(counting.assumed), *equal])
+        condition = conjunction([to_nnf(counting.assumed), *equal])
         outcome = _all_proved(counting.assuming(condition), questions)
         match outcome:
-            case Run():
+            case AcceleratedRun():
                 refuted.append(dict(outcome.values))
             case str():
-                yield Unfinished(condition, outcome)
+                yield UndecidedCandidate(condition, outcome)
             case None:
                 threshold = Quotient(name, numerator, divisor)
                 yield Proposal(condition, threshold=threshold)
@@ -148,7 +148,7 @@ def _simplicity(candidate: tuple[int, tuple[int, ...], int]) -> tuple[object, ..
     return divisor, sum(abs(each) for each in by) + constant, by
 
 
-def _implied(counting: Counting, size: str, weak: Condition) -> bool:
+def _is_implied(counting: ParametricChecker, size: str, weak: Condition) -> bool:
     """Whether ``weak`` follows from what is assumed, where there is a process at all."""
     somebody = AtLeast(linear({size: 1}, -1))
     return counting.possible(And((somebody, Not(weak)))) is False
@@ -158,7 +158,9 @@ def _stronger(candidate: tuple[int, ...], weak: tuple[int, ...]) -> bool:
     return all(here >= there for here, there in zip(candidate, weak, strict=True))
 
 
-def _all_proved(counting: Counting, questions: Sequence[Question]) -> Run | str | None:
+def _all_proved(
+    counting: ParametricChecker, questions: Sequence[Question]
+) -> AcceleratedRun | str | None:
     """``None`` where all are proved; else a run that violates one; else why it is not known."""
     reason: str | None = None
     for question in questions:

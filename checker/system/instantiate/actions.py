@@ -8,11 +8,11 @@ from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import conj, equal, fresh
 from checker.system.instantiate import calls, fairness, receptions
-from checker.system.instantiate.dispatch import guarded, run_handler
+from checker.system.instantiate.dispatch import guard_of, run_handler
 from checker.system.instantiate.expressions import Env, lower
-from checker.system.instantiate.extent import enumerable
 from checker.system.instantiate.sizes import refuse
 from checker.system.instantiate.statements import Root, run_call
+from checker.system.instantiate.type_sizes import enumerable
 from checker.system.instantiate.world import (
     CLIENT,
     REQUEST,
@@ -73,7 +73,7 @@ def _condition(
         params.append(Param(local.name, ir.Universe(local.type), TRUE))
         names[name] = local
     condition = lower(event.condition, env.bind_all(names))
-    guard, _ = guarded(role, handler, env, names, condition)
+    guard, _ = guard_of(role, handler, env, names, condition)
     body = run_handler(handler, env, names, Root(world, self))
     name = unique(world, f"{instance.path}{role.name + '.' if role.name else ''}{handler.label}")
     place = world.place(handler.span)
@@ -151,10 +151,10 @@ def _request(world: World, op: str, requests: list[tuple[int, int, typed.Client]
         *(ir.Declare(b.name, b.type, a) for b, a in zip(bound, args, strict=True)),
         _advance(clock, held),
         mark(world, MarkKind.REQUEST, op, ("self", *(n for n, _ in fields)), held, *bound),
-        *_made(world, top, op, (held, *bound), [h for _, h in handlers]),
+        *_request_effect(world, top, op, (held, *bound), [h for _, h in handlers]),
         *run_call(target, bound, Root(world, held)),
     )
-    takes = _taken(world, handlers, self, tuple(args))
+    takes = _is_accepted(world, handlers, self, tuple(args))
     where = conj(world.may_step(self), equal(build.entry(clock, self), turn), takes)
     params = (Param(which.name, ir.Universe(which.type), where),)
     name, promised = unique(world, f"request {op}"), world.reliable(self)
@@ -186,7 +186,7 @@ def _column(which: ir.Local, type_: Type, values: list[ir.Const]) -> Expr:
     return ir.Index(type_, table, which)
 
 
-def _made(
+def _request_effect(
     world: World, top: Instance, op: str, args: tuple[Expr, ...], taking: list[typed.Handler]
 ) -> Block:
     """The effect that notes the request, of the same step as its handler's where that is one."""
@@ -206,19 +206,19 @@ def _advance(clock: Expr, self: Expr) -> ir.Stmt:
     return ir.Assign(target, plus)
 
 
-def _taken(
+def _is_accepted(
     world: World,
     handlers: list[tuple[typed.Role, typed.Handler]],
     self: Expr,
     args: tuple[Expr, ...],
 ) -> Expr:
     """Whether some handler takes the request now: until then the client waits."""
-    from checker.system.instantiate.patterns import matched_all
+    from checker.system.instantiate.patterns import match_patterns
 
     ways = []
     for role, handler in handlers:
         assert isinstance(handler.event, typed.OnRequest)
         env = Env(world, world.instances[0], self)
-        match, names = matched_all(handler.event.patterns, args, env)
-        ways.append(guarded(role, handler, env, names, match)[0])
+        match, names = match_patterns(handler.event.patterns, args, env)
+        ways.append(guard_of(role, handler, env, names, match)[0])
     return build.disj(*ways)

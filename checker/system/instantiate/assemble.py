@@ -10,21 +10,21 @@ from checker.system.build import start_numbers
 from checker.system.instantiate import (
     actions,
     byzantine,
+    coverage_marks,
     crashes,
     detectors,
     initial,
-    landmarks,
     links,
     oracles,
     partitions,
     receptions,
+    stable_storage,
     stack,
-    storage,
     timing,
     world,
     yields,
 )
-from checker.system.instantiate.counted import counted
+from checker.system.instantiate.counted_messages import counted_messages
 from checker.system.instantiate.sizes import Sizes, compute
 from checker.system.instantiate.walk import expressions_of
 from checker.system.instantiate.world import World
@@ -37,7 +37,7 @@ from checker.system.passes import (
     start_order,
 )
 from checker.system.passes.any_order import in_any_order
-from checker.system.passes.settled import settled
+from checker.system.passes.simplify_liveness import simplify_liveness
 from checker.system.verify import verify
 
 Ask = Callable[[World, tuple[typed.PropertyDef, ...]], tuple[Property, ...]]
@@ -79,7 +79,7 @@ def instantiate(
     made.coverage = coverage
     properties = _declare(made, ask)
     _draft(made)
-    system = effects_fine.lowered(made) if fine else effects_coarse.lowered(made)
+    system = effects_fine.lower_effects(made) if fine else effects_coarse.lower_effects(made)
     finished = TransitionSystem(
         name=f"{check.protocol.name}::{check.name}",
         processes=sizes.processes,
@@ -91,9 +91,9 @@ def instantiate(
         marks=tuple(made.marks),
         justice=oracles.justice(made),
     )
-    finished = settled(in_any_order(finished))
+    finished = simplify_liveness(in_any_order(finished))
     verify(finished)
-    early = (f"{i.path}{name}" for i in links.senders(made) for name in counted(made, i))
+    early = (f"{i.path}{name}" for i in links.senders(made) for name in counted_messages(made, i))
     return Instantiated(finished, sizes, dict(made.grown), made.uses_shared, tuple(sorted(early)))
 
 
@@ -101,7 +101,7 @@ def _declare(made: World, ask: Ask) -> tuple[Property, ...]:
     """Declares all variables, effects and marks; the properties, over these variables."""
     formulas = tuple(e for p in made.check.prove for e in expressions_of(p.formula))
     world.register_handlers(made)
-    landmarks.register_messages(made)
+    coverage_marks.register_messages(made)
     receptions.find(made, formulas)
     initial.declare_state(made)
     byzantine.declare(made)
@@ -115,14 +115,14 @@ def _declare(made: World, ask: Ask) -> tuple[Property, ...]:
     crashes.declare(made)
     if made.fine:
         effects_fine.declare(made)
-        properties = between_handlers.asked(made, properties)
+        properties = between_handlers.properties_between_handlers(made, properties)
     return properties
 
 
 def _draft(made: World) -> None:
     """Drafts the start and every action."""
     initial.initialise(made)
-    made.init.extend(storage.left_at_start(made))
+    made.init.extend(stable_storage.save_initial(made))
     actions.conditions(made)
     actions.clients(made)
     links.deliveries(made)

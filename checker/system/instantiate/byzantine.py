@@ -12,8 +12,8 @@ from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import at_most, conj, disj, fresh, member, negation
 from checker.system.instantiate import links
-from checker.system.instantiate.extent import bounded, has_bag
 from checker.system.instantiate.sizes import refuse
+from checker.system.instantiate.type_sizes import has_bag, is_bounded
 from checker.system.instantiate.world import BYZANTINE, Draft, Instance, World, mark
 from checker.system.ir import (
     FALSE,
@@ -124,7 +124,7 @@ def _countable(world: World) -> None:
                         f"can be tried: its field `{name}` holds a bag, or too large a set"
                     )
                     raise refuse("C202", message, decl.span, "send a seq or a smaller set")
-                if not bounded(type_):
+                if not is_bounded(type_):
                     message = (
                         f"a Byzantine process can send any message, but `{decl.name}` has no end: "
                         f"its field `{name}` has no bound"
@@ -141,13 +141,13 @@ def _countable(world: World) -> None:
     ]
     largest, name, decl = max(sizes, key=lambda size: size[0])
     message = (
-        f"a Byzantine process can send any of {_said(total)} messages; at most {LARGEST:,} can be "
-        f"tried: the field `{name}` of `{decl.name}` alone has {_said(largest)} values"
+        f"a Byzantine process can send any of {_text(total)} messages; at most {LARGEST:,} can be "
+        f"tried: the field `{name}` of `{decl.name}` alone has {_text(largest)} values"
     )
     raise refuse("C202", message, decl.span, hint)
 
 
-def _said(number: int) -> str:
+def _text(number: int) -> str:
     return f"{number:,}" if number < 1 << 64 else "more than 2^64"
 
 

@@ -88,11 +88,11 @@ def calls_in(world: World, at: Instance, handler: typed.Handler) -> list[CallKey
     for node in nodes(handler.body):
         if isinstance(node, typed.Call):
             for target in callees(world, at, node):
-                found.extend(entered(world, target))
+                found.extend(callees_of(world, target))
     return found
 
 
-def entered(world: World, target: CallKey) -> list[CallKey]:
+def callees_of(world: World, target: CallKey) -> list[CallKey]:
     """What a call runs: itself, or of an oracle whatever that may say on the spot."""
     if not to_oracle(world, target):
         return [target]
@@ -117,7 +117,7 @@ def reachable(world: World, at: Instance, handlers: list[typed.Handler]) -> list
 
 def may_yield(world: World, at: Instance, call: typed.Call) -> bool:
     """Whether some handler that ``call`` of ``at`` may run, through any depth, yields."""
-    targets = [t for target in callees(world, at, call) for t in entered(world, target)]
+    targets = [t for target in callees(world, at, call) for t in callees_of(world, target)]
     return any(
         isinstance(stmt, typed.Yield)
         for target in targets

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from checker.diagnostics import Span
 from checker.lang import typed
-from checker.system.instantiate import liars
+from checker.system.instantiate import byzantine_requests
 from checker.system.instantiate.sizes import refuse
 from checker.system.instantiate.walk import nodes
 from checker.system.instantiate.world import Instance, World
@@ -60,12 +60,12 @@ def clause_of(world: World, instance: Instance, definition: typed.PropertyDef) -
     temporal = (typed.Temporal, typed.Causes, typed.Acts, typed.RepeatedAct)
     for node in nodes((premise, goal)):
         if isinstance(node, temporal):
-            _refused(world, instance, definition, "says more than an oracle can keep")
+            _refuse(world, instance, definition, "says more than an oracle can keep")
     if not later:
         for part in (*(() if _in_order(premise) else binders), *_some(premise)):
             _steady(world, instance, definition, part, False)
         _steady(world, instance, definition, goal, True)
-    found = _narrowed(tuple(binders), premise)
+    found = _narrow_binders(tuple(binders), premise)
     return Clause(definition, found, later, premise, goal)
 
 
@@ -82,20 +82,20 @@ def _in_order(premise: typed.Expr | None) -> bool:
     return any(isinstance(p, typed.HistoryOrder) and p.kind == "request" for p in parts)
 
 
-def _refused(world: World, instance: Instance, definition: typed.PropertyDef, why: str) -> None:
+def _refuse(world: World, instance: Instance, definition: typed.PropertyDef, why: str) -> None:
     layer = instance.name_above
-    message = f"`{layer}` can't be an oracle: {_called(instance, definition)} {why}"
+    message = f"`{layer}` can't be an oracle: {_property_text(instance, definition)} {why}"
     hint = f"`given {layer} as …` with a protocol"
-    raise refuse("C016", message, _given_at(world, instance), hint)
+    raise refuse("C016", message, _given_span(world, instance), hint)
 
 
-def _called(instance: Instance, definition: typed.PropertyDef) -> str:
+def _property_text(instance: Instance, definition: typed.PropertyDef) -> str:
     interface = instance.protocol.implements
     assert interface is not None
     return f"`{definition.name}` of `{interface.name}`"
 
 
-def _given_at(world: World, instance: Instance) -> Span:
+def _given_span(world: World, instance: Instance) -> Span:
     """Where the check says that the layer is an oracle."""
     interface = instance.protocol.implements
     assert interface is not None
@@ -109,17 +109,17 @@ def _about_liars(world: World, instance: Instance, definition: typed.PropertyDef
     """Refuses (C022) a property by which an oracle would keep Byzantine processes from lying."""
     if not world.bound(world.check.byzantine):
         return
-    if liars.held_to(definition.formula) is None:
+    if byzantine_requests.committed_requests(definition.formula) is None:
         return
     layer = instance.name_above
     message = (
         f"`{layer}` can't be an oracle where processes are Byzantine: "
-        f"{_called(instance, definition)} holds them to what they have requested"
+        f"{_property_text(instance, definition)} holds them to what they have requested"
     )
     interface = instance.protocol.implements
     assert interface is not None
     hint = f"{_for_liars(interface)}, or `given {layer} as …` with a protocol"
-    raise refuse("C022", message, _given_at(world, instance), hint)
+    raise refuse("C022", message, _given_span(world, instance), hint)
 
 
 def _for_liars(interface: typed.Interface) -> str:
@@ -166,18 +166,18 @@ def _steady(
             visit(body)
         case typed.History(_, "request"):
             if not positive:
-                _refused(world, instance, definition, why)
+                _refuse(world, instance, definition, why)
         case typed.Correct(_, kind, _, _):
             if positive == (kind == "correct"):
-                _refused(world, instance, definition, why)
+                _refuse(world, instance, definition, why)
         case typed.HistoryOrder():
             pass  # of two things that happened the order stays
         case _:
             if any(isinstance(n, typed.History) and n.kind == "request" for n in nodes(node)):
-                _refused(world, instance, definition, why)
+                _refuse(world, instance, definition, why)
 
 
-def _narrowed(
+def _narrow_binders(
     binders: tuple[typed.Binder, ...], premise: typed.Expr | None
 ) -> tuple[typed.Binder, ...]:
     """Payloads of a premise `m in broadcast(p)` taken from there: of ``Msg`` there are too many."""

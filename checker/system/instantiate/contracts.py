@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import conj, entry, equal, fresh, member, negation
-from checker.system.instantiate import calls, doomed
+from checker.system.instantiate import calls, crash_prophecy
 from checker.system.instantiate.clauses import Clause, bound_by, clause_of, request_of
 from checker.system.instantiate.expressions import Env, exists, lower
-from checker.system.instantiate.extent import bounded, enumerable
 from checker.system.instantiate.sizes import refuse
-from checker.system.instantiate.walk import logs, nodes
+from checker.system.instantiate.type_sizes import enumerable, is_bounded
+from checker.system.instantiate.walk import histories_in, nodes
 from checker.system.instantiate.world import Instance, World
 from checker.system.ir import TRUE, Block, Expr, Param, Quantifier, VariableKind
 from checker.system.types import BOOL, IntT, MapT, SeqT, TupleT, Type, cardinality, default
@@ -54,7 +54,7 @@ class Contract:
                             self.sets.add((kind, op))
                         case _:
                             pass
-                for history, ordered in logs(part):
+                for history, ordered in histories_in(part):
                     if isinstance(history, typed.History):
                         event = (history.kind, history.op)
                         (self.sequences if ordered else self.sets).add(event)
@@ -87,8 +87,10 @@ class Contract:
     def declare(self) -> None:
         """Declares the histories, and who will crash where that makes a difference."""
         parts = ((c.premise, c.goal, *c.binders) for c in self.clauses if not c.later)
-        if self._ordered() or any(isinstance(n, typed.Correct) for p in parts for n in nodes(p)):
-            doomed.declare(self.world)
+        if self._totally_ordered() or any(
+            isinstance(n, typed.Correct) for p in parts for n in nodes(p)
+        ):
+            crash_prophecy.declare(self.world)
         for event in sorted(self.sets | self.sequences):
             item, name = self._item(event), self._name(event)
             if event in self.sequences:
@@ -105,7 +107,7 @@ class Contract:
         type_ = MapT(self.world.proc, inner)
         self.world.add(name, type_, default(type_), VariableKind.HISTORY, title)
 
-    def noted(self, kind: str, op: str, self_: Expr, args: tuple[Expr, ...]) -> Block:
+    def note_event(self, kind: str, op: str, self_: Expr, args: tuple[Expr, ...]) -> Block:
         """Statements that remember a request or an indication."""
         event = (kind, op)
         if event not in self.sets | self.sequences:
@@ -136,13 +138,13 @@ class Contract:
 
     # ---- what is kept -------------------------------------------------------------------------
 
-    def broken(self) -> list[Expr]:
+    def violations(self) -> list[Expr]:
         """For each property that holds at all times: whether it does not hold now; and whether two
         processes can't be brought to one order any more."""
         found = [self._bad(c) for c in self.clauses if not c.later]
-        return found + [self._diverged(op) for op in sorted(self._ordered())]
+        return found + [self._has_diverged(op) for op in sorted(self._totally_ordered())]
 
-    def _ordered(self) -> set[str]:
+    def _totally_ordered(self) -> set[str]:
         """Indications that come to all correct processes, and to any two in the same order."""
         agreed: set[str] = set()
         ordered: set[str] = set()
@@ -154,7 +156,7 @@ class Contract:
                 ordered |= premise & goal
         return agreed & ordered
 
-    def _diverged(self, op: str) -> Expr:
+    def _has_diverged(self, op: str) -> Expr:
         """Whether of two processes that are up one has got ``y`` without ``x``, and the other has
         not got ``y``, or behind ``x``, which it has got.
 
@@ -172,14 +174,14 @@ class Contract:
         missing = conj(negation(member(x, theirs)), body)
         some = ir.Quant(Quantifier.EXISTS, x.name, ir.Members(mine, item), missing, BOOL)
         both = (world.correct(one), world.correct(other))
-        unless = (doomed.spared(world, one), doomed.spared(world, other))
+        unless = (crash_prophecy.is_spared(world, one), crash_prophecy.is_spared(world, other))
         result: Expr = conj(*both, *unless, some)
         for local in (other, one):
             everybody = ir.Universe(world.proc)
             result = ir.Quant(Quantifier.EXISTS, local.name, everybody, result, BOOL)
         return result
 
-    def owed(self) -> list[tuple[Clause, Expr]]:
+    def obligations(self) -> list[tuple[Clause, Expr]]:
         """For each other property: whether something is owed now."""
         found = []
         for clause in self.clauses:
@@ -211,13 +213,13 @@ class Contract:
 
     # ---- what can be indicated ----------------------------------------------------------------
 
-    def asked_for(
+    def requested_argument(
         self, op: str, position: int, self_: Expr, args: list[Expr]
     ) -> tuple[list[Param], Expr] | None:
         """Where a property says that an argument of ``op`` was requested: parameters that range
         over what was, and the argument."""
         wanted = args[position].type
-        if enumerable(wanted) and bounded(wanted) and cardinality(wanted) <= FEW:
+        if enumerable(wanted) and is_bounded(wanted) and cardinality(wanted) <= FEW:
             return None
         for clause in self.clauses:
             if clause.later or clause.premise is not None:
@@ -291,7 +293,7 @@ class _Reader:
                 if kind == "correct":
                     may_be = world.recovers and not self.later
                     now = world.reliable(who) if may_be else world.correct(who)
-                    return conj(now, doomed.spared(world, who))
+                    return conj(now, crash_prophecy.is_spared(world, who))
                 return negation(world.alive(who) if kind == "crashed" else world.correct(who))
             case typed.History(_, kind, op, owner, _):
                 return contract._mine(contract._name((kind, op)), lower(owner, env))

@@ -5,7 +5,7 @@ a process that is down may come back, or may not: nothing promises it.  A crash 
 but stable variables.  Recovery gives every other variable its initial value again and runs
 ``upon recover``; ``upon init`` is not run again.
 
-What a crash inside a handler leaves of its assignments is in :mod:`.storage`.
+What a crash inside a handler leaves of its assignments is in :mod:`.stable_storage`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from __future__ import annotations
 from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import conj, equal, fresh
-from checker.system.instantiate import doomed, landmarks, storage
-from checker.system.instantiate.dispatch import unasked
+from checker.system.instantiate import coverage_marks, crash_prophecy, stable_storage
+from checker.system.instantiate.dispatch import run_unconditional
 from checker.system.instantiate.expressions import Env, lower
 from checker.system.instantiate.initial import choose_initial
 from checker.system.instantiate.stack import bottom_up, prefix_of
@@ -51,7 +51,7 @@ def declare(world: World) -> None:
     if world.recovers:
         count = IntT(0, world.crash_bound)
         world.add(CRASHES, count, 0, VariableKind.WORLD, "crashes")
-    storage.declare(world)
+    stable_storage.declare(world)
 
 
 # ---- crashes ----------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ def room(world: World, victim: Expr) -> Expr:
     """Whether one more crash is possible, and one of ``victim``."""
     bound = build.integer(world.crash_bound)
     so_far = world.read(CRASHES) if world.recovers else build.size(world.crashed())
-    left = conj(build.below(so_far, bound), doomed.room(world, victim))
+    left = conj(build.below(so_far, bound), crash_prophecy.room(world, victim))
     return conj(left, world.may_fail(victim))
 
 
@@ -87,7 +87,7 @@ def _points(world: World, victim: Expr) -> Block:
     assert isinstance(queue.type, SeqT)
     head = ir.Apply(queue.type.item, ir.Op.HEAD, (queue,))
     marks = tuple(
-        ir.If(ir.IsCase(head, index), landmarks.point(world, effect))
+        ir.If(ir.IsCase(head, index), coverage_marks.point(world, effect))
         for index, effect in enumerate(world.effects)
     )
     return (ir.If(build.negation(world.idle(victim)), marks),)
@@ -109,7 +109,7 @@ def crash_statements(world: World, victim: Expr) -> Block:
         more = ir.Apply(IntT(1, world.crash_bound + 1), ir.Op.ADD, (count, build.integer(1)))
         gone.append(ir.Assign(ir.Target(count.type, CRASHES, True), more))
     gone.extend(_unmade(world, victim))
-    gone.extend(storage.taken_back(world, victim))
+    gone.extend(stable_storage.restore_after_crash(world, victim))
     for variable in list(world.variables.values()):
         if variable.name not in world.stored and _volatile(world, variable):
             gone.append(_forget(world, variable, victim))
@@ -157,7 +157,7 @@ def _entry_of(variable: ir.Variable, process: Expr) -> ir.Target:
 def _forget(world: World, variable: ir.Variable, victim: Expr) -> ir.Stmt:
     target = _entry_of(variable, victim)
     clear = ir.Assign(target, ir.Const(target.type, default(target.type)))
-    (stmt,) = storage.on_its_own(world, variable.name, victim, (clear,))
+    (stmt,) = stable_storage.on_its_own(world, variable.name, victim, (clear,))
     return stmt
 
 
@@ -166,11 +166,11 @@ def _purge(world: World, victim: Expr) -> Block:
     gone: list[ir.Stmt] = []
     for link in world.links:
         if link.capacity is None:
-            gone.extend(_purged(world, link.variable, victim))
+            gone.extend(_purge_messages(world, link.variable, victim))
     return tuple(gone)
 
 
-def _purged(world: World, name: str, victim: Expr) -> Block:
+def _purge_messages(world: World, name: str, victim: Expr) -> Block:
     network = world.read(name)
     if isinstance(network.type, MapT):
         assert isinstance(network.type.value, MapT)
@@ -205,9 +205,9 @@ def recoveries(world: World) -> None:
     body: list[ir.Stmt] = [mark(world, MarkKind.RECOVER, "recover", ("process",), self), back]
     for instance in world.instances:
         body.extend(_as_at_first(world, instance, self))
-    body.extend(storage.left_at_recovery(world, self))
+    body.extend(stable_storage.reset_at_recovery(world, self))
     for instance in bottom_up(world):
-        body.extend(unasked(world, instance, self, typed.OnRecover))
+        body.extend(run_unconditional(world, instance, self, typed.OnRecover))
     params = (Param(self.name, ir.Members(crashed, world.proc), TRUE),)
     action = Action("recover", ActionKind.RECOVER, params, TRUE, tuple(body), ir.FALSE)
     world.drafts.append(Draft(action, self))
@@ -237,12 +237,12 @@ def _as_at_first(world: World, instance: Instance, self: Expr) -> Block:
                 inner.extend(choose_initial(world, choice, target, env))
         if inner:
             first = next(iter(names.values()))
-            result.extend(storage.on_its_own(world, first, self, tuple(inner)))
-    result.extend(_received(world, instance, self))
+            result.extend(stable_storage.on_its_own(world, first, self, tuple(inner)))
+    result.extend(_reset_received(world, instance, self))
     return tuple(result)
 
 
-def _received(world: World, instance: Instance, self: Expr) -> Block:
+def _reset_received(world: World, instance: Instance, self: Expr) -> Block:
     """What ``received`` remembers is volatile; a crash leaves it only where properties look."""
     names = (f"{path}@received.{m}" for path, m in world.received if path == instance.path)
     read = (name for name in names if name in world.read_by_properties)

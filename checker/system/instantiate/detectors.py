@@ -74,7 +74,7 @@ def declare(world: World) -> None:
         inner: Type = OptionT(world.proc) if omega else SetT(world.proc)
         type_ = MapT(world.proc, inner)
         title = f"{instance.path}{'trusts' if omega else 'suspects'}"
-        world.add(_said(instance), type_, default(type_), VariableKind.LOCAL, title)
+        world.add(_output_variable(instance), type_, default(type_), VariableKind.LOCAL, title)
     if detector.noise is not None:
         bound = world.bound(detector.noise)
         if bound < 0:
@@ -87,7 +87,7 @@ def declare(world: World) -> None:
         world.add(IMMUNE, chosen, None, VariableKind.WORLD, "never crashes")
 
 
-def _said(instance: Instance) -> str:
+def _output_variable(instance: Instance) -> str:
     return f"{instance.path}@said"
 
 
@@ -109,7 +109,7 @@ def draft(world: World) -> None:
         if detector.eventually and WRONG not in world.variables:
             _choose_one(world)
         else:
-            _chosen_at_start(world)
+            _choose_immune(world)
 
 
 # ---- what may be said -------------------------------------------------------------------------
@@ -125,7 +125,7 @@ def _is_immune(world: World, process: Expr) -> Expr:
     return equal(immune, some)
 
 
-def _chosen(world: World) -> Expr:
+def _is_immune_chosen(world: World) -> Expr:
     """Whether it is settled who never crashes."""
     return ir.Apply(BOOL, Op.IS_SOME, (world.read(IMMUNE),))
 
@@ -139,7 +139,7 @@ def _noise(world: World) -> Expr:
     return build.below(used, build.integer(used.type.hi))
 
 
-def _counted(world: World, right: Expr) -> Block:
+def _count_mistake(world: World, right: Expr) -> Block:
     """Counts a word unless it is right."""
     if WRONG not in world.variables:
         return ()
@@ -164,7 +164,7 @@ def _suspect(world: World, instance: Instance) -> None:
         may = right
     mine, target = _mine(world, instance, self)
     may = conj(negation(equal(self, other)), negation(member(other, mine)), may)
-    note = (ir.Assign(target, build.with_item(mine, other)), *_counted(world, right))
+    note = (ir.Assign(target, build.with_item(mine, other)), *_count_mistake(world, right))
     _word(world, instance, "suspect", (self, other), may, right, note)
 
 
@@ -185,11 +185,11 @@ def _restore(world: World, instance: Instance) -> None:
 def _trust(world: World, instance: Instance) -> None:
     self, other = _pair(world)
     right = _is_immune(world, other)
-    wrong = _noise(world) if WRONG in world.variables else negation(_chosen(world))
+    wrong = _noise(world) if WRONG in world.variables else negation(_is_immune_chosen(world))
     mine, target = _mine(world, instance, self)
     now = ir.Apply(mine.type, Op.SOME, (other,))
     may = conj(negation(equal(mine, now)), disj(right, wrong))
-    note = (ir.Assign(target, now), *_counted(world, right))
+    note = (ir.Assign(target, now), *_count_mistake(world, right))
     _word(world, instance, "trust", (self, other), may, right, note)
 
 
@@ -198,8 +198,8 @@ def _pair(world: World) -> tuple[ir.Local, ir.Local]:
 
 
 def _mine(world: World, instance: Instance, self: Expr) -> tuple[Expr, ir.Target]:
-    mine = entry(world.read(_said(instance)), self)
-    return mine, ir.Target(mine.type, _said(instance), True, (ir.Key(self, world.proc),))
+    mine = entry(world.read(_output_variable(instance)), self)
+    return mine, ir.Target(mine.type, _output_variable(instance), True, (ir.Key(self, world.proc),))
 
 
 def _word(
@@ -273,7 +273,7 @@ def _choose_one(world: World) -> None:
         ir.Assign(ir.Target(immune.type, IMMUNE, True), ir.Apply(immune.type, Op.SOME, (one,))),
     )
     params = (Param(one.name, ir.Universe(world.proc), world.correct(one)),)
-    _draft_settling(world, params, negation(_chosen(world)), stmts)
+    _draft_settling(world, params, negation(_is_immune_chosen(world)), stmts)
 
 
 def _draft_settling(world: World, params: tuple[Param, ...], guard: Expr, body: Block) -> None:
@@ -282,7 +282,7 @@ def _draft_settling(world: World, params: tuple[Param, ...], guard: Expr, body: 
     world.drafts.append(Draft(action, None))
 
 
-def _chosen_at_start(world: World) -> None:
+def _choose_immune(world: World) -> None:
     one = ir.Local(world.proc, fresh("p"))
     immune = world.read(IMMUNE)
     world.init.append(ir.Choose(one.name, ir.Universe(world.proc), world.correct(one)))

@@ -9,8 +9,8 @@ from checker.system import build, ir
 from checker.system.build import conj, disj, member, negation
 from checker.system.instantiate import calls, receptions
 from checker.system.instantiate.expressions import Env, lower
-from checker.system.instantiate.indexed import told
-from checker.system.instantiate.patterns import matched, matched_all
+from checker.system.instantiate.indexed import match_index
+from checker.system.instantiate.patterns import match_pattern, match_patterns
 from checker.system.instantiate.statements import CallKey, Root, pick
 from checker.system.instantiate.world import Instance, World, handler_mark
 from checker.system.instantiate.yields import lower_handler
@@ -25,7 +25,7 @@ DEEPEST = 7
 """That capacity is not enlarged beyond this: such calls do not end."""
 
 
-def guarded(
+def guard_of(
     role: typed.Role, handler: typed.Handler, env: Env, names: dict[str, Expr], match: Expr
 ) -> tuple[Expr, Env]:
     """When ``handler`` takes an event whose pattern gave ``match`` and ``names``."""
@@ -59,7 +59,7 @@ def run_handler(handler: typed.Handler, env: Env, names: dict[str, Expr], root: 
     return (mark, *whole(world, at, handler, body, root))
 
 
-def _too_deep(world: World, handler: typed.Handler, place: ir.Place) -> ir.Fault:
+def _too_deep(world: World, handler: typed.Handler, place: ir.SourceLocation) -> ir.Fault:
     depth = world.capacity(NESTED, 1)
     grows = NESTED if depth < DEEPEST else None
     message = f"`{handler.label}` has been entered {depth} times and has not come to its end"
@@ -80,25 +80,25 @@ def dispatch(target: CallKey, args: tuple[Expr, ...], root: Root) -> Block:
     env = Env(world, at, root.self)
     before: Block = ()
     if target[1] == "indication":
-        before = _noted(world, at, root.self, args)
+        before = _note_received(world, at, root.self, args)
     ways = []
     for role, handler in handlers:
         event = handler.event
         assert isinstance(event, typed.OnRequest | typed.OnIndication)
         index = event.index if isinstance(event, typed.OnIndication) else None
-        which, numbered = told(index, calls.instance_at(world, target[0]), env)
+        which, numbered = match_index(index, calls.instance_at(world, target[0]), env)
         if which == FALSE:
             continue
-        match, names = matched_all(event.patterns, args, env.bind_all(numbered))
+        match, names = match_patterns(event.patterns, args, env.bind_all(numbered))
         if match == FALSE:
             continue
         match, names = conj(which, match), {**numbered, **names}
-        condition, _ = guarded(role, handler, env, names, match)
+        condition, _ = guard_of(role, handler, env, names, match)
         ways.append((condition, run_handler(handler, env, names, root)))
     return (*before, *choose_handler(ways))
 
 
-def _noted(world: World, at: Instance, self: Expr, args: tuple[Expr, ...]) -> Block:
+def _note_received(world: World, at: Instance, self: Expr, args: tuple[Expr, ...]) -> Block:
     """What ``received`` remembers of an indication that brings one of ``at``'s messages."""
     messages = [a for a in args if a.type == at.messages]
     senders = [a for a in args if a.type == world.proc]
@@ -134,7 +134,7 @@ def _tag(condition: Expr) -> ir.IsCase | None:
     return next((p for p in parts if isinstance(p, ir.IsCase)), None)
 
 
-def unasked(
+def run_unconditional(
     world: World, at: Instance, self: Expr, kind: type[typed.OnInit | typed.OnRecover]
 ) -> Block:
     """What ``self`` does in the handlers of ``at`` for an event of ``kind``, one after another."""
@@ -147,7 +147,7 @@ def unasked(
             if isinstance(handler.event, kind):
                 root = Root(world, self, follows=True)
                 env = Env(world, at, self)
-                condition, _ = guarded(role, handler, env, {}, TRUE)
+                condition, _ = guard_of(role, handler, env, {}, TRUE)
                 found.append(ir.If(condition, run_handler(handler, env, {}, root)))
     return tuple(found)
 
@@ -167,12 +167,12 @@ def receive(world: World, at: Instance, self: Expr, sender: Expr, message: Expr)
         event = handler.event
         assert isinstance(event, typed.OnReceive)
         whole = typed.Match(typed.Message(), event.message, event.patterns)
-        match, names = matched(whole, message, env)
-        also, more = matched(event.sender, sender, env.bind_all(names))
+        match, names = match_pattern(whole, message, env)
+        also, more = match_pattern(event.sender, sender, env.bind_all(names))
         if FALSE in (match, also):
             continue
         names = {**names, **more}
-        condition, _ = guarded(role, handler, env, names, conj(match, also))
+        condition, _ = guard_of(role, handler, env, names, conj(match, also))
         ways.append((condition, run_handler(handler, env, names, root)))
     body: Block = ()
     for tag, group in _by_message(ways):

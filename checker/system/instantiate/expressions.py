@@ -10,8 +10,8 @@ from checker.diagnostics import Span
 from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import coerce, conj, constant, disj, equal, fresh, hull, integer, negation
-from checker.system.instantiate.extent import LARGEST
 from checker.system.instantiate.sizes import refuse
+from checker.system.instantiate.type_sizes import LARGEST
 from checker.system.instantiate.world import Instance, World
 from checker.system.ir import Apply, Const, Expr, Op, Quantifier
 from checker.system.types import (
@@ -80,7 +80,7 @@ def _lower(expr: typed.Expr, env: Env, expected: Type | None) -> Expr:
             assert env.self is not None
             return env.self
         case typed.Named(type_, name, span):
-            return _named(world, env, type_, name, expr)
+            return _lower_atom(world, env, type_, name, expr)
         case typed.StateRef():
             return _state(expr, env)
         case typed.Processes(_, role, _):
@@ -91,7 +91,7 @@ def _lower(expr: typed.Expr, env: Env, expected: Type | None) -> Expr:
         case typed.Range(_, lo, hi, span):
             return _range(lower(lo, env), lower(hi, env), span)
         case typed.Received():
-            return _received(expr, env)
+            return _lower_received(expr, env)
         case typed.Construct(_, message, args, _):
             return construct(env, message, args)
         case typed.Display():
@@ -103,7 +103,7 @@ def _lower(expr: typed.Expr, env: Env, expected: Type | None) -> Expr:
         case typed.Operation():
             return _operation(expr, env, expected)
         case typed.Quantified():
-            return _quantified(expr, env)
+            return _lower_quantified(expr, env)
         case typed.Comprehension():
             return _comprehension(expr, env, expected)
         case typed.MapDisplay() | typed.Fill():
@@ -135,7 +135,7 @@ def _map(expr: typed.MapDisplay | typed.Fill, env: Env, expected: Type | None) -
     return ir.MapOf(type_, key.name, lower(expr.value, env.bind(expr.key, key), type_.value))
 
 
-def _named(world: World, env: Env, type_: typed.Type, name: str, expr: typed.Expr) -> Expr:
+def _lower_atom(world: World, env: Env, type_: typed.Type, name: str, expr: typed.Expr) -> Expr:
     atoms = (
         env.world.type_of(type_, env.instance, "_")
         if not isinstance(type_, typed.Msg)
@@ -182,11 +182,11 @@ def _range(lo: Expr, hi: Expr, span: Span) -> Expr:
     return ir.SetOf(type_, name, ir.Universe(type_.item), where, local)
 
 
-def _received(expr: typed.Received, env: Env) -> Expr:
+def _lower_received(expr: typed.Received, env: Env) -> Expr:
     """The distinct senders among what was recorded; see :mod:`.receptions`."""
-    from checker.system.instantiate.receptions import recorded
+    from checker.system.instantiate.receptions import record_of
 
-    record, kept = recorded(env.world, env.instance, expr.message)
+    record, kept = record_of(env.world, env.instance, expr.message)
     owner = env.self if expr.owner is None else lower(expr.owner, env)
     assert owner is not None
     name = fresh("_r")
@@ -217,19 +217,19 @@ def same(part: Expr, wanted: typed.Expr, env: Env) -> Expr:
             value = Apply(item, Op.GET, (part,))
             return conj(Apply(BOOL, Op.IS_SOME, (part,)), same(value, inner, env))
         case ((typed.Local() | typed.StateRef() | typed.Entry() | typed.Part()), TupleT()):
-            return _alike(part, lower(wanted, env), env)
+            return _equal_items(part, lower(wanted, env), env)
         case _, IntT():
             return equal(part, lower(wanted, env))
         case _:
             return equal(part, lower(wanted, env, part.type))
 
 
-def _alike(left: Expr, right: Expr, env: Env) -> Expr:
+def _equal_items(left: Expr, right: Expr, env: Env) -> Expr:
     """Whether both are the same, item by item where they are tuples of different types."""
     if left.type == right.type or not isinstance(left.type, TupleT):
         return equal(left, coerce(right, left.type))
     positions = range(len(left.type.items))
-    return conj(*(_alike(build.item(left, i), build.item(right, i), env) for i in positions))
+    return conj(*(_equal_items(build.item(left, i), build.item(right, i), env) for i in positions))
 
 
 def construct(env: Env, message: str, args: tuple[typed.Expr, ...]) -> Expr:
@@ -291,12 +291,12 @@ def bind_domain(
     pattern: typed.Pattern, domain: typed.Expr, where: typed.Expr | None, env: Env
 ) -> tuple[str, ir.Domain, Expr, Env]:
     """``pattern in domain when where``: the local, its domain, its condition, the inner scope."""
-    from checker.system.instantiate.patterns import matched
+    from checker.system.instantiate.patterns import match_pattern
 
     lowered = as_domain(domain, env)
     shown = pattern.name if isinstance(pattern, typed.Bind) else "_x"
     local = ir.Local(ir.domain_item(lowered), fresh(shown))
-    condition, names = matched(pattern, local, env)
+    condition, names = match_pattern(pattern, local, env)
     inner = env.bind_all(names)
     if where is not None:
         condition = conj(condition, lower(where, inner))
@@ -331,7 +331,7 @@ def as_domain(domain: typed.Expr, env: Env) -> ir.Domain:
             return ir.Members(lowered, members)
 
 
-def _quantified(expr: typed.Quantified, env: Env) -> Expr:
+def _lower_quantified(expr: typed.Quantified, env: Env) -> Expr:
     binders = list(expr.binders)
 
     def nest(depth: int, env: Env) -> Expr:

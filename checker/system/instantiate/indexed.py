@@ -10,7 +10,7 @@ from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import fresh
 from checker.system.instantiate.expressions import Env, lower
-from checker.system.instantiate.patterns import matched
+from checker.system.instantiate.patterns import match_pattern
 from checker.system.instantiate.stack import family
 from checker.system.instantiate.statements import CallKey
 from checker.system.instantiate.world import Instance
@@ -40,10 +40,10 @@ def _index(instance: Instance) -> Type:
     return instance.index.type
 
 
-def told(
+def match_index(
     pattern: typed.Pattern | None, instance: Instance, env: Env
 ) -> tuple[Expr, dict[str, Expr]]:
     """When a handler's index pattern matches the ``instance`` that indicates, and its names."""
     if pattern is None or instance.index is None:
         return TRUE, {}
-    return matched(pattern, instance.index, env)
+    return match_pattern(pattern, instance.index, env)

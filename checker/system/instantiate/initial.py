@@ -5,11 +5,11 @@ from __future__ import annotations
 from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import fresh
-from checker.system.instantiate.dispatch import unasked
+from checker.system.instantiate.dispatch import run_unconditional
 from checker.system.instantiate.expressions import Env, as_domain, lower
-from checker.system.instantiate.extent import bounded
 from checker.system.instantiate.sizes import refuse
 from checker.system.instantiate.stack import bottom_up, prefix_of
+from checker.system.instantiate.type_sizes import is_bounded
 from checker.system.instantiate.world import Instance, World, mark
 from checker.system.ir import TRUE, Block, Expr, MarkKind, VariableKind
 from checker.system.types import MapT, default
@@ -43,7 +43,7 @@ def initialise(world: World) -> None:
     for process in range(len(world.sizes.processes)):
         self = ir.Const(world.proc, process)
         layers = bottom_up(world)
-        body = tuple(s for i in layers for s in unasked(world, i, self, typed.OnInit))
+        body = tuple(s for i in layers for s in run_unconditional(world, i, self, typed.OnInit))
         if body and world.honest(self) != TRUE:
             body = (ir.If(world.honest(self), body),)
         if body:
@@ -93,7 +93,7 @@ def _free_choices(world: World, instance: Instance) -> None:
 def choose_initial(world: World, choice: typed.InitChoice, target: ir.Target, env: Env) -> Block:
     """Statements that give ``target`` any value that ``init choose`` allows."""
     if choice.domain is None:
-        if not bounded(target.type):
+        if not is_bounded(target.type):
             message = f"`{choice.name}` has no bound, so it can't start with just any value"
             hint = f"`init choose {choice.name} in …`, or a type with a bound"
             raise refuse("C202", message, choice.span, hint)
@@ -106,10 +106,10 @@ def choose_initial(world: World, choice: typed.InitChoice, target: ir.Target, en
         where = lower(choice.where, env.bind(choice.name, local))
     stored = build.coerce(local, target.type)
     assign = ir.Assign(target, stored, world.place(choice.span))
-    return (ir.Choose(local.name, domain, where), assign, _told(choice, target, env, stored))
+    return (ir.Choose(local.name, domain, where), assign, _choice_mark(choice, target, env, stored))
 
 
-def _told(choice: typed.InitChoice, target: ir.Target, env: Env, value: Expr) -> ir.Mark:
+def _choice_mark(choice: typed.InitChoice, target: ir.Target, env: Env, value: Expr) -> ir.Mark:
     """Tells what was chosen."""
     world, place = env.world, env.world.place(choice.span)
     title = world.variables[target.name].title

@@ -27,7 +27,7 @@ from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import conj, disj, equal, fresh, member, negation
 from checker.system.instantiate import dispatch, fairness, losses, overflow, receptions
-from checker.system.instantiate.counted import counted
+from checker.system.instantiate.counted_messages import counted_messages
 from checker.system.instantiate.overflow import Flight
 from checker.system.instantiate.walk import nodes
 from checker.system.instantiate.world import NETWORK, Draft, Instance, Link, World, mark
@@ -142,7 +142,7 @@ def between(link: Link, sender: Expr, receiver: Expr) -> Expr:
     return conj(*(negation(joins(pair)) for pair in link.others))
 
 
-def wrapped(world: World, instance: Instance, message: Expr) -> Expr:
+def wrap_message(world: World, instance: Instance, message: Expr) -> Expr:
     """``message`` of ``instance`` as it travels."""
     found = senders(world)
     if len(found) == 1:
@@ -192,10 +192,11 @@ def _send_effect(world: World) -> None:
 
 
 def _at_once(world: World, sender: Expr, to: Expr, message: Expr, others: Block) -> Block:
-    """Messages that are only counted are received now (see :mod:`.counted`), ``others`` later."""
+    """Messages that are only counted are received now (see :mod:`.counted_messages`), ``others``
+    later."""
     found = senders(world)
     for index, instance in enumerate(found):
-        names = counted(world, instance)
+        names = counted_messages(world, instance)
         if not names or instance.messages is None:
             continue
         inner: Expr = message
@@ -267,9 +268,9 @@ def deliveries(world: World) -> None:
     """Drafts the actions by which links deliver and lose."""
     for link in world.links:
         flight = _flight(world, link)
-        _receive(world, link, flight, losses.named("receive", link))
+        _receive(world, link, flight, losses.action_name("receive", link))
         if overflow.remembers(link):
-            name = losses.named("receive without room", link)
+            name = losses.action_name("receive without room", link)
             _receive(world, link, overflow.flight(world, link, flight), name)
         losses.add(world, link, flight)
 

@@ -35,7 +35,7 @@ WHILE_DOWN = "lose while down"
 """Begins the names of the losses that nobody has promised against: an end of the link is down."""
 
 
-def named(what: str, link: Link) -> str:
+def action_name(what: str, link: Link) -> str:
     """The name of an action of ``link``."""
     return f"{what} ({link.name})" if link.name else what
 
@@ -43,11 +43,11 @@ def named(what: str, link: Link) -> str:
 def add(world: World, link: Link, flight: Flight) -> None:
     """Drafts the actions by which messages on ``link`` get lost."""
     if {"lossy", "fair_loss"} & link.kinds:
-        _draft(world, named("lose", link), _losable(world, link, flight))
+        _draft(world, action_name("lose", link), _losable(world, link, flight))
     elif world.recovers:
         _while_down(world, link, flight)
     if world.bound(world.check.omission):
-        _omitted(world, link, flight)
+        _add_omission(world, link, flight)
 
 
 def _draft(
@@ -69,16 +69,16 @@ def _losable(world: World, link: Link, flight: Flight) -> Flight:
     makes no difference when a message gets lost that nobody can receive, except that it leaves room
     for others: for that see :mod:`.overflow`.
     """
-    flight = _narrowed(flight, world.idle(flight.to))
+    flight = _narrow(flight, world.idle(flight.to))
     if overflow.remembers(link):
-        return overflow.lost(world, link, flight)
+        return overflow.as_lost(world, link, flight)
     if "fair_loss" in link.kinds:
-        blocked = overflow.blocked(world, flight.source, flight.to)
-        return _narrowed(flight, negation(blocked))
+        blocked = overflow.is_blocked(world, flight.source, flight.to)
+        return _narrow(flight, negation(blocked))
     return flight
 
 
-def _narrowed(flight: Flight, where: Expr) -> Flight:
+def _narrow(flight: Flight, where: Expr) -> Flight:
     last = flight.params[-1]
     params = (*flight.params[:-1], Param(last.name, last.domain, conj(last.where, where)))
     return replace(flight, params=params)
@@ -90,7 +90,7 @@ def _while_down(world: World, link: Link, flight: Flight) -> None:
     if "stubborn" not in link.kinds:
         down = disj(down, negation(world.alive(flight.to)))
     if flight.queue is None:
-        _draft(world, named(WHILE_DOWN, link), _narrowed(flight, down))
+        _draft(world, action_name(WHILE_DOWN, link), _narrow(flight, down))
         return
     queue, target = flight.queue
     assert isinstance(queue.type, SeqT)
@@ -101,10 +101,10 @@ def _while_down(world: World, link: Link, flight: Flight) -> None:
     left = ir.Apply(queue.type, Op.DELETE_AT, (queue, position))
     removal = (ir.Assign(target, left),)
     anywhere = Flight(params, flight.source, flight.to, message, removal)
-    _draft(world, named(WHILE_DOWN, link), anywhere)
+    _draft(world, action_name(WHILE_DOWN, link), anywhere)
 
 
-def _omitted(world: World, link: Link, flight: Flight) -> None:
+def _add_omission(world: World, link: Link, flight: Flight) -> None:
     """One end of a message omits to send or to receive it, and is faulty from then on."""
     faulty = world.omitting()
     who = ir.Local(world.proc, fresh("who"))
@@ -119,4 +119,4 @@ def _omitted(world: World, link: Link, flight: Flight) -> None:
         negation(member(who, faulty)), (mark(world, MarkKind.WORLD, told, ("process",), who),)
     )
     add_ = ir.Assign(ir.Target(faulty.type, OMITTING, True), build.with_item(faulty, who))
-    _draft(world, named("omit", link), wide, (new, add_), (who,))
+    _draft(world, action_name("omit", link), wide, (new, add_), (who,))

@@ -28,7 +28,7 @@ def operate(expr: typed.Operation, env: Env, expected: Type | None) -> Expr:
             same = _same(args[0], args[1], env)
             return same if op == "==" else negation(same)
         case "<" | "<=" | ">" | ">=":
-            return _ordered(op, lower(args[0], env), lower(args[1], env))
+            return _comparison(op, lower(args[0], env), lower(args[1], env))
         case "in" | "not in":
             inside = _member(args[0], args[1], env)
             return inside if op == "in" else negation(inside)
@@ -46,13 +46,13 @@ def operate(expr: typed.Operation, env: Env, expected: Type | None) -> Expr:
             return _binary(op, args, env, expected, place)
         case "subset":
             left, right = lower(args[0], env), lower(args[1], env)
-            left, right = _unified(left, right)
+            left, right = _unify(left, right)
             return Apply(BOOL, Op.SUBSET, (left, right))
         case _:
             return _function(op, expr, env, place)
 
 
-def _unified(left: Expr, right: Expr) -> tuple[Expr, Expr]:
+def _unify(left: Expr, right: Expr) -> tuple[Expr, Expr]:
     """Both sides in one type: that of the one that is not written out."""
     if left.type == right.type or isinstance(left.type, IntT):
         return left, right
@@ -73,10 +73,10 @@ def _same(left: typed.Expr, right: typed.Expr, env: Env) -> Expr:
         return negation(Apply(BOOL, Op.IS_SOME, (a,)))
     empty = isinstance(right, typed.Display) and not right.items
     b = lower(right, env, a.type if empty else None)
-    return equal(*_unified(a, b))
+    return equal(*_unify(a, b))
 
 
-def _ordered(op: str, left: Expr, right: Expr) -> Expr:
+def _comparison(op: str, left: Expr, right: Expr) -> Expr:
     match op:
         case "<":
             return build.below(left, right)
@@ -114,7 +114,7 @@ def _conditional(args: tuple[typed.Expr, ...], env: Env, expected: Type | None) 
     return Apply(type_, Op.ITE, parts)
 
 
-def _arithmetic(op: str, left: Expr, right: Expr, place: ir.Place) -> Expr:
+def _arithmetic(op: str, left: Expr, right: Expr, place: ir.SourceLocation) -> Expr:
     assert isinstance(left.type, IntT) and isinstance(right.type, IntT)
     a, b = left.type, right.type
     match op:
@@ -144,7 +144,7 @@ _FOLD = {
 
 
 def _binary(
-    op: str, args: tuple[typed.Expr, ...], env: Env, expected: Type | None, place: ir.Place
+    op: str, args: tuple[typed.Expr, ...], env: Env, expected: Type | None, place: ir.SourceLocation
 ) -> Expr:
     hint = expected if isinstance(expected, SetT | SeqT | BagT) else None
     left = lower(args[0], env, hint)
@@ -173,12 +173,12 @@ def _sets(op: str, left: Expr, other: typed.Expr, env: Env) -> Expr:
     if isinstance(left.type, BagT) or isinstance(right.type, BagT):
         message = f"`{op}` is not possible on a set with so many possible members"
         raise refuse("C202", message, other.span, "add and remove members one by one")
-    left, right = _unified(left, right)
+    left, right = _unify(left, right)
     code = {"union": Op.UNION, "intersect": Op.INTERSECT, "minus": Op.MINUS}[op]
     return Apply(left.type, code, (left, right))
 
 
-def _function(op: str, expr: typed.Operation, env: Env, place: ir.Place) -> Expr:
+def _function(op: str, expr: typed.Operation, env: Env, place: ir.SourceLocation) -> Expr:
     base = lower(expr.args[0], env)
     match op, base.type:
         case "get", OptionT(item):

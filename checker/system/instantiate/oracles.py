@@ -8,19 +8,19 @@ leads anywhere; so it does within what is done about a word, where another reque
 
 What a property promises whatever is requested (``correct(p) ~> …``: everybody decides) is owed from
 the first request on: before it there is nothing that could be indicated.  Of the
-future it knows only who will crash (:mod:`.doomed`): a property that a later request, or somebody's
-being down later, could make false is refused.
+future it knows only who will crash (:mod:`.crash_prophecy`): a property that a later request, or
+somebody's being down later, could make false is refused.
 """
 
 from __future__ import annotations
 
 from checker.system import ir
 from checker.system.build import conj, disj, equal, fresh, negation
-from checker.system.instantiate import calls, doomed, yields
+from checker.system.instantiate import calls, crash_prophecy, yields
 from checker.system.instantiate.contracts import Contract, contract_of
-from checker.system.instantiate.extent import bounded, enumerable
 from checker.system.instantiate.sizes import refuse
 from checker.system.instantiate.statements import CallKey, Root, pick, run_call
+from checker.system.instantiate.type_sizes import enumerable, is_bounded
 from checker.system.instantiate.world import (
     ORACLE,
     Draft,
@@ -70,7 +70,7 @@ def declare(world: World) -> None:
             target = (contract.instance.path, "request", operator.name)
             self = ir.Local(world.proc, "_self")
             args = tuple(ir.Local(t, f"_{n}") for n, t in calls.fields_of(world, target))
-            body = contract.noted("request", operator.name, self, args)
+            body = contract.note_event("request", operator.name, self, args)
             if body:
                 params = (("_self", world.proc), *((a.name, a.type) for a in args))
                 name = _effect(target)
@@ -91,7 +91,7 @@ def _effect(target: CallKey) -> str:
 
 
 def request(
-    world: World, target: CallKey, args: tuple[Expr, ...], root: Root, place: ir.Place
+    world: World, target: CallKey, args: tuple[Expr, ...], root: Root, place: ir.SourceLocation
 ) -> Block:
     """The effect of a request to an oracle: it is remembered, if it ever matters; and the oracle
     may speak on the spot, again and again, before the statement behind the request is run."""
@@ -130,7 +130,7 @@ def _until_yield(world: World, self: Expr, silence: ir.Stmt) -> tuple[Block, Blo
 
 def draft(world: World) -> None:
     """Drafts the indications of the oracles, and what they foresee."""
-    doomed.draft(world)
+    crash_prophecy.draft(world)
     for contract in _contracts(world):
         interface = contract.instance.protocol.implements
         assert interface is not None
@@ -141,7 +141,7 @@ def draft(world: World) -> None:
 def _indication(world: World, contract: Contract, op: str) -> None:
     self = ir.Local(world.proc, fresh("self"))
     chosen, body = _word(world, contract, op, Root(world, self))
-    ready = disj(world.settled(self), yields.behind_asking(world, self, contract.instance.path))
+    ready = disj(world.is_settled(self), yields.behind_asking(world, self, contract.instance.path))
     free = conj(world.alive(self), world.honest(self), world.idle(self), ready)
     params = (Param(self.name, ir.Universe(world.proc), free), *chosen)
     name = f"{contract.instance.path}{op}"
@@ -161,8 +161,8 @@ def _word(world: World, contract: Contract, op: str, root: Root) -> tuple[list[P
     body = (
         *(ir.Declare(x.name, x.type, a) for x, a in pairs if x != a),
         mark(world, MarkKind.DETECT, text, ("self", *(n for n, _ in fields)), self, *locals_),
-        *contract.noted("indication", op, self, locals_),
-        *(ir.Assume(negation(bad)) for bad in contract.broken()),
+        *contract.note_event("indication", op, self, locals_),
+        *(ir.Assume(negation(bad)) for bad in contract.violations()),
         *run_call(target, locals_, root),
     )
     return chosen, body
@@ -178,7 +178,7 @@ def _arguments(
     args: list[Expr] = list(locals_)
     size = 1
     for position, arg in enumerate(locals_):
-        asked = contract.asked_for(op, position, self, args)
+        asked = contract.requested_argument(op, position, self, args)
         if asked is not None:
             later += asked[0]
             args[position] = asked[1]
@@ -191,7 +191,7 @@ def _arguments(
 
 
 def _number(world: World, contract: Contract, op: str, arg: ir.Local) -> int:
-    if not enumerable(arg.type) or not bounded(arg.type):
+    if not enumerable(arg.type) or not is_bounded(arg.type):
         _too_many(world, contract, op, "too many or an unknown number of", arg)
     return cardinality(arg.type)
 
@@ -210,9 +210,9 @@ def _too_many(world: World, contract: Contract, op: str, size: str, arg: ir.Loca
 
 def justice(world: World) -> tuple[Justice, ...]:
     """What the oracles do in the end."""
-    found = doomed.justice(world)
+    found = crash_prophecy.justice(world)
     for contract in _contracts(world):
-        for clause, owed in contract.owed():
+        for clause, owed in contract.obligations():
             text = f"the oracle `{contract.title}` keeps `{clause.name}` in the end"
             found.append(Justice(negation(owed), text))
     return tuple(found)

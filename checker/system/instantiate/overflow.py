@@ -55,7 +55,7 @@ def declare(world: World, link: Link) -> None:
         world.add(name, type_, default(type_), VariableKind.LINK, title)
 
 
-def _kept(world: World, link: Link, source: Expr, to: Expr) -> tuple[Expr, ir.Target]:
+def _held_messages(world: World, link: Link, source: Expr, to: Expr) -> tuple[Expr, ir.Target]:
     """What is remembered of one pair, and where."""
     held = entry(entry(world.read(variable(link)), source), to)
     path = (ir.Key(source, world.proc), ir.Key(to, world.proc))
@@ -66,7 +66,7 @@ def remember(world: World, link: Link, source: Expr, to: Expr, message: Expr, qu
     """Remembers ``message``, unless ``queue`` holds another copy of it."""
     if not remembers(link):
         return ()
-    held, target = _kept(world, link, source, to)
+    held, target = _held_messages(world, link, source, to)
     put = ir.Assign(target, build.with_item(held, message))
     return (ir.If(negation(member(message, queue)), (put,)),)
 
@@ -75,20 +75,20 @@ def forget(world: World, link: Link, source: Expr, to: Expr) -> Block:
     """Forgets what was remembered of one pair."""
     if not remembers(link):
         return ()
-    _, target = _kept(world, link, source, to)
+    _, target = _held_messages(world, link, source, to)
     return (ir.Assign(target, ir.Const(target.type, default(target.type))),)
 
 
-def blocked(world: World, source: Expr, to: Expr) -> Expr:
+def is_blocked(world: World, source: Expr, to: Expr) -> Expr:
     """Whether ``to`` can't receive from ``source`` now, although both are up."""
-    return disj(negation(world.settled(to)), world.apart(source, to))
+    return disj(negation(world.is_settled(to)), world.apart(source, to))
 
 
 def flight(world: World, link: Link, queue: Flight) -> Flight:
     """Any message that is remembered and not in ``queue``, all of which is lost when it leaves."""
     assert world.network is not None and queue.queue is not None
     waiting, target = queue.queue
-    held, _ = _kept(world, link, queue.source, queue.to)
+    held, _ = _held_messages(world, link, queue.source, queue.to)
     message = ir.Local(world.network, fresh("message"))
     elsewhere = negation(member(message, waiting))
     *ends, to = queue.params
@@ -108,7 +108,7 @@ def flight(world: World, link: Link, queue: Flight) -> Flight:
     return Flight(params, queue.source, queue.to, message, removal)
 
 
-def lost(world: World, link: Link, flight: Flight) -> Flight:
+def as_lost(world: World, link: Link, flight: Flight) -> Flight:
     """``flight``, the first message of a queue, as it gets lost: the link still owes it where its
     receiver can't receive now."""
     assert flight.queue is not None
@@ -116,7 +116,7 @@ def lost(world: World, link: Link, flight: Flight) -> Flight:
     source, to, message = flight.source, flight.to, flight.message
     others = ir.Apply(queue.type, ir.Op.TAIL, (queue,))
     owed = remember(world, link, source, to, message, others)
-    can_not = blocked(world, source, to)
+    can_not = is_blocked(world, source, to)
     if can_not == FALSE:
         return flight
     *tail, _ = flight.removal

@@ -12,7 +12,7 @@ from checker.system.ir import TRUE, Expr
 from checker.system.types import VariantT
 
 
-def matched(pattern: typed.Pattern, value: Expr, env: Env) -> tuple[Expr, dict[str, Expr]]:
+def match_pattern(pattern: typed.Pattern, value: Expr, env: Env) -> tuple[Expr, dict[str, Expr]]:
     """When ``value`` matches, and the meaning of the names that it binds: of all, unless it never
     does."""
     match pattern:
@@ -25,19 +25,21 @@ def matched(pattern: typed.Pattern, value: Expr, env: Env) -> tuple[Expr, dict[s
         case typed.Match(_, message, fields):
             return _constructor(message, fields, value, env)
         case typed.Parts(_, items):
-            return matched_all(items, tuple(build.item(value, i) for i in range(len(items))), env)
+            return match_patterns(
+                items, tuple(build.item(value, i) for i in range(len(items))), env
+            )
         case _:
             assert_never(pattern)
 
 
-def matched_all(
+def match_patterns(
     patterns: tuple[typed.Pattern, ...], values: tuple[Expr, ...], env: Env
 ) -> tuple[Expr, dict[str, Expr]]:
     """Patterns side by side: all must match."""
     conditions: list[Expr] = []
     names: dict[str, Expr] = {}
     for pattern, value in zip(patterns, values, strict=True):
-        condition, bound = matched(pattern, value, env.bind_all(names))
+        condition, bound = match_pattern(pattern, value, env.bind_all(names))
         if condition == ir.FALSE:
             return ir.FALSE, {}
         conditions.append(condition)
@@ -54,8 +56,8 @@ def _constructor(
     if isinstance(value, ir.Make):
         if value.case != index:
             return ir.FALSE, {}
-        return matched_all(fields, value.args, env)
+        return match_patterns(fields, value.args, env)
     parts = tuple(ir.CaseField(t, value, index, i) for i, (_, t) in enumerate(case.fields))
-    condition, names = matched_all(fields, parts, env)
+    condition, names = match_patterns(fields, parts, env)
     tag = TRUE if len(variant.cases) == 1 else ir.IsCase(value, index)
     return conj(tag, condition), names

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from checker.lang import typed
 from checker.system import build, ir
-from checker.system.instantiate import storage
+from checker.system.instantiate import stable_storage
 from checker.system.instantiate.walk import expressions_of
 from checker.system.instantiate.world import Instance, World
 from checker.system.ir import Expr, VariableKind
@@ -62,7 +62,7 @@ def _places(value: typed.Expr, type_: Type, name: str) -> list[Type]:
     return []
 
 
-def recorded(world: World, instance: Instance, message: str) -> tuple[Expr, tuple[int, ...]]:
+def record_of(world: World, instance: Instance, message: str) -> tuple[Expr, tuple[int, ...]]:
     """The record of ``message`` (by process) and which fields it keeps behind the sender."""
     kept = world.received[instance.path, message]
     return world.read(f"{instance.path}@received.{message}"), kept
@@ -77,7 +77,7 @@ def record(world: World, instance: Instance, self: Expr, sender: Expr, value: Ex
     for index, case in enumerate(messages.cases):
         if (instance.path, case.name) not in world.received:
             continue
-        whole, kept = recorded(world, instance, case.name)
+        whole, kept = record_of(world, instance, case.name)
         parts = tuple(
             ir.CaseField(case.fields[position][1], value, index, position) for position in kept
         )
@@ -88,7 +88,7 @@ def record(world: World, instance: Instance, self: Expr, sender: Expr, value: Ex
         assert isinstance(whole.type, MapT) and isinstance(whole, ir.Read)
         target = ir.Target(mine.type, whole.variable, True, (ir.Key(self, whole.type.key),))
         store = ir.Assign(target, build.with_item(mine, item))
-        noted = (store, *storage.written(world, whole.variable, self))
+        noted = (store, *stable_storage.note_assignment(world, whole.variable, self))
         tag = ir.TRUE if len(messages.cases) == 1 else ir.IsCase(value, index)
         result.extend(noted if tag == ir.TRUE else (ir.If(tag, noted),))
     return tuple(result)

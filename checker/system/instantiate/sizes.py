@@ -45,7 +45,7 @@ def refuse(code: str, message: str, span: Span | None, hint: str = "") -> SpecEr
     return SpecError((Diagnostic(code, message, span, hint=hint),))
 
 
-def closed(expr: typed.Expr, values: Mapping[str, int]) -> int:
+def evaluate_size(expr: typed.Expr, values: Mapping[str, int]) -> int:
     """The integer that ``expr`` has under ``values``; raises :class:`SpecError` (C200)."""
     match expr:
         case typed.Literal(_, value, _):
@@ -56,15 +56,15 @@ def closed(expr: typed.Expr, values: Mapping[str, int]) -> int:
                 raise refuse("C200", f"the check gives no value to `{name}`", span, hint)
             return values[name]
         case typed.Operation(_, "neg", (arg,), _):
-            return -closed(arg, values)
+            return -evaluate_size(arg, values)
         case typed.Operation(_, "not", (arg,), _):
-            return not closed(arg, values)
+            return not evaluate_size(arg, values)
         case typed.Operation(_, "and", args, _):
-            return all(closed(arg, values) for arg in args)
+            return all(evaluate_size(arg, values) for arg in args)
         case typed.Operation(_, "or", args, _):
-            return any(closed(arg, values) for arg in args)
+            return any(evaluate_size(arg, values) for arg in args)
         case typed.Operation(_, op, (left, right), span):
-            a, b = closed(left, values), closed(right, values)
+            a, b = evaluate_size(left, values), evaluate_size(right, values)
             if op in ("div", "mod") and b == 0:
                 raise refuse("C200", "division by zero", span)
             if op in _ARITHMETIC:
@@ -116,7 +116,7 @@ def _of_processes(check: typed.Check) -> set[str]:
     return {p.name for p in check.protocol.parameters if isinstance(p.type, typed.Proc)}
 
 
-def shown(check: typed.Check, sizes: Sizes) -> dict[str, str | int]:
+def describe_sizes(check: typed.Check, sizes: Sizes) -> dict[str, str | int]:
     """All parameters that ``check`` has, as a reader knows them: processes by their names."""
     processes = _of_processes(check)
     result: dict[str, str | int] = {}
@@ -182,31 +182,35 @@ def _numbers(check: typed.Check, written: Mapping[str, typed.Expr | str]) -> dic
     values: dict[str, int] = {}
     while len(values) < len(order):
         waiting = [name for name in order if name not in values]
-        ready = [n for n in waiting if not (_needed(check, n, sources.get(n)) & set(waiting))]
+        ready = [
+            n for n in waiting if not (_needed_parameters(check, n, sources.get(n)) & set(waiting))
+        ]
         for name in ready or waiting:  # if none is ready, the first says what is missing
             source = sources.get(name)
             if source is None:
                 values[name] = _faulty(check, {**values, "f": 0})
             else:
-                values[name] = int(source) if isinstance(source, str) else closed(source, values)
+                values[name] = (
+                    int(source) if isinstance(source, str) else evaluate_size(source, values)
+                )
     return {name: values[name] for name in order}
 
 
-def _needed(check: typed.Check, name: str, source: typed.Expr | str | None) -> set[str]:
+def _needed_parameters(check: typed.Check, name: str, source: typed.Expr | str | None) -> set[str]:
     """What has to be known before ``name``; ``source`` ``None``: it is what faults say of f."""
     if isinstance(source, str):
         return set()
     if source is not None:
-        return _mentioned(source)
-    return {"n"}.union(*(_mentioned(expr) for expr in _bounds(check))) - {name}
+        return _mentioned_parameters(source)
+    return {"n"}.union(*(_mentioned_parameters(expr) for expr in _bounds(check))) - {name}
 
 
-def _mentioned(expr: typed.Expr) -> set[str]:
+def _mentioned_parameters(expr: typed.Expr) -> set[str]:
     match expr:
         case typed.Param(_, name, _):
             return {name}
         case typed.Operation(_, _, args, _):
-            return set[str]().union(*map(_mentioned, args))
+            return set[str]().union(*map(_mentioned_parameters, args))
         case _:
             return set()
 
@@ -214,7 +218,7 @@ def _mentioned(expr: typed.Expr) -> set[str]:
 def _faulty(check: typed.Check, values: Mapping[str, int]) -> int:
     """How many processes may be faulty by what the check says; of roles it is not known yet how
     many processes there are."""
-    total = sum(closed(expr, values) for expr in _bounds(check))
+    total = sum(evaluate_size(expr, values) for expr in _bounds(check))
     n = values["n"] if all(role.size is None for role in check.protocol.roles) else total
     return min(total, n) if _overlap(check) else total
 
@@ -244,7 +248,7 @@ def _of_layers(check: typed.Check, values: dict[str, int], processes: tuple[str,
             if parameter.name in values:
                 continue
             if not a_process and parameter.default is not None:
-                values[parameter.name] = closed(parameter.default, values)
+                values[parameter.name] = evaluate_size(parameter.default, values)
             elif a_process:
                 default = parameter.default
                 name = default.name if isinstance(default, typed.Named) else processes[0]
@@ -268,7 +272,7 @@ def _processes(
     labels: list[str] = []
     names = tuple(r.name for r in protocol.roles)
     for role in protocol.roles:
-        size = values["n"] if role.size is None else closed(role.size, values)
+        size = values["n"] if role.size is None else evaluate_size(role.size, values)
         if size < 1:
             what = f"role `{role.name}`" if role.name else "the protocol"
             raise refuse("E003", f"{what} has {size} processes", check.span, "at least 1 is needed")
@@ -307,13 +311,13 @@ def _sane(check: typed.Check, values: Mapping[str, int], processes: int) -> None
         ("omission", check.omission),
         ("byzantine", check.byzantine),
     ):
-        bound = 0 if expr is None else closed(expr, values)
+        bound = 0 if expr is None else evaluate_size(expr, values)
         if expr is not None and not 0 <= bound <= processes:
             message = f"{word} <= {bound} of {processes} processes can't be"
             raise refuse("E003", message, expr.span, f"the bound is between 0 and {processes}")
     for word, expr in (("crash", check.crash), ("partition", check.partitions)):
-        if expr is not None and closed(expr, values) < 0:
-            message = f"{word} <= {closed(expr, values)} can't be"
+        if expr is not None and evaluate_size(expr, values) < 0:
+            message = f"{word} <= {evaluate_size(expr, values)} can't be"
             raise refuse("E003", message, expr.span, "the bound is 0 or more")
     if values["f"] < 0 or values["f"] > processes:
         message = f"f = {values['f']} of {processes} processes can't be"

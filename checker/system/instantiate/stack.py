@@ -89,7 +89,7 @@ def _layer(world: World, above: Instance, layer: typed.Layer) -> None:
     type_ = _index_type(world, above, layer)
     for value in universe(type_):
         index = ir.Const(type_, value)
-        member = f"{path}[{_written(type_, value)}]."
+        member = f"{path}[{_value_text(type_, value)}]."
         _add(world, protocol, member, above, layer.name, carried, index, oracle)
 
 
@@ -106,7 +106,7 @@ def _index_type(world: World, above: Instance, layer: typed.Layer) -> Type:
     return type_
 
 
-def _written(type_: Type, value: object) -> str:
+def _value_text(type_: Type, value: object) -> str:
     if isinstance(type_, AtomT) and isinstance(value, int):
         return type_.labels[value - type_.first]
     return str(value).lower() if isinstance(value, bool) else str(value)
@@ -127,7 +127,7 @@ def _implementation(
     if interface is None and layer.protocol is not None:
         interface = layer.protocol.implements
     assert interface is not None
-    given = _given(world, above, layer.name, interface)
+    given = _given_for(world, above, layer.name, interface)
     if given is not None:
         if given.protocol is not None:
             return given.protocol, ""
@@ -141,7 +141,7 @@ def _implementation(
     raise refuse("N014", message, world.check.span, hint)
 
 
-def _given(
+def _given_for(
     world: World, above: Instance, name: str, interface: typed.Interface
 ) -> typed.Given | None:
     """What the check gives for a layer: by its name, or by that of its interface."""

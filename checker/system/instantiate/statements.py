@@ -12,7 +12,7 @@ from checker.diagnostics import Span
 from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import conj, fresh
-from checker.system.instantiate import landmarks, storage, walk
+from checker.system.instantiate import coverage_marks, stable_storage, walk
 from checker.system.instantiate.expressions import Env, as_domain, bind_domain, lower, state_name
 from checker.system.instantiate.sizes import refuse
 from checker.system.instantiate.world import ATOMIC, Instance, World
@@ -69,21 +69,25 @@ def _statement(stmt: typed.Stmt, env: Env, root: Root) -> tuple[Block, Env]:
             place = _target(target, env)
             stored = lower(value, env, place.type)
             assign = ir.Assign(place, stored, world.place(span))
-            return (assign, *_written(place, env, span)), env
+            return (assign, *_note_assignment(place, env, span)), env
         case typed.Send():
-            return (*landmarks.sent(env, stmt.message), _send(stmt, env)), env
+            return (*coverage_marks.message_mark(env, stmt.message), _send(stmt, env)), env
         case typed.Call():
-            told = [] if stmt.layer is None else [landmarks.sent(env, arg) for arg in stmt.args]
+            told = (
+                []
+                if stmt.layer is None
+                else [coverage_marks.message_mark(env, arg) for arg in stmt.args]
+            )
             return (*(m for marks in told for m in marks), *_call(stmt, env, root)), env
         case typed.If(condition, then, otherwise, _):
-            yes = (*landmarks.branch(world, "then", stmt.span), *lower_block(then, env, root))
+            yes = (*coverage_marks.branch(world, "then", stmt.span), *lower_block(then, env, root))
             no = lower_block(otherwise, env, root)
-            no = (*landmarks.branch(world, "else", stmt.span), *no)
+            no = (*coverage_marks.branch(world, "else", stmt.span), *no)
             return (ir.If(lower(condition, env), yes, no),), env
         case typed.For(pattern, domain, where, body, _):
             name, members, fits, inner = bind_domain(pattern, domain, where, env)
             stmts = lower_block(body, inner, root)
-            stmts = (*landmarks.branch(world, "for", stmt.span), *stmts)
+            stmts = (*coverage_marks.branch(world, "for", stmt.span), *stmts)
             if fits != TRUE:
                 stmts = (ir.If(fits, stmts),)
             return (ir.For(name, members, stmts),), env
@@ -151,13 +155,13 @@ def _entry_target(outer: Target, key: typed.Expr, env: Env) -> Target:
 
 
 def _send(stmt: typed.Send, env: Env) -> ir.Stmt:
-    from checker.system.instantiate.links import wrapped
+    from checker.system.instantiate.links import wrap_message
 
     world = env.world
     receivers = lower(stmt.receivers, env)
     if not isinstance(receivers.type, SetT):
         receivers = ir.Apply(SetT(world.proc), ir.Op.SET, (receivers,))
-    message = wrapped(world, env.instance, lower(stmt.message, env))
+    message = wrap_message(world, env.instance, lower(stmt.message, env))
     assert env.self is not None
     return ir.Emit("send", (env.self, receivers, message), world.place(stmt.span))
 
@@ -183,10 +187,10 @@ def _together(stmt: typed.Atomic, env: Env, root: Root) -> Block:
     return (border, *body, border) if world.seen else (border, *body)
 
 
-def _written(target: Target, env: Env, span: Span) -> Block:
+def _note_assignment(target: Target, env: Env, span: Span) -> Block:
     """What an assignment is beside the assignment itself, where crashes can tell: see
-    :mod:`.storage`."""
-    return storage.written(env.world, target.name, env.self, env.world.place(span))
+    :mod:`.stable_storage`."""
+    return stable_storage.note_assignment(env.world, target.name, env.self, env.world.place(span))
 
 
 def _while(stmt: typed.While, env: Env, root: Root) -> ir.Stmt:
@@ -195,7 +199,7 @@ def _while(stmt: typed.While, env: Env, root: Root) -> ir.Stmt:
     some = ir.Quant(ir.Quantifier.EXISTS, name, members, condition, BOOL)
     body = (
         ir.Choose(name, members, condition),
-        *landmarks.branch(env.world, "while", stmt.span),
+        *coverage_marks.branch(env.world, "while", stmt.span),
         *lower_block(stmt.body, inner, root),
     )
     return ir.While(some, body, ROUNDS, env.world.place(stmt.span))
@@ -210,7 +214,7 @@ def _either(
     guards = [TRUE if g is None else lower(g, env) for g, _ in alternatives]
     bodies = [
         (
-            *landmarks.branch(env.world, f"alternative {number}", span),
+            *coverage_marks.branch(env.world, f"alternative {number}", span),
             *lower_block(body, env, root),
         )
         for number, (_, body) in enumerate(alternatives, start=1)
@@ -260,13 +264,13 @@ def _one_call(
     from checker.system.instantiate.calls import to_oracle
     from checker.system.instantiate.oracles import request
 
-    held, names = _held(args)
+    held, names = _evaluate_arguments(args)
     if to_oracle(env.world, target):
         return (*held, *request(env.world, target, names, root, env.world.place(stmt.span)))
     return (*held, *run_call(target, names, root))
 
 
-def _held(args: tuple[Expr, ...]) -> tuple[Block, tuple[Expr, ...]]:
+def _evaluate_arguments(args: tuple[Expr, ...]) -> tuple[Block, tuple[Expr, ...]]:
     """Arguments have the value of the moment of the call, whatever is assigned later."""
     stmts: list[ir.Stmt] = []
     names: list[Expr] = []

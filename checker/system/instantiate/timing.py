@@ -28,10 +28,10 @@ from checker.diagnostics import SpecError
 from checker.lang import typed
 from checker.system import build, ir
 from checker.system.build import conj, disj, entry, equal, fresh, negation
-from checker.system.instantiate import rounds
-from checker.system.instantiate.dispatch import choose_handler, guarded, run_handler
+from checker.system.instantiate import synchronous_rounds
+from checker.system.instantiate.dispatch import choose_handler, guard_of, run_handler
 from checker.system.instantiate.expressions import Env, lower
-from checker.system.instantiate.sizes import closed, refuse
+from checker.system.instantiate.sizes import evaluate_size, refuse
 from checker.system.instantiate.statements import Root
 from checker.system.instantiate.walk import nodes
 from checker.system.instantiate.world import Draft, Instance, World, mark
@@ -102,7 +102,7 @@ def declare(world: World) -> None:
         hint = "write `timing asynchronous`: a timeout may come at any time"
         raise refuse("C013", message, found[0].handlers[0][1].span, hint)
     if timing.kind in ("synchronous", "partial"):
-        rounds.check_links(world, timing)
+        synchronous_rounds.check_links(world, timing)
     for timer in found:
         _declare(world, timer)
     if timing.kind == "partial":
@@ -138,7 +138,7 @@ def _durations(world: World, timer: TimerOf) -> IntT:
         if isinstance(node, typed.Timer) and node.kind == "start" and node.name == timer.name:
             if node.duration is not None:
                 try:
-                    longest = max(longest, closed(node.duration, world.sizes.values))
+                    longest = max(longest, evaluate_size(node.duration, world.sizes.values))
                 except SpecError:
                     known = False
     if known:
@@ -216,10 +216,10 @@ def draft(world: World) -> None:
         _timeout(world, timer)
     match kind(world):
         case "synchronous":
-            _round(world, found, TRUE, rounds.gone(world))
+            _round(world, found, TRUE, synchronous_rounds.empty_links(world))
         case "partial":
             _stabilises(world)
-            _round(world, found, world.read(STABLE), rounds.gone(world))
+            _round(world, found, world.read(STABLE), synchronous_rounds.empty_links(world))
         case "clocks":
             _ticks(world, found)
         case _:
@@ -230,7 +230,7 @@ def _ways(world: World, timer: TimerOf, self: Expr, *, owed: bool | None = None)
     """Whether some handler takes the timeout now: any, or one that is ``owed`` or not."""
     env = Env(world, timer.instance, self)
     asked = [(r, h) for r, h in timer.handlers if owed in (None, h.owed)]
-    return disj(*(guarded(r, h, env, {}, TRUE)[0] for r, h in asked))
+    return disj(*(guard_of(r, h, env, {}, TRUE)[0] for r, h in asked))
 
 
 def waiting(world: World, timer: TimerOf) -> frozenset[int]:
@@ -253,7 +253,7 @@ def _timeout(world: World, timer: TimerOf) -> None:
     root = Root(world, self)
     ways = []
     for role, handler in timer.handlers:
-        condition, _ = guarded(role, handler, env, {}, TRUE)
+        condition, _ = guard_of(role, handler, env, {}, TRUE)
         ways.append((condition, run_handler(handler, env, {}, root)))
     if any(not handler.owed for _, handler in timer.handlers):
         must = _ways(world, timer, self, owed=True)
@@ -333,7 +333,10 @@ def _round(world: World, found: list[TimerOf], guard: Expr, gone: Block) -> None
     if clocks:
         name, fairness = "clock", Fairness("clock", text="the clocks go on")
     else:
-        name, fairness = rounds.ROUND, Fairness(rounds.ROUND, text="time goes on: each round ends")
+        name, fairness = (
+            synchronous_rounds.ROUND,
+            Fairness(synchronous_rounds.ROUND, text="time goes on: each round ends"),
+        )
     action = Action(name, ActionKind.WORLD, (), guard, body, TRUE, None, fairness)
     world.drafts.append(Draft(action, None))
 
@@ -369,7 +372,7 @@ def _ticks(world: World, found: list[TimerOf]) -> None:
     def some(body: Expr) -> Expr:
         return ir.Quant(ir.Quantifier.EXISTS, other.name, domain, conj(counts(other), body), BOOL)
 
-    def moved(process: Expr, op: Op) -> ir.Stmt:
+    def shift(process: Expr, op: Op) -> ir.Stmt:
         path = (ir.Key(process, world.proc),)
         number = IntT(1, drift + 1) if op is Op.ADD else IntT(-1, drift - 1)
         value = ir.Apply(number, op, (entry(clocks, process), build.integer(1)))
@@ -384,8 +387,8 @@ def _ticks(world: World, found: list[TimerOf]) -> None:
     where = conj(counts(self), world.honest(self), negation(conj(world.alive(self), over)))
     where = conj(where, negation(waits))
     positive = build.below(build.integer(0), theirs)
-    back = ir.For(other.name, domain, (ir.If(positive, (moved(other, Op.SUB),)),))
-    others = ir.If(conj(negation(equal(other, self)), positive), (moved(other, Op.SUB),))
+    back = ir.For(other.name, domain, (ir.If(positive, (shift(other, Op.SUB),)),))
+    others = ir.If(conj(negation(equal(other, self)), positive), (shift(other, Op.SUB),))
     none_slowest = negation(some(equal(theirs, build.integer(0))))
     less = tuple(s for t in found for s in _one_less(world, t, self))
     body = (
@@ -393,7 +396,7 @@ def _ticks(world: World, found: list[TimerOf]) -> None:
         *((ir.If(world.alive(self), less),) if world.recovers else less),
         ir.If(
             build.below(ahead, build.integer(drift)),
-            (moved(self, Op.ADD),),
+            (shift(self, Op.ADD),),
             (ir.For(other.name, domain, (others,)),),
         ),
         ir.While(none_slowest, (back,), drift + 1),
@@ -409,8 +412,8 @@ def urgent(world: World, actions: tuple[Action, ...]) -> tuple[Action, ...]:
     messages that are received only when the timers of the round have been handled."""
     if kind(world) not in ("synchronous", "partial"):
         return actions
-    actions = tuple(rounds.kept_up(world, action) for action in actions)
+    actions = tuple(synchronous_rounds.promise_to_omitting(world, action) for action in actions)
     if not timers(world):
         return actions
     stable = world.read(STABLE) if kind(world) == "partial" else TRUE
-    return rounds.ordered(world, actions, nothing_over(world), stable)
+    return synchronous_rounds.order_rounds(world, actions, nothing_over(world), stable)

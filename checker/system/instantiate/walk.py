@@ -30,7 +30,7 @@ def expressions_of(root: object) -> Iterator[typed.Expr]:
             yield node
 
 
-def logs(formula: object) -> Iterator[tuple[typed.History | typed.Acts, bool]]:
+def histories_in(formula: object) -> Iterator[tuple[typed.History | typed.Acts, bool]]:
     """The histories that ``formula`` speaks of, and of each whether their order, their number or a
     position in them is asked for, and not only who is a member."""
     members: set[int] = set()

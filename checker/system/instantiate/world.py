@@ -9,9 +9,18 @@ from checker.diagnostics import Span
 from checker.lang import typed
 from checker.system import ir
 from checker.system.build import conj, entry, member, negation, size
-from checker.system.instantiate.extent import fitting, has_bag, small
-from checker.system.instantiate.sizes import Sizes, closed, refuse
-from checker.system.ir import FALSE, TRUE, Block, Expr, MarkInfo, MarkKind, Place, VariableKind
+from checker.system.instantiate.sizes import Sizes, evaluate_size, refuse
+from checker.system.instantiate.type_sizes import fitting, has_bag, small
+from checker.system.ir import (
+    FALSE,
+    TRUE,
+    Block,
+    Expr,
+    MarkInfo,
+    MarkKind,
+    SourceLocation,
+    VariableKind,
+)
 from checker.system.types import (
     BOOL,
     AtomT,
@@ -86,7 +95,7 @@ class Link:
     capacity: int | None
     pairs: tuple[tuple[frozenset[int], frozenset[int]], ...] = ()
     others: tuple[tuple[frozenset[int], frozenset[int]], ...] = ()
-    place: Place | None = None
+    place: SourceLocation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +107,7 @@ class Later:
     instance: Instance
     handler: typed.Handler
     rest: typed.Block
-    place: Place
+    place: SourceLocation
     names: tuple[str, ...]
     variable: str | None
 
@@ -137,8 +146,8 @@ class World:
 
     # ---- names and places ---------------------------------------------------------------------
 
-    def place(self, span: Span) -> Place:
-        return Place(span.file, span.line, span.column)
+    def place(self, span: Span) -> SourceLocation:
+        return SourceLocation(span.file, span.line, span.column)
 
     def mark(self, info: MarkInfo) -> int:
         """The index of ``info``, added where it is new."""
@@ -178,7 +187,7 @@ class World:
 
     def bound(self, expr: typed.Expr | None) -> int:
         """How many faults of a kind there may be."""
-        return 0 if expr is None else closed(expr, self.sizes.values)
+        return 0 if expr is None else evaluate_size(expr, self.sizes.values)
 
     @property
     def may_split(self) -> bool:
@@ -254,7 +263,7 @@ class World:
             return TRUE
         return ir.Apply(BOOL, ir.Op.EQ, (size(entry(self.read(PENDING), process)), _ZERO))
 
-    def settled(self, process: Expr) -> Expr:
+    def is_settled(self, process: Expr) -> Expr:
         """Whether ``process`` is not in the midst of a handler that has yielded."""
         if WAITING not in self.variables:
             return TRUE
@@ -262,7 +271,7 @@ class World:
 
     def may_step(self, process: Expr) -> Expr:
         """Whether ``process`` may begin to handle something."""
-        ready = conj(self.idle(process), self.settled(process))
+        ready = conj(self.idle(process), self.is_settled(process))
         return conj(self.alive(process), self.honest(process), ready)
 
     # ---- types --------------------------------------------------------------------------------
@@ -300,7 +309,7 @@ class World:
                 inner = self.type_of(item, at, f"{name}.item", span)
                 maker = SeqT if isinstance(type_, typed.Seq) else BagT
                 if cap is not None:
-                    return fitting(maker(inner, closed(cap, self.sizes.values)), span)
+                    return fitting(maker(inner, evaluate_size(cap, self.sizes.values)), span)
                 return maker(inner, self.capacity(f"{name}.length", 4), f"{name}.length")
 
     def set_of(self, item: Type, name: str) -> Type:
@@ -310,10 +319,10 @@ class World:
         return BagT(item, self.capacity(name, 4), name)
 
     def _integers(self, lo: typed.Expr | None, hi: typed.Expr | None, name: str) -> IntT:
-        low = 0 if lo is None else closed(lo, self.sizes.values)
+        low = 0 if lo is None else evaluate_size(lo, self.sizes.values)
         if hi is None:
             return IntT(low, self.capacity(name, 3), name)
-        high = closed(hi, self.sizes.values)
+        high = evaluate_size(hi, self.sizes.values)
         if high < low:
             raise refuse("E003", f"the range {low}..{high} is empty", hi.span)
         return IntT(low, high)
@@ -354,7 +363,7 @@ def mark(
     text: str,
     names: tuple[str, ...],
     *args: Expr,
-    place: Place | None = None,
+    place: SourceLocation | None = None,
 ) -> ir.Mark:
     info = MarkInfo(kind, text, names, tuple(a.type for a in args), place=place)
     return ir.Mark(world.mark(info), args)

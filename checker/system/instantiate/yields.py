@@ -131,7 +131,7 @@ def _around(
     depth = ir.Local(IntT(0, stack.type.cap), fresh("_depth"))
     called = lower_block((call,), env, replace(root, follows=True))
     label = _label(env.instance, call)
-    back = _dropped(world, self, world.later[_number(world, label)])
+    back = _drop_continuation(world, self, world.later[_number(world, label)])
     going_on = lower_handler(handler, rest, env, root)
     here = equal(build.size(stack), depth)
     return (
@@ -149,7 +149,7 @@ def _number(world: World, label: str) -> int:
     return waiting.value.item.labels.index(label)
 
 
-def _dropped(world: World, self: Expr, later: Later) -> Block:
+def _drop_continuation(world: World, self: Expr, later: Later) -> Block:
     """Takes the handler that goes on off the stack, and the names that it has kept."""
     names = [WAITING] if later.variable is None else [WAITING, later.variable]
     path = (ir.Key(self, world.proc),)
@@ -180,7 +180,7 @@ def _put_off(
         later = Later(label, env.instance, handler, rest, place, tuple(used), name)
         world.later[label] = later
         if used:
-            types = (_kept_type(world, env, n, variable) for n in used.values())
+            types = (_continuation_type(world, env, n, variable) for n in used.values())
             item = TupleT(tuple(types))
             kept = MapT(world.proc, SeqT(item, queue.type.cap, queue.type.grows))
             title = f"kept over {_label(env.instance, stmt)}"
@@ -204,7 +204,7 @@ def _put_off(
     return tuple(result)
 
 
-def _kept_type(world: World, env: Env, local: typed.Local, variable: str) -> Type:
+def _continuation_type(world: World, env: Env, local: typed.Local, variable: str) -> Type:
     """What a name may stand for: its declared type where that says more than this one value."""
     now = env.names[local.name].type
     if isinstance(now, IntT) and isinstance(local.type, typed.Int) and local.type.lo is not None:
@@ -245,13 +245,13 @@ def _continuation(world: World, later: Later) -> None:
         held = ir.Local(mine.type.item, fresh("_kept"))
         body.append(ir.Declare(held.name, held.type, ir.Apply(held.type, Op.LAST, (mine,))))
         names = {name: build.item(held, i) for i, name in enumerate(later.names)}
-    body.extend(_dropped(world, self, later))
+    body.extend(_drop_continuation(world, self, later))
     handler = replace(later.handler, body=later.rest)
     root = Root(world, self)
     env = Env(world, later.instance, self, names)
     inner = lower_handler(handler, later.rest, env, root)
     inner = whole(world, later.instance, handler, inner, root)
-    body += [_told(world, later, names, self), *inner]
+    body += [_resume_mark(world, later, names, self), *inner]
     label = f"{later.instance.path}{later.handler.label}"
     name = f"{label}, after the yield at line {later.place.line}:{later.place.column}"
     params = (Param(self.name, ir.Universe(world.proc), where),)
@@ -268,7 +268,7 @@ def _continuation(world: World, later: Later) -> None:
     world.drafts.append(Draft(action, self))
 
 
-def _told(world: World, later: Later, names: dict[str, Expr], self: Expr) -> ir.Mark:
+def _resume_mark(world: World, later: Later, names: dict[str, Expr], self: Expr) -> ir.Mark:
     shown = {n: e for n, e in names.items() if not n.startswith("_")}
     info = MarkInfo(
         MarkKind.HANDLER,

@@ -1,8 +1,8 @@
 """Loops over what has no order: any order may happen.
 
 A loop over a sequence, or over numbers, goes in their order.  Over anything else there is none.
-Where the order of its rounds can make a difference (:mod:`.commuting`), a loop becomes one that
-takes any member of what is left, so that every order is explored; the others stay as they are.
+Where the order of its rounds can make a difference (:mod:`.commuting_loops`), a loop becomes one
+that takes any member of what is left, so that every order is explored; the others stay as they are.
 
 A condition on the members that no round can change is asked beforehand: there are fewer orders of
 those that it leaves.
@@ -14,9 +14,9 @@ from dataclasses import replace
 
 from checker.system import build, ir
 from checker.system.build import fresh, member
-from checker.system.faults import can_fault
 from checker.system.ir import TRUE, Block, Expr, TransitionSystem
-from checker.system.passes.commuting import commutes
+from checker.system.passes.commuting_loops import commutes
+from checker.system.run_errors import can_fault
 from checker.system.tree import nodes
 from checker.system.types import BOOL, BagT, IntT, SeqT, SetT, Type, cardinality
 
@@ -57,7 +57,7 @@ def _has_order(domain: ir.Domain) -> bool:
 def _any_order(loop: ir.For) -> Block:
     """``loop`` as one that takes any member of what is left."""
     item = ir.Local(ir.domain_item(loop.domain), loop.name)
-    where, body = _asked_before(loop)
+    where, body = _split_condition(loop)
     members = _members(loop.domain, item)
     left = ir.Local(members.type, fresh("_left"))
     among = ir.Members(left, item.type)
@@ -73,7 +73,7 @@ def _any_order(loop: ir.For) -> Block:
     )
 
 
-def _asked_before(loop: ir.For) -> tuple[Expr, Block]:
+def _split_condition(loop: ir.For) -> tuple[Expr, Block]:
     """The condition on the members that no round can change, and what is done with the others."""
     match loop.body:
         case (ir.If(condition, then, ()),) if not can_fault(condition):

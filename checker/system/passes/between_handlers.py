@@ -38,14 +38,16 @@ from checker.system.ir import (
     Quantifier,
     VariableKind,
 )
-from checker.system.passes.blind import blind
+from checker.system.passes.blind import restrict_observations
 from checker.system.tree import nodes
 from checker.system.types import BOOL, SeqT
 
 
-def asked(world: World, properties: tuple[Property, ...]) -> tuple[Property, ...]:
+def properties_between_handlers(
+    world: World, properties: tuple[Property, ...]
+) -> tuple[Property, ...]:
     """``properties`` as they are to be asked; declares whether the run has been interrupted."""
-    if PENDING not in world.variables or not _seen(world):
+    if PENDING not in world.variables or not _visible_effects(world):
         return properties
     process = ir.Local(world.proc, fresh("_p"))
     closed = negation(_open(world, process))
@@ -56,7 +58,7 @@ def asked(world: World, properties: tuple[Property, ...]) -> tuple[Property, ...
     if any(strict):
         spoilt = world.add(INTERRUPTED, BOOL, False, VariableKind.WORLD, "interrupted")
     pairs = zip(properties, strict, strict=True)
-    return tuple(blind(p, looking, spoilt if whole else None) for p, whole in pairs)
+    return tuple(restrict_observations(p, looking, spoilt if whole else None) for p, whole in pairs)
 
 
 def noting(world: World, drafts: Iterable[Draft]) -> list[Draft]:
@@ -82,12 +84,12 @@ def _open(world: World, process: Expr) -> Expr:
     queue = entry(world.read(PENDING), process)
     assert isinstance(queue.type, SeqT)
     effect = ir.Local(queue.type.item, fresh("_effect"))
-    seen = build.disj(*(ir.IsCase(effect, index) for index in _seen(world)))
+    seen = build.disj(*(ir.IsCase(effect, index) for index in _visible_effects(world)))
     domain = ir.Members(queue, effect.type)
     return ir.Quant(Quantifier.EXISTS, effect.name, domain, seen, BOOL)
 
 
-def _seen(world: World) -> list[int]:
+def _visible_effects(world: World) -> list[int]:
     """The numbers of the effects that can be seen."""
     return [i for i, effect in enumerate(world.effects.values()) if _is_seen(world, effect)]
 

@@ -10,7 +10,7 @@ from checker.system.build import conj, negation
 from checker.system.ir import Automaton, AutomatonEdge, Expr, Formula, Property, PropertyKind
 
 
-def blind(prop: Property, looking: Expr, spoilt: Expr | None) -> Property:
+def restrict_observations(prop: Property, looking: Expr, spoilt: Expr | None) -> Property:
     """``prop`` as it is when only the states count in which ``looking`` holds, and only the runs in
     which ``spoilt``, which once true stays true, never does.
 

@@ -33,7 +33,7 @@ from dataclasses import dataclass, replace
 
 from checker.system import build, ir
 from checker.system.build import fresh
-from checker.system.instantiate import landmarks, storage
+from checker.system.instantiate import coverage_marks, stable_storage
 from checker.system.instantiate.crashes import crash_statements, room
 from checker.system.instantiate.oracles import SPEAKS
 from checker.system.instantiate.world import ATOMIC, REQUEST, Draft, World
@@ -50,7 +50,7 @@ def add(world: World) -> None:
     for draft in list(world.drafts):
         if draft.process is None or not _matters(world, draft.action.body):
             continue
-        world.drafts.append(interrupted(world, draft))
+        world.drafts.append(crashing_variant(world, draft))
     for index, (process, body) in enumerate(world.starts):
         found = _points(world, body)
         visible = any(_is_visible(world, e) for e in found)
@@ -114,7 +114,7 @@ def _loops(block: Block) -> Block:
     return found
 
 
-def interrupted(world: World, draft: Draft) -> Draft:
+def crashing_variant(world: World, draft: Draft) -> Draft:
     """The twin of ``draft`` whose process crashes at one of its effects."""
     action = draft.action
     assert draft.process is not None
@@ -155,7 +155,7 @@ def _crashing(world: World, who: ir.Expr, body: Block, first_too: bool) -> Block
         ir.Declare(cut.done.name, BOOL, FALSE),
         ir.Declare(cut.some.name, BOOL, TRUE if first_too and not cut.unmade else FALSE),
         *cut.left.before(),
-        *cut.silenced(replace_emits(body, cut.at)),
+        *cut.silence_oracles(replace_emits(body, cut.at)),
         ir.Assume(cut.done),
         *cut.left.after(),
         *crash_statements(world, process),
@@ -186,12 +186,12 @@ class _Cut:
         """``emit``, unless the crash was before it; or the crash beside it."""
         if not _is_at_once(self.world, emit):
             return (emit,)
-        happens = (emit, *self.left.written(emit), *self._noted(emit))
+        happens = (emit, *self.left.note_assignment(emit), *self._note_effect(emit))
         if not emit.glued and not _is_assignment(self.world, emit):
             happens = self._beside(emit, happens)
         return (ir.If(build.negation(self.done), happens),)
 
-    def silenced(self, body: Block) -> Block:
+    def silence_oracles(self, body: Block) -> Block:
         """``body`` in which oracles say nothing on the spot to a process that has crashed."""
 
         def change(node: object) -> object:
@@ -204,7 +204,7 @@ class _Cut:
 
         return tuple(rewritten(stmt, change) for stmt in body)
 
-    def _noted(self, emit: ir.Emit) -> Block:
+    def _note_effect(self, emit: ir.Emit) -> Block:
         """Whether something has been done when ``emit`` has happened."""
         if emit.effect == ATOMIC:
             return ()
@@ -216,7 +216,7 @@ class _Cut:
         """The effect; or it and then the crash; or the crash just before it (for a multicast: in
         the midst of it)."""
         ways: list[Block] = [happens]
-        marks = landmarks.point(self.world, emit.effect, emit.args, emit.place)
+        marks = coverage_marks.point(self.world, emit.effect, emit.args, emit.place)
         crash = (*marks, _set(self.done))
         if _is_visible(self.world, emit):
             ways.append((ir.Assume(self.some), *crash))
@@ -253,17 +253,17 @@ class _Left:
     """What a crash leaves at each point of a handler of the variables that it assigns.
 
     Where effects are steps, variables of the tool's hold that, but for shared ones (see
-    :mod:`checker.system.instantiate.storage`).
+    :mod:`checker.system.instantiate.stable_storage`).
     """
 
     def __init__(self, world: World, process: ir.Local, body: Block) -> None:
         self.world, self.process = world, process
-        found = (storage.variable_of(e.effect) for e in emits(body) if _is_at_once(world, e))
+        found = (stable_storage.variable_of(e.effect) for e in emits(body) if _is_at_once(world, e))
         names = [name for name in dict.fromkeys(found) if name is not None]
         self.copies = {
-            n: ir.Local(storage.mine(world, n, process).type, fresh("_left"))
+            n: ir.Local(stable_storage.mine(world, n, process).type, fresh("_left"))
             for n in names
-            if f"{storage.LEFT}{n}" not in world.variables
+            if f"{stable_storage.LEFT}{n}" not in world.variables
         }
 
     def before(self) -> Block:
@@ -271,14 +271,14 @@ class _Left:
         result: list[ir.Stmt] = []
         for name, copy in self.copies.items():
             result.append(ir.Declare(copy.name, copy.type, ir.Const(copy.type, default(copy.type))))
-            mine = storage.mine(self.world, name, self.process)
+            mine = stable_storage.mine(self.world, name, self.process)
             note = ir.Assign(ir.Target(copy.type, copy.name, False), mine)
-            result.extend(storage.on_its_own(self.world, name, self.process, (note,)))
+            result.extend(stable_storage.on_its_own(self.world, name, self.process, (note,)))
         return tuple(result)
 
-    def written(self, emit: ir.Emit) -> Block:
+    def note_assignment(self, emit: ir.Emit) -> Block:
         """Notes what an assignment leaves there."""
-        copy = self.copies.get(storage.variable_of(emit.effect) or "")
+        copy = self.copies.get(stable_storage.variable_of(emit.effect) or "")
         if copy is None:
             return ()
         return (ir.Assign(ir.Target(copy.type, copy.name, False), emit.args[1]),)
@@ -287,6 +287,6 @@ class _Left:
         """Takes back what was assigned behind the crash."""
         result: list[ir.Stmt] = []
         for name, copy in self.copies.items():
-            back = ir.Assign(storage.target(self.world, name, self.process), copy)
-            result.extend(storage.on_its_own(self.world, name, self.process, (back,)))
+            back = ir.Assign(stable_storage.target(self.world, name, self.process), copy)
+            result.extend(stable_storage.on_its_own(self.world, name, self.process, (back,)))
         return tuple(result)

@@ -6,22 +6,22 @@ from dataclasses import replace
 
 from checker.system import build, ir
 from checker.system.instantiate.world import World, mark
-from checker.system.ir import Block, EffectKind, Expr, MarkKind, Place
+from checker.system.ir import Block, EffectKind, Expr, MarkKind, SourceLocation
 from checker.system.passes.rewrite import Lowered, replace_emits
 from checker.system.passes.substitute import at_place, substitute
 
 
-def lowered(world: World) -> Lowered:
+def lower_effects(world: World) -> Lowered:
     """The drafts' actions and the initial block with every effect carried out on the spot."""
 
     def by(emit: ir.Emit) -> Block:
-        return carried_out(world, emit)
+        return carry_out(world, emit)
 
     actions = tuple(replace(d.action, body=replace_emits(d.action.body, by)) for d in world.drafts)
     return Lowered(replace_emits(tuple(world.init), by), actions)
 
 
-def carried_out(world: World, emit: ir.Emit) -> Block:
+def carry_out(world: World, emit: ir.Emit) -> Block:
     """The statements of one effect, behind the mark that shows it."""
     effect = world.effects[emit.effect]
     if effect.kind is EffectKind.ASSIGN and not effect.body:
@@ -37,11 +37,14 @@ def carried_out(world: World, emit: ir.Emit) -> Block:
             meaning[name] = local
     values = tuple(meaning[name] for name, _ in effect.params)
     body = at_place(substitute(effect.body, meaning), emit.place)
-    return (*held, *shown(world, effect, values, emit.place), *body)
+    return (*held, *effect_mark(world, effect, values, emit.place), *body)
 
 
-def shown(
-    world: World, effect: ir.EffectDef, values: tuple[Expr, ...], place: Place | None = None
+def effect_mark(
+    world: World,
+    effect: ir.EffectDef,
+    values: tuple[Expr, ...],
+    place: SourceLocation | None = None,
 ) -> Block:
     """The mark by which a trace shows an effect with these arguments, the process first."""
     kind, _, op = effect.name.partition(".")

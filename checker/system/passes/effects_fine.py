@@ -29,10 +29,10 @@ from checker.system.ir import (
     VariableKind,
 )
 from checker.system.passes.between_handlers import noting
-from checker.system.passes.effects_coarse import carried_out
+from checker.system.passes.effects_coarse import carry_out
 from checker.system.passes.rewrite import Lowered, emits, replace_emits
 from checker.system.passes.substitute import substitute
-from checker.system.passes.unhindered import unhindered
+from checker.system.passes.unhindered import unhindered_drafts
 from checker.system.types import BOOL, Case, MapT, SeqT, SetT, VariantT, default
 
 
@@ -48,36 +48,36 @@ def declare(world: World) -> None:
     world.add(PENDING, type_, default(type_), VariableKind.WORLD, "effects to come")
 
 
-def lowered(world: World) -> Lowered:
+def lower_effects(world: World) -> Lowered:
     """The drafts' actions with their effects queued, and the actions that play the queues."""
 
     def by(emit: ir.Emit) -> Block:
-        return carried_out(world, emit) if emit.atomic else _queued(world, emit)
+        return carry_out(world, emit) if emit.atomic else _enqueue(world, emit)
 
     drafts = world.drafts
     if PENDING in world.variables:
         plays = [_play(world, e) for e in world.effects.values() if e.kind is not EffectKind.ASSIGN]
         if _assignments(world):
             plays.append(_settle(world))
-        twins = unhindered(world, drafts, _rest(world))
+        twins = unhindered_drafts(world, drafts, _rest(world))
         drafts = [*noting(world, drafts), *plays, *noting(world, twins)]
 
     def lower(body: Block) -> Block:
         kinds = {world.effects[emit.effect].kind for emit in emits(body)}
         if kinds <= {EffectKind.ASSIGN}:  # no crash falls inside: what is assigned is left at once
-            return replace_emits(body, lambda emit: carried_out(world, emit))
+            return replace_emits(body, lambda emit: carry_out(world, emit))
         return replace_emits(body, by)
 
     actions = tuple(replace(d.action, body=lower(d.action.body)) for d in drafts)
-    return Lowered((*lower(tuple(world.init)), *_begun(world)), actions)
+    return Lowered((*lower(tuple(world.init)), *_skip_initial_assignments(world)), actions)
 
 
-def _begun(world: World) -> Block:
+def _skip_initial_assignments(world: World) -> Block:
     """Nothing comes before `upon init`: no crash takes back what it assigns before its first
     effect."""
     if PENDING not in world.variables:
         return ()
-    return tuple(stmt for process, _ in world.starts for stmt in _settled(world, process))
+    return tuple(stmt for process, _ in world.starts for stmt in _flush_assignments(world, process))
 
 
 def _queue(world: World, process: Expr) -> tuple[Expr, ir.Target]:
@@ -86,7 +86,7 @@ def _queue(world: World, process: Expr) -> tuple[Expr, ir.Target]:
     return mine, ir.Target(mine.type, PENDING, True, (ir.Key(process, world.proc),))
 
 
-def _queued(world: World, emit: ir.Emit) -> Block:
+def _enqueue(world: World, emit: ir.Emit) -> Block:
     effect = world.effects[emit.effect]
     process, *given = emit.args
     mine, target = _queue(world, process)
@@ -114,9 +114,9 @@ def _play(world: World, effect: ir.EffectDef) -> Draft:
     body = _steps(world, effect, process)
     if effect.name.startswith(REQUEST):
         # No crash falls behind the request itself; see `crash_points`.
-        body = (*body, *_settled(world, process))
+        body = (*body, *_flush_assignments(world, process))
         if world.recovers:
-            body = (*body, ir.If(_filled(mine), _first(world, process)))
+            body = (*body, ir.If(_is_nonempty(mine), _first(world, process)))
     return _draft(world, f"effect {effect.name}", process, ready, body)
 
 
@@ -135,12 +135,12 @@ def _settle(world: World) -> Draft:
     process = ir.Local(world.proc, fresh("self"))
     mine, _ = _queue(world, process)
     ready = build.disj(*(_is(world, mine, effect) for effect in _assignments(world)))
-    return _draft(world, "effect assignments", process, ready, _settled(world, process))
+    return _draft(world, "effect assignments", process, ready, _flush_assignments(world, process))
 
 
 def _draft(world: World, name: str, process: ir.Local, ready: Expr, body: Block) -> Draft:
     mine, _ = _queue(world, process)
-    where = conj(world.alive(process), _filled(mine), ready)
+    where = conj(world.alive(process), _is_nonempty(mine), ready)
     params = (Param(process.name, ir.Universe(world.proc), where),)
     kind, owed = ActionKind.EFFECT, fairness.effect(process)
     return Draft(Action(name, kind, params, TRUE, body, TRUE, fairness=owed), process)
@@ -150,11 +150,11 @@ def _assignments(world: World) -> list[ir.EffectDef]:
     return [e for e in world.effects.values() if e.kind is EffectKind.ASSIGN]
 
 
-def _filled(mine: Expr) -> Expr:
+def _is_nonempty(mine: Expr) -> Expr:
     return build.negation(equal(build.size(mine), build.integer(0)))
 
 
-def _settled(world: World, process: Expr) -> Block:
+def _flush_assignments(world: World, process: Expr) -> Block:
     """Plays the assignments at the head of the queue."""
     found = _assignments(world)
     if not found:
@@ -167,7 +167,7 @@ def _settled(world: World, process: Expr) -> Block:
     plays = tuple(_plays(world, process, held, found))
     body = (ir.Declare(held.name, held.type, head), pop, *plays)
     wanted = build.disj(*(_is(world, mine, effect) for effect in found))
-    return (ir.While(conj(_filled(mine), wanted), body, 1000),)
+    return (ir.While(conj(_is_nonempty(mine), wanted), body, 1000),)
 
 
 def _is(world: World, mine: Expr, effect: ir.EffectDef) -> Expr:
@@ -197,7 +197,7 @@ def _steps(world: World, effect: ir.EffectDef, process: Expr) -> Block:
 
 
 def _at_once(world: World, effect: ir.EffectDef, process: Expr, args: tuple[Expr, ...]) -> Block:
-    return carried_out(world, ir.Emit(effect.name, (process, *args)))
+    return carry_out(world, ir.Emit(effect.name, (process, *args)))
 
 
 def _together(world: World, process: Expr, mine: Expr, pop: ir.Stmt) -> ir.Stmt:
@@ -212,7 +212,7 @@ def _together(world: World, process: Expr, mine: Expr, pop: ir.Stmt) -> ir.Stmt:
         last = len(effect.params) - 1
         stuck.append(conj(ir.IsCase(head, index), ir.CaseField(BOOL, head, index, last)))
     body = (ir.Declare(held.name, item, head), pop, *_plays(world, process, held))
-    return ir.While(conj(_filled(mine), build.disj(*stuck)), body, 1000)
+    return ir.While(conj(_is_nonempty(mine), build.disj(*stuck)), body, 1000)
 
 
 def _rest(world: World) -> Callable[[Expr], Block]:

@@ -12,8 +12,8 @@ from checker.system import build, ir
 from checker.system.build import fresh
 from checker.system.instantiate.world import World
 from checker.system.ir import Block, Expr
-from checker.system.passes.commuting import commutes
-from checker.system.passes.effects_coarse import carried_out
+from checker.system.passes.commuting_loops import commutes
+from checker.system.passes.effects_coarse import carry_out
 from checker.system.passes.rewrite import replace_emits
 from checker.system.tree import rewritten
 
@@ -27,7 +27,7 @@ def starts(world: World) -> Block:
     name = fresh("self")
     each = tuple(_of(world, process, body, name) for process, body in world.starts)
     loop = ir.For(name, ir.Universe(world.proc), each)
-    (carried,) = replace_emits((loop,), lambda emit: carried_out(world, emit))
+    (carried,) = replace_emits((loop,), lambda emit: carry_out(world, emit))
     assert isinstance(carried, ir.For)
     return plain if commutes(carried) else (loop,)
 

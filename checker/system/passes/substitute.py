@@ -15,13 +15,13 @@ from checker.system.types import BOOL
 def substitute(block: Block, meaning: dict[str, Expr]) -> Block:
     """``block`` with ``Local(name)`` replaced by ``meaning[name]``; its own locals are renamed."""
     renamed = dict(meaning)
-    for name in _introduced(block):
+    for name in _introduced_names(block):
         renamed.setdefault(name, ir.Local(BOOL, fresh(name.split(".")[0])))
-    result: Block = _replaced(block, renamed)
+    result: Block = _replace(block, renamed)
     return result
 
 
-def _introduced(block: Block) -> list[str]:
+def _introduced_names(block: Block) -> list[str]:
     """Names that statements and binders of ``block`` introduce."""
     return [node.name for node in nodes(block) if isinstance(node, _BINDERS)]
 
@@ -29,7 +29,7 @@ def _introduced(block: Block) -> list[str]:
 _BINDERS = (ir.Declare, ir.For, ir.Choose, ir.Quant, ir.SetOf, ir.MapOf, ir.Let)
 
 
-def _replaced(node: Any, meaning: dict[str, Expr]) -> Any:
+def _replace(node: Any, meaning: dict[str, Expr]) -> Any:
     if isinstance(node, ir.Local):
         found = meaning.get(node.name)
         if found is None:
@@ -38,8 +38,8 @@ def _replaced(node: Any, meaning: dict[str, Expr]) -> Any:
             return ir.Local(node.type, found.name)
         return found
     if isinstance(node, tuple):
-        return tuple(_replaced(part, meaning) for part in node)
-    changes = {name: _replaced(getattr(node, name), meaning) for name in branches(type(node)) or ()}
+        return tuple(_replace(part, meaning) for part in node)
+    changes = {name: _replace(getattr(node, name), meaning) for name in branches(type(node)) or ()}
     if isinstance(node, _BINDERS) or (isinstance(node, ir.Target) and not node.is_state):
         local = meaning.get(node.name)
         if isinstance(local, ir.Local):
@@ -47,7 +47,7 @@ def _replaced(node: Any, meaning: dict[str, Expr]) -> Any:
     return replace(node, **changes) if changes else node
 
 
-def at_place(node: Any, place: ir.Place | None) -> Any:
+def at_place(node: Any, place: ir.SourceLocation | None) -> Any:
     """``node`` in which errors are told to be at ``place``, where that is known."""
     if place is None:
         return node

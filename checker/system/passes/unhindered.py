@@ -18,7 +18,9 @@ from checker.system.instantiate.world import Draft, World
 from checker.system.ir import FALSE, ActionKind, Block, Expr, fairness_of
 
 
-def unhindered(world: World, drafts: Iterable[Draft], rest: Callable[[Expr], Block]) -> list[Draft]:
+def unhindered_drafts(
+    world: World, drafts: Iterable[Draft], rest: Callable[[Expr], Block]
+) -> list[Draft]:
     """The twins of those ``drafts`` that a promise is about, for processes that are busy.
 
     ``rest`` gives what plays all effects that a process has still to come.

@@ -12,7 +12,14 @@ from checker.views.page.timeline import timeline
 from checker.views.picture import picture_of
 from checker.views.svg import svg_of
 from checker.witness.phrases import count
-from checker.witness.trace import Ablation, Explanation, LedgerEntry, Source, Step, Trace
+from checker.witness.trace import (
+    Counterfactual,
+    Explanation,
+    FairnessJustification,
+    Source,
+    Step,
+    Trace,
+)
 
 SIGNS = {"holds": "✓", "violated": "✗", "unknown": "?"}
 
@@ -53,7 +60,7 @@ def viewer(trace: Trace, side: str, name: str = "") -> dict[str, Any]:
         "lead": with_code(as_sentence(sentences[0])),
         "more": [with_code(said) for said in sentences[1:]],
         "definition": trace.definition,
-        "defined": "" if trace.at is None else f"{called(trace.at.file)}:{trace.at.line}",
+        "defined": "" if trace.at is None else f"{short_file_name(trace.at.file)}:{trace.at.line}",
         "ablations": _ablations(explained),
         "smaller": smaller(explained),
         "note": as_sentence(explained.note),
@@ -68,12 +75,12 @@ def viewer(trace: Trace, side: str, name: str = "") -> dict[str, Any]:
         "sources": [_source(s) for s in trace.header.sources],
         "timeline": timeline(trace),
         "loop": loop_words(trace),
-        "ledger": [_kept(entry, trace) for entry in trace.ledger],
+        "ledger": [_justification_data(entry, trace) for entry in trace.ledger],
         "ending": ending(trace),
     }
 
 
-def called(file: str) -> str:
+def short_file_name(file: str) -> str:
     """A file by its name and its folder's."""
     return "/".join(file.replace("\\", "/").split("/")[-2:])
 
@@ -86,7 +93,7 @@ def _where(trace: Trace) -> str:
     header = trace.header
     sizes = ", ".join(f"{name} = {value}" for name, value in header.parameters.items())
     fine = "every effect a step of its own" if header.fine_steps else ""
-    parts = [f"{called(header.file)}::{header.check}", sizes, fine]
+    parts = [f"{short_file_name(header.file)}::{header.check}", sizes, fine]
     return " · ".join(part for part in parts if part)
 
 
@@ -108,7 +115,7 @@ def _ablations(explained: Explanation) -> dict[str, Any]:
     }
 
 
-def ablation(found: Ablation) -> dict[str, Any]:
+def ablation(found: Counterfactual) -> dict[str, Any]:
     """A line on what would be without a fault or a message of the run."""
     what = found.what if found.kind == "fault" else f"the message {found.what}"
     match found.outcome:
@@ -166,7 +173,7 @@ def _also(step: Step) -> str:
 
 def _source(source: Source) -> dict[str, Any]:
     return {
-        "file": called(source.file),
+        "file": short_file_name(source.file),
         "lines": source.text.splitlines(),
         "shipped": source.shipped,
     }
@@ -192,7 +199,7 @@ def loop_words(trace: Trace) -> str:
     return f"From step {first} on the run goes round for ever: {what}."
 
 
-def _kept(entry: LedgerEntry, trace: Trace) -> dict[str, Any]:
+def _justification_data(entry: FairnessJustification, trace: Trace) -> dict[str, Any]:
     idle = trace.closing is None
     match entry.how:
         case "taken" if not entry.steps:

@@ -56,7 +56,7 @@ def index_of(exhibits: Sequence[Exhibit], skipped: Sequence[Skipped] = ()) -> st
         {
             "id": re.sub(r"\W+", "_", theme),
             "name": theme.replace("_", " "),
-            "exhibits": [_shown(e) for e in group],
+            "exhibits": [_exhibit_data(e) for e in group],
         }
         for theme, group in groupby(ordered, key=lambda e: e.theme)
     ]
@@ -67,7 +67,7 @@ def index_of(exhibits: Sequence[Exhibit], skipped: Sequence[Skipped] = ()) -> st
     )
 
 
-def _shown(exhibit: Exhibit) -> dict[str, object]:
+def _exhibit_data(exhibit: Exhibit) -> dict[str, object]:
     trace = exhibit.trace
     explained = trace.explanation
     sentences = () if explained is None else explained.sentences

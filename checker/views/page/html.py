@@ -13,7 +13,7 @@ from markupsafe import Markup
 from checker import resources
 from checker.diagnostics.visible import visible
 from checker.views.page import content
-from checker.views.page.beside import beside
+from checker.views.page.comparison import align
 from checker.views.page.script_data import as_script, data_of
 from checker.views.svg_style import DARK, LIGHT
 from checker.witness.trace import Trace
@@ -41,7 +41,7 @@ def page_of(
     document: dict[str, Any] = {"runs": [data_of(run) for run in runs]}
     alignment = None
     if other is not None:
-        alignment = beside(trace, other)
+        alignment = align(trace, other)
         document["common"] = alignment.common
     viewers = [
         content.viewer(run, side, name)

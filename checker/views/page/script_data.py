@@ -7,7 +7,7 @@ from typing import Any
 from checker.diagnostics.visible import json_text
 from checker.views.page.state import states_of
 from checker.views.page.timeline import truths_of
-from checker.witness.causality import Arrow, How, causality
+from checker.witness.causality import Arrow, CopyOutcome, causality
 from checker.witness.trace import At, Event, Failure, Step, Trace
 
 UNSEEN = ("branch", "point", "message")
@@ -43,7 +43,7 @@ def data_of(trace: Trace) -> dict[str, Any]:
         ],
         "cells": [[c.title, c.kind, c.process, c.text] for c in states.cells],
         "sent": [_copy(arrow) for arrow in found.arrows if _leaves(arrow, found.steps)],
-        "failure": None if trace.failure is None else _failed(trace.failure, files),
+        "failure": None if trace.failure is None else _failure_event(trace.failure, files),
         "loop": trace.loop,
         "closing": trace.closing is not None,
         "context": [] if explained is None else list(explained.context),
@@ -61,7 +61,7 @@ def _event(event: Event, files: list[str]) -> list[Any]:
     return [event.sentence, event.kind, event.process, _place(event.at, files)]
 
 
-def _failed(failure: Failure, files: list[str]) -> list[Any]:
+def _failure_event(failure: Failure, files: list[str]) -> list[Any]:
     """The error that ends the run, as an event that happens in its last step."""
     at = At(failure.file, failure.line, failure.column)
     during = f" (in {failure.during})" if failure.during else ""
@@ -76,7 +76,7 @@ def _place(at: At | None, files: list[str]) -> list[int] | None:
 def _leaves(arrow: Arrow, steps: tuple[Step, ...]) -> bool:
     """Whether the copy is ever under way: not where a crash cut it off, nobody sent it, or it was
     received at once."""
-    if arrow.sent is None or arrow.how in (How.FORGED, How.COUNTED):
+    if arrow.sent is None or arrow.how in (CopyOutcome.FORGED, CopyOutcome.COUNTED):
         return False
     return not any(
         cut.message == arrow.message and arrow.receiver in cut.peers

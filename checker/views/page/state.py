@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from checker.views.page.values import written
+from checker.views.page.values import value_text
 from checker.witness.trace import Change, Json, Step, Trace
 
 SHOWN = ("local", "shared")
@@ -59,7 +59,7 @@ def states_of(trace: Trace) -> States:
             continue
         for process, value in _entries(trace.steps[0].state.get(name), trace.processes):
             first = changed.get((name, process))
-            text = written(value) if first is None else first.before
+            text = value_text(value) if first is None else first.before
             places[name, process] = len(cells)
             cells.append(Cell(titles.get(name, name), kind, process, text))
     return States(tuple(cells), tuple(tuple(_deltas(step, places)) for step in steps))

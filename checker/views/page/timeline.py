@@ -38,13 +38,13 @@ def _roles(claims: tuple[Claim, ...]) -> dict[str, str]:
     goals = [claim for claim in claims if claim.role == "goal"]
     if len(goals) != 1:
         return {"premise": "if"}
-    return {"premise": "if", "goal": "then not:" if _unwanted(claims) else "then"}
+    return {"premise": "if", "goal": "then not:" if _is_goal_unwanted(claims) else "then"}
 
 
 def truths_of(claims: tuple[Claim, ...]) -> list[tuple[bool, ...]]:
     """After which steps what each row says is true: where it says that something must *not* be,
     while that is not."""
-    negated = _unwanted(claims)
+    negated = _is_goal_unwanted(claims)
     return [
         tuple(not true for true in claim.truths)
         if negated and claim.role == "goal"
@@ -53,7 +53,7 @@ def truths_of(claims: tuple[Claim, ...]) -> list[tuple[bool, ...]]:
     ]
 
 
-def _unwanted(claims: tuple[Claim, ...]) -> bool:
+def _is_goal_unwanted(claims: tuple[Claim, ...]) -> bool:
     """Whether the goal must not be.  The run violates the property: so a lone goal that is true in
     the end is one that must not be."""
     goals = [claim for claim in claims if claim.role == "goal"]

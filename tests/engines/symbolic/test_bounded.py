@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 import z3
 
+from checker.capacity_estimation import estimate_capacities
 from checker.engines import native, reference
 from checker.engines.symbolic import bounded
-from checker.engines.symbolic.asking import Clock, GaveUp, ask
+from checker.engines.symbolic.solver_queries import GaveUp, QueryBudget, ask
 from checker.loading import load_check
 from checker.options import Options
 from checker.pipeline import run_check
 from checker.properties import ask as asked
 from checker.resources import specs
-from checker.scout import scouted
 from checker.system.evaluate import RunFault
 from checker.system.instantiate.assemble import instantiate
 from checker.system.ir import PropertyKind, TransitionSystem
@@ -44,7 +44,7 @@ LIBRARY = (
 
 def library(spec: str, name: str) -> TransitionSystem:
     check = load_check(str(specs() / f"{spec}.bcast"), name, {})
-    return scouted(lambda sizes: instantiate(check, {}, asked, capacities=sizes)).system
+    return estimate_capacities(lambda sizes: instantiate(check, {}, asked, capacities=sizes)).system
 
 
 def lengths(system: TransitionSystem, answer: Answer) -> dict[str, int]:
@@ -122,7 +122,7 @@ def test_a_query_without_an_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     system = library("oracles/ewd840", "three")
     (prop,) = (p.name for p in system.properties)
 
-    def tired(solver: z3.Solver, clock: Clock, *assumptions: z3.ExprRef) -> bool:
+    def tired(solver: z3.Solver, clock: QueryBudget, *assumptions: z3.ExprRef) -> bool:
         if any(str(a) == "bad 0 2" for a in assumptions):
             raise GaveUp("z3 gave up: timeout")
         return ask(solver, clock, *assumptions)
@@ -136,7 +136,7 @@ def test_a_query_without_an_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> 
 def test_an_error_that_is_not_decided_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     system = library("oracles/ewd840", "three")
 
-    def tired(solver: z3.Solver, clock: Clock, *assumptions: z3.ExprRef) -> bool:
+    def tired(solver: z3.Solver, clock: QueryBudget, *assumptions: z3.ExprRef) -> bool:
         if any(str(a) == "wrong 2" for a in assumptions):
             raise GaveUp("z3 gave up: timeout")
         return ask(solver, clock, *assumptions)
@@ -152,7 +152,7 @@ def test_what_takes_long_is_asked_afresh(monkeypatch: pytest.MonkeyPatch) -> Non
     system = library("links/perfect", "without_memory")
     expected = native.explore(system, Limits(max_depth=4), threads=1)
 
-    def tired(solver: z3.Solver, clock: Clock, *assumptions: z3.ExprRef) -> bool:
+    def tired(solver: z3.Solver, clock: QueryBudget, *assumptions: z3.ExprRef) -> bool:
         if assumptions and not z3.is_true(assumptions[0]):
             raise GaveUp("z3 gave up: timeout")
         return ask(solver, clock, *assumptions)

@@ -8,10 +8,10 @@ import pytest
 
 from checker.engines import reference
 from checker.engines.symbolic import invariants
-from checker.engines.symbolic.asking import Clock
 from checker.engines.symbolic.candidates import about_processes, candidates
 from checker.engines.symbolic.encoding import Encoding
 from checker.engines.symbolic.sampling import sample
+from checker.engines.symbolic.solver_queries import QueryBudget
 from checker.system import interpreter
 from checker.system.ir import Apply, Const, Op, Read, TransitionSystem
 from checker.system.types import BOOL, AtomT, SetT
@@ -22,13 +22,13 @@ SYSTEMS = {"two phase": models.two_phase(2), "log": models.bag_log()}
 
 
 def reached(system: TransitionSystem) -> list[interpreter.State]:
-    return list(sample(system, Clock(), breadth=10_000, walks=0).states)
+    return list(sample(system, QueryBudget(), breadth=10_000, walks=0).states)
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_candidates_hold_in_all_samples(name: str) -> None:
     system = SYSTEMS[name]
-    states = list(sample(system, Clock(), breadth=40).states)
+    states = list(sample(system, QueryBudget(), breadth=40).states)
     found = candidates(system, states)
     assert found.clauses
     for clause in (*found.clauses, *found.longer):
@@ -40,7 +40,7 @@ def test_candidates_hold_in_all_samples(name: str) -> None:
 def test_pairs_are_all_that_there_are(name: str) -> None:
     """Every clause of two literals that holds in the samples follows from one that is given."""
     system = SYSTEMS[name]
-    states = list(sample(system, Clock(), breadth=40).states)
+    states = list(sample(system, QueryBudget(), breadth=40).states)
     found = candidates(system, states)
     given = [found.expression(clause) for clause in found.clauses]
     atoms = found.atoms[:12]
@@ -63,9 +63,9 @@ def product_of_some(system: TransitionSystem) -> list[interpreter.State]:
 def test_what_is_kept_is_inductive_and_holds_in_every_reached_state() -> None:
     system = models.two_phase(2)
     assert reference.explore(system, Limits()).exhaustive
-    some = list(sample(system, Clock(), breadth=5, walks=0).states)  # most guesses are wrong
+    some = list(sample(system, QueryBudget(), breadth=5, walks=0).states)  # most guesses are wrong
     found = candidates(system, some)
-    kept = invariants.inductive(Encoding(system), found, found.clauses, (), Clock(120.0))
+    kept = invariants.inductive(Encoding(system), found, found.clauses, (), QueryBudget(120.0))
     assert 0 < len(kept) < len(found.clauses)
     for clause in kept:
         expr = found.expression(clause)

@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 import z3
 
-from checker.engines.symbolic.thresholds import Counting, decide, smallest
-from checker.engines.symbolic.thresholds_asking import Asking, Unanswered
-from checker.engines.symbolic.thresholds_plain import plain
-from checker.engines.symbolic.thresholds_refining import Refining
-from checker.engines.symbolic.thresholds_runs import accelerated
+from checker.engines.symbolic.thresholds import ParametricChecker, decide, smallest
+from checker.engines.symbolic.thresholds_queries import SolverQueries, Unanswered
+from checker.engines.symbolic.thresholds_recheck import plain
+from checker.engines.symbolic.thresholds_refinement import Refining
+from checker.engines.symbolic.thresholds_runs import accelerate
 from checker.engines.symbolic.thresholds_synthesis import Proposal, conditions, thresholds
-from checker.engines.symbolic.thresholds_tight import tightness
+from checker.engines.symbolic.thresholds_tightness import tightness
 from checker.threshold.arithmetic import TRUE, linear, plus, times
 from checker.threshold.automaton import (
     And,
@@ -31,7 +31,7 @@ from checker.threshold.automaton import (
     Receipt,
     Rule,
 )
-from checker.threshold.executing import NotARun, execute, require_run
+from checker.threshold.execution import NotARun, execute, require_run
 from tests.threshold.by_hand import (
     ACCEPTED,
     AGREEMENT,
@@ -69,7 +69,7 @@ def test_echo_broadcast_is_right_for_every_n(question: Question) -> None:
 
 
 def test_relay_needs_more_than_three_times_as_many() -> None:
-    counting = Counting(echo_broadcast(), resilience=ONE_SHORT)
+    counting = ParametricChecker(echo_broadcast(), resilience=ONE_SHORT)
     assert counting.decide(CORRECTNESS).outcome is Outcome.PROVED
     decision = counting.decide(RELAY)
     assert decision.outcome is Outcome.VIOLATED and decision.run is not None
@@ -98,7 +98,7 @@ def test_one_liar_more_forges() -> None:
 )
 def test_echo_broadcast_of_four(t: int, f: int, violated: str) -> None:
     """The table of `verdicts.md` for N = 4."""
-    counting = Counting(echo_broadcast(), fixed={"n": 4, "T": t, "f": f}, resilience=TRUE)
+    counting = ParametricChecker(echo_broadcast(), fixed={"n": 4, "T": t, "f": f}, resilience=TRUE)
     found = "".join(
         question.property[0].upper()
         for question in ECHO
@@ -108,7 +108,7 @@ def test_echo_broadcast_of_four(t: int, f: int, violated: str) -> None:
 
 
 def test_folklore_broadcast_is_right_whoever_crashes() -> None:
-    counting = Counting(folklore_broadcast())
+    counting = ParametricChecker(folklore_broadcast())
     assert counting.decide(FOLKLORE_RELAY).outcome is Outcome.PROVED
     assert counting.decide(FOLKLORE_UNFORGEABILITY).outcome is Outcome.PROVED
     decision = counting.decide(FOLKLORE_UNIFORM)  # who accepts and crashes may take it along
@@ -152,8 +152,8 @@ def test_a_premise_that_never_holds_is_vacuous() -> None:
 
 
 def test_where_z3_gives_up_it_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    counting = Counting(echo_broadcast())
-    monkeypatch.setattr(Asking, "ask", lambda *_, **__: Unanswered("z3 gave up: so"))
+    counting = ParametricChecker(echo_broadcast())
+    monkeypatch.setattr(SolverQueries, "ask", lambda *_, **__: Unanswered("z3 gave up: so"))
     decision = counting.decide(RELAY)
     assert decision.outcome is Outcome.UNKNOWN and decision.reason == "z3 gave up: so"
 
@@ -161,21 +161,21 @@ def test_where_z3_gives_up_it_is_unknown(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_where_the_second_form_is_not_answered_it_is_unknown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    counting = Counting(echo_broadcast())
+    counting = ParametricChecker(echo_broadcast())
     monkeypatch.setattr(counting, "_again", lambda *_: (Unanswered("z3 gave up: so"), ""))
     assert counting.decide(RELAY).outcome is Outcome.UNKNOWN
 
 
 def test_what_is_no_parameter_is_refused() -> None:
     with pytest.raises(ValueError, match="no parameter"):
-        Counting(echo_broadcast(), fixed={"m": 3})
+        ParametricChecker(echo_broadcast(), fixed={"m": 3})
 
 
 def test_cycles_are_refused() -> None:
     automaton = echo_broadcast()
     back = Rule(ACCEPTED, IDLE, TRUE, (), "forget")
     with pytest.raises(ValueError, match="cycle"):
-        Counting(replace(automaton, rules=(*automaton.rules, back)))
+        ParametricChecker(replace(automaton, rules=(*automaton.rules, back)))
 
 
 # ---- executing ------------------------------------------------------------------------------
@@ -209,7 +209,7 @@ def test_what_is_no_run_is_not_executed() -> None:
 
 
 def test_the_condition_of_echo_broadcast_is_tight() -> None:
-    counting = Counting(echo_broadcast())
+    counting = ParametricChecker(echo_broadcast())
     found = list(tightness(counting, ECHO))
     assert [(each.dropped, each.question and each.question.property) for each in found] == [
         (False, "relay"),
@@ -222,13 +222,13 @@ def test_the_condition_of_echo_broadcast_is_tight() -> None:
 
 def test_a_condition_that_nobody_needs_is_dropped() -> None:
     """Folklore broadcast is right even where all crash: nobody is left to accept."""
-    found = list(tightness(Counting(folklore_broadcast()), [FOLKLORE_RELAY]))
+    found = list(tightness(ParametricChecker(folklore_broadcast()), [FOLKLORE_RELAY]))
     assert [(each.dropped, each.question) for each in found] == [(False, None), (True, None)]
 
 
 def test_the_weakest_condition_of_echo_broadcast() -> None:
     """n - T echoes have n - T - f that are true, which must be T + 1: n > 2 * T + f."""
-    found = list(conditions(Counting(echo_broadcast()), ECHO, largest=3))
+    found = list(conditions(ParametricChecker(echo_broadcast()), ECHO, largest=3))
     parts = [each.part for each in found if isinstance(each, Proposal)]
     assert len(parts) == len(found)
     assert at_least(N, plus(times(T, 2), F, ONE)) in parts
@@ -237,7 +237,7 @@ def test_the_weakest_condition_of_echo_broadcast() -> None:
 
 def test_thresholds_of_echo_broadcast() -> None:
     """To accept takes at least 2 * T + 1 echoes for relay, and at most n - T for correctness."""
-    counting = Counting(echo_broadcast(linear({"accepts": 1})), resilience=MORE_THAN_THREE)
+    counting = ParametricChecker(echo_broadcast(linear({"accepts": 1})), resilience=MORE_THAN_THREE)
     found = list(thresholds(counting, ECHO, "accepts", sizes=("n", "T"), divisors=(1,)))
     proposed = {each.threshold for each in found if isinstance(each, Proposal)}
     assert len(proposed) == len(found)
@@ -281,7 +281,7 @@ def test_there_are_as_many_segments_as_it_takes(n: int, found: bool) -> None:
     automaton = chain(4)
     refining = Refining(automaton)
     every = frozenset(range(4))
-    for runs in (accelerated(automaton, refining.guards, refining.rising), plain(automaton, every)):
+    for runs in (accelerate(automaton, refining.guards, refining.rising), plain(automaton, every)):
         assert len(runs.taken) == 4
         solver = z3.Solver()
         solver.add(*runs.assertions, runs.numbers["n"] == n, runs.moments[-1].where[4] >= 1)

@@ -11,7 +11,6 @@ import pytest
 import z3
 
 from checker.engines import reference
-from checker.engines.symbolic.asking import Clock, GaveUp, ask, plain_solver
 from checker.engines.symbolic.certificate import (
     Certificate,
     Faultless,
@@ -25,8 +24,9 @@ from checker.engines.symbolic.certificate import (
 )
 from checker.engines.symbolic.encoding import Encoding
 from checker.engines.symbolic.induction import induct
-from checker.engines.symbolic.prover import METHODS, Found, prove
+from checker.engines.symbolic.prover import METHODS, ProofResult, prove
 from checker.engines.symbolic.sampling import sample
+from checker.engines.symbolic.solver_queries import GaveUp, QueryBudget, ask, plain_solver
 from checker.system import interpreter
 from checker.system.evaluate import RunFault
 from checker.system.ir import (
@@ -100,7 +100,7 @@ def by_two() -> TransitionSystem:
     return counters(up, bad=call(Op.EQ, X, number(7)), names="x")
 
 
-def proved(found: Found) -> set[object]:
+def proved(found: ProofResult) -> set[object]:
     return set(found.proved)
 
 
@@ -108,7 +108,7 @@ def proved(found: Found) -> set[object]:
 def test_a_fact_that_needs_a_chain_of_states_is_proved_by_each_method(
     methods: tuple[str, ...],
 ) -> None:
-    found = prove(by_two(), Clock(120.0), methods=methods)
+    found = prove(by_two(), QueryBudget(120.0), methods=methods)
     if methods != ("invariants",):
         assert proved(found) == {Safe(0), Faultless()}
     assert not found.refuted
@@ -117,7 +117,7 @@ def test_a_fact_that_needs_a_chain_of_states_is_proved_by_each_method(
 def test_the_least_k_is_found() -> None:
     # 7 is reached from 5, that from 3, that from 1, and 1 from nowhere (x is never negative): a
     # chain of four states ends in 7, one of five does not.
-    found = prove(by_two(), Clock(120.0), methods=("induction",))
+    found = prove(by_two(), QueryBudget(120.0), methods=("induction",))
     assert [stage.k for stage in found.certificate if Safe(0) in stage.facts] == [4]
 
 
@@ -127,7 +127,7 @@ def test_a_loop_outside_what_is_reached_is_cut_by_keeping_states_apart() -> None
     fall = ("x", call(Op.EQ, X, number(1)), number(2))
     system = counters(stay, fall, bad=call(Op.EQ, X, number(2)), names="x")
     encoding = Encoding(system)
-    came = induct(encoding, (Typed(),), (Safe(0),), 5, Clock(60.0))
+    came = induct(encoding, (Typed(),), (Safe(0),), 5, QueryBudget(60.0))
     assert [stage.k for stage in came.stages] == [2]
     assert came.stages[0].apart
 
@@ -140,14 +140,14 @@ def test_facts_are_proved_together() -> None:
     system = counters(up_x, up_y, bad=call(Op.LT, Y, X))
     second = replace(system.properties[0], name="near", bad=call(Op.LT, plus(X, 1), Y))
     system = replace(system, properties=(system.properties[0], second))
-    found = prove(system, Clock(120.0), methods=("induction",))
+    found = prove(system, QueryBudget(120.0), methods=("induction",))
     assert proved(found) == {Safe(0), Safe(1), Faultless()}
 
 
 def test_an_error_of_the_run_stands_in_the_way_of_everything() -> None:
     up = ("x", Const(BOOL, True), plus(X, 7))  # 105 is beyond its range
     system = counters(up, bad=call(Op.EQ, X, number(3)), names="x")
-    found = prove(system, Clock(60.0))
+    found = prove(system, QueryBudget(60.0))
     path = found.refuted[Faultless()]
     assert path.then_fault
     assert len(path.states) == 15  # 0, 7, …, 98
@@ -159,20 +159,20 @@ def test_an_error_that_is_never_met_needs_a_proof() -> None:
     system = by_two()
     action = replace(system.actions[0], body=(trap, *system.actions[0].body))
     system = replace(system, actions=(action,), properties=())
-    assert proved(prove(system, Clock(60.0), methods=("induction",))) == {Faultless()}
+    assert proved(prove(system, QueryBudget(60.0), methods=("induction",))) == {Faultless()}
 
 
 def test_no_time_proves_nothing_and_says_so() -> None:
-    found = prove(by_two(), Clock(0.0))
+    found = prove(by_two(), QueryBudget(0.0))
     assert not found.proved
     assert found.tried
     with pytest.raises(GaveUp, match="was over"):
-        ask(plain_solver(), Clock(0.0))
+        ask(plain_solver(), QueryBudget(0.0))
 
 
 def test_known_models_are_proved() -> None:
     system = models.two_phase(3)
-    found = prove(system, Clock(300.0))
+    found = prove(system, QueryBudget(300.0))
     everything = reference.explore(system, Limits())
     assert everything.exhaustive
     assert {system.properties[f.index].name for f in found.proved if isinstance(f, Safe)} == {
@@ -195,7 +195,7 @@ def test_proofs_agree_with_exploration(shard: int) -> None:
             expected = reference.explore(system, Limits(max_states=3000, timeout=20.0))
             if not expected.exhaustive and expected.fault is None:
                 continue
-            found = prove(system, Clock(10.0), deepest=3)
+            found = prove(system, QueryBudget(10.0), deepest=3)
         except (RunFault, Unsupported):
             continue
         done += 1
@@ -227,7 +227,7 @@ def confirmed(system: TransitionSystem, states: tuple[interpreter.State, ...]) -
 
 def test_a_counterexample_to_induction_is_a_step_from_a_good_state_to_a_bad_one() -> None:
     system = by_two()
-    came = induct(Encoding(system), (Typed(),), (Safe(0),), 1, Clock(60.0))
+    came = induct(Encoding(system), (Typed(),), (Safe(0),), 1, QueryBudget(60.0))
     excluded = came.open[Safe(0)]
     assert excluded is not None
     assert excluded.states == ((5,), (7,))
@@ -239,14 +239,14 @@ def test_a_counterexample_to_induction_is_a_step_from_a_good_state_to_a_bad_one(
 
 def certified() -> tuple[TransitionSystem, Certificate]:
     system = by_two()
-    found = prove(system, Clock(120.0), methods=("induction",))
+    found = prove(system, QueryBudget(120.0), methods=("induction",))
     assert Safe(0) in found.proved
     return system, found.certificate
 
 
 def test_a_right_certificate_passes_again() -> None:
     system, certificate = certified()
-    assert recheck(Encoding(system), certificate, Clock(60.0)) > 0
+    assert recheck(Encoding(system), certificate, QueryBudget(60.0)) > 0
 
 
 def test_wrong_certificates_are_refused() -> None:
@@ -263,13 +263,13 @@ def test_wrong_certificates_are_refused() -> None:
     ]
     for wrong in mutated:
         with pytest.raises(WrongCertificate):
-            recheck(Encoding(system), wrong, Clock(60.0))
+            recheck(Encoding(system), wrong, QueryBudget(60.0))
 
 
 def test_a_certificate_that_says_nothing_of_types_is_refused() -> None:
     system, certificate = certified()
     with pytest.raises(AssertionError):
-        recheck(Encoding(system), certificate[1:], Clock(60.0))
+        recheck(Encoding(system), certificate[1:], QueryBudget(60.0))
 
 
 def test_queries_as_text_are_all_unsat() -> None:
@@ -279,7 +279,7 @@ def test_queries_as_text_are_all_unsat() -> None:
     assert (
         len(parts)
         == text.count("(check-sat)")
-        == recheck(Encoding(system), certificate, Clock(60.0))
+        == recheck(Encoding(system), certificate, QueryBudget(60.0))
     )
     for part in parts:
         solver = z3.Solver()
@@ -303,7 +303,7 @@ def test_queries_of_a_wrong_certificate_as_text_are_not_all_unsat() -> None:
 
 def test_samples_are_the_same_every_time_and_reached() -> None:
     system = models.two_phase(2)
-    one, other = sample(system, Clock()), sample(system, Clock())
+    one, other = sample(system, QueryBudget()), sample(system, QueryBudget())
     assert list(one.states) == list(other.states)
     everything = reference.explore(system, Limits())
     assert one.exhaustive == (len(one.states) == everything.distinct_states)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from checker.engines.symbolic.thresholds import Counting
+from checker.engines.symbolic.thresholds import ParametricChecker
 from checker.threshold.automaton import And, Outcome, Question
-from checker.threshold.executing import require_run
+from checker.threshold.execution import require_run
 from tests.threshold.by_search import Search
 from tests.threshold.random_automata import automata, questions
 
@@ -17,7 +17,7 @@ from tests.threshold.random_automata import automata, questions
 def test_the_formula_says_what_a_search_finds(data: st.DataObject) -> None:
     automaton = data.draw(automata())
     numbers = {"n": data.draw(st.integers(1, 3)), "f": data.draw(st.integers(0, 2))}
-    counting = Counting(automaton, fixed=numbers, resilience=And())
+    counting = ParametricChecker(automaton, fixed=numbers, resilience=And())
     for _ in range(3):
         question = data.draw(questions(automaton))
         decision = counting.decide(question)
@@ -29,7 +29,7 @@ def test_the_formula_says_what_a_search_finds(data: st.DataObject) -> None:
             require_run(automaton, decision.run, question, And())
 
 
-def _in_order(counting: Counting, question: Question) -> bool:
+def _in_order(counting: ParametricChecker, question: Question) -> bool:
     """The same asked of the formula in which everything is tracked."""
     refining = counting.refining
     runs, solver = refining.formula(counting.asking, refining.rising)

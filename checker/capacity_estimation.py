@@ -1,0 +1,103 @@
+"""Estimates capacities, how large queues and numbers get, from a greedy run before compilation.
+
+One run of the interpreter that always goes on with the fullest state.  What it finds is only a
+first guess that saves attempts: a run that needs more makes :mod:`checker.attempts` try again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from checker.system import interpreter
+from checker.system.evaluate import RunFault
+from checker.system.instantiate.assemble import Instantiated
+from checker.system.instantiate.oracles import MOST_WORDS, WORDS
+from checker.system.instantiate.stack import FAMILY, LARGEST_FAMILY
+from checker.system.interpreter import State
+from checker.system.ir import TransitionSystem
+
+EFFORT = 400
+"""Transitions that all runs may compute together: a number, not a time, so that what is explored
+does not depend on how busy the machine is."""
+
+ATTEMPTS = 12
+"""Runs at most."""
+
+HIGHEST = 16
+"""No guess is larger: a greedy run may fill what no question needs, or what has no end."""
+
+
+LARGEST_CAPACITY = 1 << 12
+"""A capacity found by the tool is not enlarged beyond this: such a system has no end."""
+
+
+def enlarge_bound(capacity: int) -> int:
+    """About twice: one bit more for a number, twice the places for a length."""
+    return 2 * capacity + capacity % 2
+
+
+def maximum_bound(capacity: str) -> int:
+    """Beyond this ``capacity`` is not enlarged; instances of layers cost code, words of oracles
+    ways to go on, not bits."""
+    if capacity == WORDS:
+        return MOST_WORDS
+    return LARGEST_FAMILY if capacity.startswith(FAMILY) else LARGEST_CAPACITY
+
+
+def limit_text(capacity: str, size: int) -> str:
+    """Why nothing more can be told where ``size`` of ``capacity`` is too little, and no more is
+    tried."""
+    outgrown = f"`{capacity}` outgrew {size:,}"
+    if capacity == WORDS:
+        return f"{outgrown}: a property of the oracle's interface can say how often it indicates"
+    return f"{outgrown}: give it a bound"
+
+
+def estimate_capacities(make: Callable[[Mapping[str, int]], Instantiated]) -> Instantiated:
+    """The system of a check, with capacities that are large enough for a greedy run of it.
+
+    ``make`` gives the system with some capacities; what it raises is raised here, too.
+    """
+    made = make({})
+    left = EFFORT
+    for _ in range(ATTEMPTS):
+        capacities = dict(made.capacities)
+        if not capacities or left <= 0:
+            break
+        too_small, left = _walk(made.system, left)
+        if too_small is None or capacities[too_small] >= min(HIGHEST, maximum_bound(too_small)):
+            break
+        capacities[too_small] = enlarge_bound(capacities[too_small])
+        made = make(capacities)
+    return made
+
+
+def _walk(system: TransitionSystem, effort: int) -> tuple[str | None, int]:
+    """The first capacity that the greedy run finds too small, and what is left of ``effort``."""
+    try:
+        state, _ = next(interpreter.starts(system))
+    except (RunFault, StopIteration) as fault:
+        return getattr(fault, "grows", None), effort
+    seen: set[State] = set()
+    while effort > 0:
+        seen.add(state)
+        following: list[State] = []
+        for transition in interpreter.successors(system, state):
+            effort -= 1
+            if transition.fault is not None and transition.fault.grows is not None:
+                return transition.fault.grows, effort
+            if transition.successor is not None and transition.successor not in seen:
+                following.append(transition.successor)
+            if effort <= 0:
+                return None, 0
+        if not following:
+            break
+        state = max(following, key=_weight)
+    return None, effort
+
+
+def _weight(value: object) -> int:
+    """How much a state holds."""
+    if isinstance(value, tuple | frozenset):
+        return 1 + sum(_weight(part) for part in value)
+    return int(value) if isinstance(value, int) else 0

@@ -1,0 +1,320 @@
+"""Caveats that a report states beside its verdicts: limits of the model that was checked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+
+from checker.lang import typed
+from checker.lang.check_stack import layers_of, stands_for
+from checker.system.instantiate.assemble import Instantiated
+from checker.system.instantiate.sizes import evaluate_size
+from checker.system.instantiate.walk import nodes
+from checker.system.instantiate.world import IMMUNE
+from checker.system.ir import TransitionSystem, Variable, VariableKind
+from checker.system.types import BagT, IntT, MapT, OptionT, SeqT, TupleT, Type, Value
+from checker.witness.answer import Answer, State
+from checker.witness.phrases import count
+
+PILE = 16
+"""So many copies of one message under way at once are no accident."""
+
+
+def notes(check: typed.Check, made: Instantiated, fine: bool) -> tuple[str, ...]:
+    """What a reader must know to read the verdicts right; ``fine``: effects are steps."""
+    return (
+        *_warnings(check),
+        *_of_protocol(check, made),
+        *_of_crashes(check, made, fine),
+        *_of_world(check, made),
+    )
+
+
+def uncounted_steps(check: typed.Check, fine: bool) -> tuple[str, ...]:
+    """What a number of steps does not count, said beside what holds up to one."""
+    if check.crash is None or fine:
+        return ()
+    return (
+        "a crash inside a handler that nothing can tell from one before or after it counts as that:"
+        " it takes one step more",
+    )
+
+
+def not_promised(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
+    """What liveness verdicts assume beside the promises of the system: nothing more than these."""
+    found = []
+    kinds = {*check.links, *(kind for rule in check.link_rules for kind in rule.kinds)}
+    if "lossy" in kinds:
+        found.append("lossy links may lose any message: they promise nothing")
+    elif "persistent" in kinds:
+        found.append("persistent links may keep any message for ever: they promise nothing")
+    if check.crash is not None and check.recover:
+        found.append("no process promises to come back up; a correct one is up from some time on")
+    elif check.crash is not None:
+        found.append(
+            "nothing is promised for a process that crashes, or for messages from or to it"
+        )
+    if check.omission is not None:
+        lock_step = check.timing is not None and check.timing.kind in ("synchronous", "partial")
+        found.append(
+            "of a process that omits messages only its own steps are promised"
+            if lock_step
+            else "nothing is promised for a process of which messages are lost"
+        )
+    if check.byzantine is not None:
+        found.append("nothing is promised for a Byzantine process, or for messages from or to it")
+    if check.splits:
+        found.append("a split network need not heal: nothing crosses it, and nothing is promised")
+    return (*found, *_noise(check, made))
+
+
+def piles_up(system: TransitionSystem, answer: Answer) -> str:
+    """Why no capacity would be large enough, where copies of one message pile up on a link before
+    the error of the run; otherwise empty."""
+    if answer.fault is None:
+        return ""
+    copies = _pile(system, answer.fault.states[-1])
+    return _unbounded_copies(copies) if copies >= PILE else ""
+
+
+def _pile(system: TransitionSystem, state: State) -> int:
+    """How many copies of one message are under way in ``state``, at most."""
+    pairs = zip(system.variables, state, strict=True)
+    links = ((v, value) for v, value in pairs if v.kind is VariableKind.LINK)
+    return max((_copies(v.type, value) for v, value in links), default=0)
+
+
+def _unbounded_copies(copies: int) -> str:
+    return (
+        f"{copies} copies of one message are under way, and nothing bounds that: it is sent again"
+        " and again (`stubborn` links hold each message once; links that lose may be `bounded 1`)"
+    )
+
+
+def _copies(type_: Type, value: Value) -> int:
+    """How often the most frequent message is on its way in ``value``."""
+    match type_:
+        case BagT() | SeqT():
+            assert isinstance(value, tuple)
+            return max(Counter(value).values(), default=0)
+        case MapT(_, inner):
+            assert isinstance(value, tuple)
+            return max((_copies(inner, part) for part in value), default=0)
+        case _:
+            return 0
+
+
+def why_unbounded(system: TransitionSystem, answer: Answer, capacity: str, size: int) -> str:
+    """Why no size of ``capacity`` would be large enough, where the run that outgrows ``size`` comes
+    back to where it was with more of it; otherwise empty.
+
+    The same steps can be taken again: no step asks how many messages are in flight or how much has
+    been noted.  A handler may ask how large a variable has become, so of such ones more is tried.
+    """
+    if answer.fault is None:
+        return ""
+    states = answer.fault.states
+    own = [v for v in system.variables if _room(v.type, capacity)]
+    if not own or size < min(_patience(v) for v in own):
+        return ""
+    for later in range(1, len(states)):
+        for earlier in range(later):
+            if _dominates(system, states[earlier], states[later], capacity):
+                copies = _pile(system, states[-1])
+                if copies >= PILE // 4 and own[0].kind is VariableKind.LINK:
+                    return _unbounded_copies(copies)
+                return (
+                    f"`{capacity}` grows without end: after {count(later, 'step')} a run is where"
+                    f" it was after {earlier}, but for more of it; give it a bound"
+                )
+    return ""
+
+
+def _patience(variable: Variable) -> int:
+    """The size of a capacity in ``variable`` from which on growing is held to be without end."""
+    if variable.kind is VariableKind.LINK:
+        return PILE
+    return 4 * PILE if variable.kind is VariableKind.HISTORY else 16 * PILE - 1
+
+
+def _dominates(system: TransitionSystem, one: State, other: State, capacity: str) -> bool:
+    """Whether ``other`` is ``one`` with more of ``capacity``, and of what no step looks at."""
+    more = False
+    for variable, before, after in zip(system.variables, one, other, strict=True):
+        if before == after:
+            continue
+        unread = variable.kind in (VariableKind.LINK, VariableKind.HISTORY)
+        if not _is_contained(variable.type, before, after, None if unread else capacity):
+            return False
+        more = more or _room(variable.type, capacity)
+    return more
+
+
+def _room(type_: Type, capacity: str) -> bool:
+    """Whether ``capacity`` is the room of some part of a value of ``type_``."""
+    match type_:
+        case IntT(grows=grows):
+            return grows == capacity
+        case SeqT(item, grows=grows) | BagT(item, grows=grows):
+            return grows == capacity or _room(item, capacity)
+        case MapT(_, inner) | OptionT(inner):
+            return _room(inner, capacity)
+        case TupleT(items):
+            return any(_room(item, capacity) for item in items)
+        case _:
+            return False
+
+
+def _is_contained(type_: Type, one: Value, other: Value, capacity: str | None) -> bool:
+    """Whether ``one`` is ``other``, or less of ``capacity`` (``None``: of any that can grow)."""
+    grows = getattr(type_, "grows", None)
+    may_grow = grows is not None and capacity in (None, grows)
+    match type_:
+        case IntT() if may_grow:
+            assert isinstance(one, int) and isinstance(other, int)
+            return one <= other
+        case SeqT() if may_grow:
+            assert isinstance(one, tuple) and isinstance(other, tuple)
+            return one == other[: len(one)]
+        case BagT() if may_grow:
+            assert isinstance(one, tuple) and isinstance(other, tuple)
+            return Counter(one) <= Counter(other)
+        case MapT(_, inner):
+            assert isinstance(one, tuple) and isinstance(other, tuple)
+            return all(map(partial(_is_contained, inner, capacity=capacity), one, other))
+        case TupleT(items):
+            assert isinstance(one, tuple) and isinstance(other, tuple)
+            return all(map(partial(_is_contained, capacity=capacity), items, one, other))
+        case _:
+            return one == other
+
+
+def why_nothing_explored(check: typed.Check) -> str:
+    """Why the clients of ``check`` leave nothing to look at; empty where they do not."""
+    interface = check.protocol.implements
+    if interface is not None and interface.requests and not check.clients:
+        return "the check has no `clients`, so nothing is ever requested"
+    return ""
+
+
+def _warnings(check: typed.Check) -> Iterator[str]:
+    for warning in check.warnings:
+        at = "" if warning.span is None else f"line {warning.span.line}: "
+        hint = f" ({warning.hint})" if warning.hint else ""
+        yield f"warning {warning.code}: {at}{warning.message}{hint}"
+
+
+def _of_protocol(check: typed.Check, made: Instantiated) -> Iterator[str]:
+    requires = check.protocol.requires
+    if requires is not None and not evaluate_size(requires, made.sizes.values):
+        yield "outside the protocol's resilience: what it `requires` does not hold here"
+    if check.when is not None and not evaluate_size(check.when, made.sizes.values):
+        yield "these sizes are none of those that the check is about: its `when` does not hold here"
+    if made.uses_shared:
+        yield "shared state is used, which processes do not have: a model ported from another tool"
+    if made.at_once:
+        names = ", ".join(made.at_once)
+        yield f"received as soon as sent, since nothing can tell it from later: {names}"
+    if any(_is_flip(node) for p in _protocols(check) for node in nodes(p)):
+        yield "a flipped coin may show any side at any time: nothing is said about probability"
+
+
+def _protocols(check: typed.Check) -> tuple[typed.Protocol, ...]:
+    """The protocol and what stands below it, each once."""
+    below = (stands_for(layer, check.given) for layer in layers_of(check.protocol, check.given))
+    found = {p.name: p for p in (check.protocol, *below) if p is not None}
+    return tuple(found.values())
+
+
+def _is_flip(node: object) -> bool:
+    """A flip is a choice of a truth value that stands where the flip stood."""
+    match node:
+        case typed.Choose(_, typed.All(_, typed.Bool(), at), None, span):
+            return at == span
+        case _:
+            return False
+
+
+def _of_crashes(check: typed.Check, made: Instantiated, fine: bool) -> Iterator[str]:
+    if check.crash is None:
+        return
+    if fine:
+        steps = "every effect and every copy of a multicast is a step of its own"
+        yield f"{steps}{_whole(check, made)}"
+    elif check.crash_points == "between_handlers":
+        yield "crashes inside handlers are switched off: verdicts may be too good"
+    if check.recover:
+        bound = evaluate_size(check.crash, made.sizes.values)
+        often = f"{bound} crash{'es' * (bound != 1)} in all"
+        yield f"a crashed process may come back, with its `stable` state only; at most {often}"
+
+
+def _whole(check: typed.Check, made: Instantiated) -> str:
+    """Which handlers stay one step where effects are steps."""
+    bounds = (check.capacity, *(rule.capacity for rule in check.link_rules))
+    kinds = {
+        "assign shared state": made.uses_shared,
+        "ask an oracle": any(layer.protocol is None for layer in check.given),
+        "send over bounded links": any(bound is not None for bound in bounds),
+    }
+    found = [what for what, there in kinds.items() if there]
+    return f", but for handlers that {' or '.join(found)}" if found else ""
+
+
+def _of_world(check: typed.Check, made: Instantiated) -> Iterator[str]:
+    if check.byzantine is not None:
+        whose = "its own name only" if "authenticated" in check.links else "anybody's name"
+        yield (
+            f"a Byzantine process sends any well-typed message, in {whose}; where messages carry"
+            " payloads, one of them is `forged`, which no client sends"
+        )
+        if any(i.protocol is None for i in check.given):
+            yield (
+                "an oracle indicates as from a Byzantine process whatever the properties of its"
+                " interface leave open"
+            )
+    timing = check.timing
+    if timing is not None and timing.kind in ("synchronous", "partial") and check.clients:
+        when = "" if timing.kind == "synchronous" else ", once it is synchronous"
+        yield f"in lock step{when}: what clients can ask they ask before the round ends"
+    if check.recover and any(i.protocol is None for i in check.given):
+        yield (
+            "an oracle counts on every process that comes back: it errs towards none, although one"
+            " that stays down would bind it to nothing"
+        )
+    if _spares_one(check, made):
+        yield (
+            "the detector promises something about a process that is never faulty: runs in which"
+            " each of them becomes faulty are left out"
+        )
+    yield from (f"only so far: {limit}" for limit in _noise(check, made))
+
+
+def _spares_one(check: typed.Check, made: Instantiated) -> bool:
+    """Whether a failure detector keeps some process from a fault that the bounds allow."""
+    bounds = (check.crash, check.omission, check.byzantine)
+    faults = sum(evaluate_size(bound, made.sizes.values) for bound in bounds if bound is not None)
+    if faults < len(made.sizes.processes):
+        return False
+    return any(variable.name == IMMUNE for variable in made.system.variables)
+
+
+def _noise(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
+    """The budgets of a world that misbehaves for some time."""
+    found = []
+    timing, detector = check.timing, check.detector
+    if timing is not None and timing.noise is not None:
+        early = _times(timing.noise, made)
+        found.append(f"{early} a timeout comes too early, before the system is synchronous")
+    if timing is not None and timing.drift is not None:
+        ticks = evaluate_size(timing.drift, made.sizes.values)
+        found.append(f"no two clocks are more than {ticks} tick{'s' * (ticks != 1)} apart")
+    if detector is not None and detector.noise is not None:
+        found.append(f"{_times(detector.noise, made)} the detector is wrong, before it settles")
+    return tuple(found)
+
+
+def _times(bound: typed.Expr, made: Instantiated) -> str:
+    number = evaluate_size(bound, made.sizes.values)
+    return f"at most {number} time{'s' * (number != 1)}"

@@ -1,0 +1,90 @@
+"""The options for checkpoints: where a run is kept, and how it is resumed."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from checker.pipeline import Options
+    from checker.witness.verdict import Report
+
+NAMES = ("checkpoint", "resume", "keep", "checkpoint_every")
+
+
+def keeping_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds them to a command."""
+    options = (
+        click.option(
+            "--checkpoint",
+            metavar="DIR",
+            help="Keep the run in DIR (or a URI), so that it can be resumed when it was stopped.",
+        ),
+        click.option("--resume", metavar="DIR", help="Go on with the run that is kept in DIR."),
+        click.option("--keep", is_flag=True, help="Keep it even when it is over."),
+        click.option(
+            "--checkpoint-every",
+            type=click.FloatRange(min=0),
+            default=30.0,
+            show_default=True,
+            metavar="SECONDS",
+            help="Time between two checkpoints, at least.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def with_keeping(options: Options, given: Mapping[str, Any], checks: int) -> Options:
+    """``options`` with what was given of these; raises ``UsageError`` where it makes no sense."""
+    both = [f"--{name}" for name in ("checkpoint", "resume") if given[name] is not None]
+    if len(both) > 1:
+        raise click.UsageError("--resume keeps the run in its folder; leave out --checkpoint")
+    if both and checks > 1:
+        raise click.UsageError(f"{both[0]} is about one check: name it, as FILE::CHECK")
+    if given["keep"] and not both:
+        raise click.UsageError("--keep wants --checkpoint or --resume")
+    return replace(options, **{name: given[name] for name in NAMES}) if both else options
+
+
+def say_kept(report: Report, options: Options) -> None:
+    """Where the run still is, and what goes on with it; nothing where it is nowhere."""
+    from checker.cli.console import print_note
+
+    if report.kept is None:
+        return
+    undecided = any(v.word == "unknown" for v in report.verdicts)
+    if report.exhaustive and not undecided and not report.failed:
+        print_note(f"the run is kept in {report.kept}")
+        return
+    words = ["bivalence", "check", f"{report.file}::{report.check}", *_same(options)]
+    if options.states_out is not None and not _has_tables(options.states_out):
+        words += ["--states-out", options.states_out]
+    print_note(f"go on with: {shlex.join([*words, '--resume', report.kept])}")
+
+
+def _has_tables(folder: str) -> bool:
+    """Whether there are tables already: of what was explored so far."""
+    return os.path.isdir(folder) and bool(os.listdir(folder))
+
+
+def _same(options: Options) -> Sequence[str]:
+    """The options that have to be the same when a run is gone on with, and the engine."""
+    words = [w for name, value in options.settings.items() for w in ("--set", f"{name}={value}")]
+    words += ["--fine-steps"] * options.fine_steps + ["--coverage"] * options.coverage
+    words += ["--reduce", options.reduce] if options.reduce != "auto" else []
+    if options.engine != "auto":
+        words += ["--engine", options.engine]
+    if options.cluster is not None:
+        from checker.engines.spark.masters import redact_master, redact_setting
+
+        words += ["--master", redact_master(options.cluster.master)]
+        conf = options.cluster.conf.items()
+        words += [w for k, v in conf for w in ("--conf", redact_setting(k, v))]
+    return words

@@ -1,0 +1,194 @@
+"""What the commands say, and where: results on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from checker.diagnostics.visible import visible
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from checker.diagnostics import Diagnostic
+
+
+class OutputFailed(OSError):
+    """Stdout can't be written to, so that what was found can't be said."""
+
+
+class OutputClosed(Exception):
+    """Nobody reads stdout any more."""
+
+
+def write_stdout(text: str) -> None:
+    """Writes ``text`` to stdout; raises :class:`OutputFailed` or :class:`OutputClosed`."""
+    _put(visible(text))
+
+
+def print_line(text: str = "") -> None:
+    """A line on stdout, as :func:`write_stdout` writes it."""
+    write_stdout(f"{text}\n")
+
+
+def print_view(view: RenderableType) -> None:
+    """Prints a view on stdout, as wide as the terminal, coloured where that is wanted."""
+    from checker.views.canvas import as_text
+
+    _put(as_text(view, width(), wants_colours()), wants_colours())
+
+
+def _put(text: str, color: bool | None = None) -> None:
+    try:
+        click.echo(printable(text), nl=False, color=color)
+    except BrokenPipeError as problem:
+        raise OutputClosed from problem
+    except OSError as problem:
+        raise OutputFailed(problem.errno, problem.strerror, "stdout") from problem
+
+
+def printable(text: str) -> str:
+    """``text`` as stdout can take it: in ASCII where its encoding lacks a sign."""
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        from checker.views.marks import in_ascii
+
+        return in_ascii(text)
+    return text
+
+
+def width() -> int:
+    """The columns of the terminal, or of ``COLUMNS``; 80 where there is neither."""
+    import shutil
+
+    return max(40, shutil.get_terminal_size((80, 24)).columns)
+
+
+def wants_colours() -> bool:
+    """Whether stdout is a terminal that wants colours (https://no-color.org)."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return sys.stdout.isatty()
+
+
+def print_note(text: str) -> None:
+    """A line on stderr; where that can't be written to, nobody wants to know."""
+    with contextlib.suppress(OSError):
+        click.echo(visible(text), err=True)
+
+
+def render_with_source(found: Diagnostic) -> str:
+    """A diagnostic with the line of source that it is about."""
+    from checker.diagnostics.render import render
+
+    source = None if found.span is None else _source(found.span.file)
+    return str(render(found, source))
+
+
+def _source(file: str) -> str | None:
+    """The text of a file that a diagnostic is about; ``None`` where it can't be read."""
+    from checker.resources import regular
+
+    try:
+        return regular(file, LARGEST).decode("utf-8")
+    except (OSError, ValueError):
+        return None
+
+
+class WriteFailed(OSError):
+    """What the user wanted can't be written where the user wanted it."""
+
+
+def write_file(path: str, text: str | bytes) -> None:
+    """Writes the whole file or nothing: a file beside it first, then renamed.
+
+    Raises :class:`WriteFailed`, with ``path``.
+    """
+    try:
+        _write(path, text)
+    except OSError as problem:
+        raise WriteFailed(problem.errno, problem.strerror, path) from problem
+
+
+def make_folder(path: str) -> Path:
+    """The folder ``path``, made where it is missing; raises :class:`WriteFailed`."""
+    target = Path(path)
+    if target.exists() and not target.is_dir():
+        raise click.UsageError(f"{path} is a file")
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise WriteFailed(problem.errno, problem.strerror, path) from problem
+    return target
+
+
+def _write(path: str, text: str | bytes) -> None:
+    target = Path(path)
+    data = text.encode("utf-8") if isinstance(text, str) else text
+    if target.exists() and not target.is_file():  # a device or a pipe has no "beside"
+        target.write_bytes(data)
+        return
+    target = Path(os.path.realpath(target))
+    handle, beside = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with open(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(beside, 0o666 & ~_umask())
+        os.replace(beside, target)
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise
+
+
+def require_writable(path: str) -> None:
+    """Refuses an output that could not be written, before any work is done for it."""
+    target = Path(path)
+    folder = target.parent
+    if target.is_dir():
+        raise click.UsageError(f"{path} is a folder")
+    if not folder.is_dir():
+        raise click.UsageError(f"{path}: there is no folder {folder}")
+    if not os.access(target if target.exists() and not target.is_file() else folder, os.W_OK):
+        raise click.UsageError(f"{path}: {folder} is not writable")
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+LARGEST = 1 << 29
+"""A document of more bytes is not read."""
+
+
+def read_document(path: str) -> str:
+    """The text of a document that the user names; ``-`` is stdin.
+
+    Raises a usage error where there is none, and :class:`SpecError` (E001) where there is too much.
+    """
+    from checker.diagnostics import Diagnostic, SpecError
+    from checker.resources import Unreadable, at_most
+
+    try:
+        if path == "-":
+            return at_most(sys.stdin.buffer, LARGEST).decode("utf-8")
+        with open(path, "rb") as file:
+            return at_most(file, LARGEST).decode("utf-8")
+    except UnicodeDecodeError as problem:
+        raise click.UsageError(f"{path} is not text in UTF-8") from problem
+    except Unreadable as problem:
+        raise SpecError((Diagnostic("E001", f"can't read `{path}`: {problem}"),)) from problem
+    except OSError as problem:
+        raise click.UsageError(f"{path}: {problem.strerror}") from problem
+    except ValueError as problem:
+        raise click.UsageError(f"{path}: the name is not possible") from problem

@@ -1,0 +1,114 @@
+"""Reports errors, and gives the exit code of each."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import traceback
+from collections.abc import Callable
+
+import click
+
+from checker.cli import console
+
+VIOLATED, USAGE, UNKNOWN, BUG = 1, 2, 3, 70
+DISKS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
+"""What a disk says that has no room, or is not for the user: nothing that the tool could help."""
+MOST = 50
+"""Diagnostics of one problem that are said."""
+DEBUG = "BIVALENCE_DEBUG"
+
+
+def attempt(what: Callable[[], None]) -> int:
+    """Does ``what``; the exit code of what went wrong with it, which is said, or else 0.
+
+    Where stdout can't be written to there is no use in going on: that is raised.
+    """
+    try:
+        what()
+    except (console.OutputFailed, console.OutputClosed):
+        raise
+    except Exception as problem:
+        return say_problem(problem)
+    return 0
+
+
+def say_problem(problem: Exception) -> int:
+    """Says on stderr what went wrong; the exit code."""
+    code = say_unusable(problem)
+    if code is not None:
+        return code
+    if isinstance(problem, click.ClickException):
+        said = io.StringIO()
+        problem.show(said)
+        console.print_note(said.getvalue().rstrip("\n"))
+        return problem.exit_code
+    if isinstance(problem, MemoryError):
+        code, what = UNKNOWN, "out of memory: the verdict is unknown; --memory sets a budget"
+    elif isinstance(problem, OSError):
+        code, what = _of_system(problem)
+    else:
+        said_by = " ".join(f"{type(problem).__name__}: {problem}".split())
+        code = BUG
+        what = f"internal error: {said_by}; please report it ({DEBUG}=1 shows where)"
+    console.print_note(what)
+    say_notes(problem)
+    if code != UNKNOWN and os.environ.get(DEBUG, "") not in ("", "0"):
+        console.print_note("".join(traceback.format_exception(problem)).rstrip("\n"))
+    return code
+
+
+def _of_system(problem: OSError) -> tuple[int, str]:
+    """The machine refuses: a disk is full, a file can't be read or written."""
+    where = f"{problem.filename}: " if problem.filename is not None else ""
+    named = (
+        isinstance(problem, (console.WriteFailed, console.OutputFailed)) or problem.errno in DISKS
+    )
+    return USAGE if named else BUG, f"error: {where}{problem.strerror or problem}"
+
+
+def say_unusable(problem: BaseException) -> int | None:
+    """Says on stderr why a check can't be asked, or that no run of it can start; the exit code.
+
+    ``None``, and nothing is said, where ``problem`` is not the spec's or the command's.
+    """
+    from checker.diagnostics import SpecError
+    from checker.system.evaluate import RunFault
+    from checker.witness.answer import Unsupported
+
+    if isinstance(problem, SpecError):
+        for found in problem.diagnostics[:MOST]:
+            console.print_note(console.render_with_source(found).rstrip("\n"))
+        if len(problem.diagnostics) > MOST:
+            console.print_note(f"and {len(problem.diagnostics) - MOST:,} more")
+        say_notes(problem)
+        return USAGE
+    if isinstance(problem, Unsupported):
+        console.print_note(f"error: {problem}")
+        return USAGE
+    if isinstance(problem, RunFault):
+        at = problem.place
+        where = f"{at.file}:{at.line}:{at.column}: " if at is not None else ""
+        console.print_note(f"{where}no run can start: {problem.message} ({problem.code})")
+        return VIOLATED
+    return None
+
+
+def say_notes(problem: BaseException) -> None:
+    """Says what somebody has added on the way, such as where a run is kept."""
+    for each in (problem, problem.__cause__):
+        for said in getattr(each, "__notes__", ()):
+            console.print_note(said)
+
+
+def say_refused() -> None:
+    """Says which folders of the cache were left alone."""
+    from checker.diagnostics import Diagnostic
+    from checker.resources import take_refused_folders
+
+    for folder, why in take_refused_folders().items():
+        message = f"{folder} is not used: {why}, so everything is made again in each run"
+        console.print_note(
+            console.render_with_source(Diagnostic("E017", message, severity="warning")).rstrip("\n")
+        )

@@ -1,0 +1,321 @@
+"""The commands of interactive stepping, and their answers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+import click
+
+from checker.cli import console
+from checker.cli.console import print_view
+from checker.stepping.choices import Choice
+from checker.stepping.inspect import variables, why_not
+from checker.stepping.phrase_matching import Unclear, match_choice
+from checker.stepping.session import NotPossible, SteppingSession
+from checker.stepping.simulate import draw_transition
+from checker.system.evaluate import RunFault
+
+if TYPE_CHECKING:
+    from checker.witness.trace import Trace
+
+HELP = """\
+NUMBER or its words   take that step
+u, undo / r, redo     one step back, or forth again; `undo 3`
+jump N                to step N of the run; 0 is the start
+crash P               P crashes
+drop N                the message of step N is lost (where links lose)
+random, random K      K steps at random
+show                  the run, and what can happen
+state, state P        the variables of all processes, or of P
+deliveries            what each process has indicated
+messages              what is on its way
+why not WORDS         why that can't happen now
+save NAME             the run as a scenario, in NAME.scenario
+?, help / q, quit     this / the end"""
+
+RATE = 0.1
+"""How likely it is that something goes wrong in a random step, where it can."""
+
+FOUND = 20
+"""Steps taken at random at most that are told one by one."""
+
+
+class Exploring:
+    """A session with somebody."""
+
+    def __init__(self, session: SteppingSession, *, diagrams: bool = True) -> None:
+        """``diagrams``: the run is drawn after each step."""
+        self._session = session
+        self._diagrams = diagrams
+        self._chance: random.Random | None = None
+        self._commands: dict[str, Callable[[str], None]] = {
+            "undo": self._undo,
+            "redo": self._redo,
+            "jump": self._jump,
+            "crash": self._crash,
+            "drop": self._drop,
+            "random": self._random,
+            "show": self._show,
+            "state": self._state,
+            "deliveries": self._deliveries,
+            "messages": self._messages,
+            "why": self._why,
+            "save": self._save,
+            "help": self._help,
+        }
+
+    def do(self, line: str) -> bool:
+        """Does what ``line`` says; False where it is the end."""
+        words = line.strip()
+        first, _, rest = words.partition(" ")
+        short = {"u": "undo", "r": "redo", "?": "help", "h": "help", "s": "show"}
+        verb = short.get(first, first)
+        if not words:
+            return True
+        if verb in ("q", "quit", "exit"):
+            return False
+        try:
+            if first.isdigit() and not rest:
+                self._take(self._choice_of_number(first))
+            elif verb in self._commands:
+                self._commands[verb](rest.strip())
+            else:
+                self._words(words)
+        except NotPossible as why:
+            console.print_line(str(why))
+        except RunFault as fault:
+            console.print_line(f"the run meets an error: {fault.message} ({fault.code})")
+        return True
+
+    # ---- going on ---------------------------------------------------------------------------
+
+    @property
+    def _ways(self) -> list[Choice]:
+        """What can happen, in the order of its numbers."""
+        return [way for own in self._session.choices.by_process().values() for way in own]
+
+    def _choice_of_number(self, number: str) -> Choice:
+        ways = self._ways
+        if not number.isdigit() or not 1 <= int(number) <= len(ways):
+            if not ways:
+                raise NotPossible("nothing can happen any more; `u` goes back")
+            raise NotPossible(f"there are steps 1 to {len(ways)}; `show` lists them")
+        return ways[int(number) - 1]
+
+    def _take(self, choice: Choice) -> None:
+        self._session.pick(choice)
+        self._tell(choice)
+        self.show()
+
+    def _tell(self, choice: Choice) -> None:
+        console.print_line(f"step {len(self._session.steps_taken) - 1}: {choice.text}")
+
+    def _words(self, words: str) -> None:
+        found = match_choice(words, self._ways)
+        if isinstance(found, Choice):
+            self._take(found)
+            return
+        near = get_close_matches(words.split()[0], [*self._commands, "quit"], 1, 0.7)
+        if near and " " not in words:
+            raise NotPossible(f"did you mean `{near[0]}`? `?` tells what can be said")
+        self._unclear(found)
+
+    def _unclear(self, unclear: Unclear) -> None:
+        if not unclear.choices:
+            raise NotPossible(f"{unclear.message}; `show` lists what can, `?` the commands")
+        numbers = {way.text: number for number, way in enumerate(self._ways, start=1)}
+        lines = [f"  {numbers.get(text, 0):>3}  {text}" for text in unclear.choices]
+        raise NotPossible("\n".join([f"{unclear.message}; there is", *lines]))
+
+    def _undo(self, rest: str) -> None:
+        for _ in range(_count(rest)):
+            console.print_line(f"back before: {self._session.undo().text}")
+        self.show()
+
+    def _redo(self, rest: str) -> None:
+        for _ in range(_count(rest)):
+            self._tell(self._session.redo())
+        self.show()
+
+    def _jump(self, rest: str) -> None:
+        if not rest.isdigit():
+            raise NotPossible("`jump` needs the number of a step, such as `jump 2`")
+        self._session.jump(int(rest))
+        self.show()
+
+    def _crash(self, rest: str) -> None:
+        crashes = [way for way in self._ways if way.kind == "crash"]
+        for way in crashes:
+            if way.process == rest:
+                self._take(way)
+                return
+        if not crashes:
+            raise NotPossible("nobody can crash here: the check allows no (more) crashes")
+        can = ", ".join(way.process for way in crashes)
+        raise NotPossible(f"`crash` needs a process that can: {can}")
+
+    def _drop(self, rest: str) -> None:
+        losses = [way for way in self._ways if way.kind == "lose"]
+        if not losses:
+            raise NotPossible("nothing can be lost here: the links lose nothing, or are empty")
+        if not rest.isdigit():
+            numbers = ", ".join(str(self._ways.index(way) + 1) for way in losses)
+            raise NotPossible(f"`drop` needs the number of a step about a message: {numbers}")
+        chosen = self._choice_of_number(rest)
+        self._take(chosen if chosen.kind == "lose" else _loss_of(chosen, losses))
+
+    def _random(self, rest: str) -> None:
+        if self._chance is None:
+            seed = random.SystemRandom().randrange(1_000_000)
+            self._chance = random.Random(seed)
+            console.print_line(f"seed {seed}")
+        if not self._session.steps_taken:
+            self._session.pick(self._chance.choice(self._ways))
+            self._tell(self._session.steps_taken[0])
+        for number in range(_count(rest)):
+            transitions = {
+                id(way.transition): way
+                for way in self._ways
+                if way.transition is not None and not way.idle
+            }
+            ways = [w.transition for w in transitions.values() if w.transition is not None]
+            chosen = draw_transition(self._session.system, ways, self._chance, RATE)
+            if chosen is None:
+                console.print_line("nothing has to happen any more")
+                break
+            way = transitions[id(chosen)]
+            self._session.pick(way)
+            if number < FOUND:
+                self._tell(way)
+        self.show()
+
+    # ---- what is told -----------------------------------------------------------------------
+
+    def show(self) -> None:
+        """The run so far, and what can happen next."""
+        if self._session.steps_taken:
+            if self._diagrams and len(self._session.steps_taken) > 1:
+                from checker.views.spacetime import spacetime
+
+                console.print_line()
+                print_view(spacetime(self._session.trace()))
+            self._standing()
+        console.print_line()
+        self._menu()
+
+    def _show(self, rest: str) -> None:
+        self.show()
+
+    def _standing(self) -> None:
+        """What the run violates, and whether it could stay here."""
+        for prop in self._session.violated_invariants():
+            console.print_line(f"VIOLATED: {prop.name}")
+        if self._session.ends():
+            console.print_line(
+                "The run could end here: nothing that the world promises is left to do."
+            )
+        elif self._session.stays():
+            console.print_line("The run could stay here for ever, by steps that change nothing.")
+        else:
+            return
+        how = "ends" if self._session.ends() else "stays"
+        for broken in self._session.open():
+            console.print_line(f"VIOLATED if it {how} here: {broken.text}")
+
+    def _menu(self) -> None:
+        groups = self._session.choices.by_process()
+        if not groups:
+            console.print_line("Nothing can happen any more. `u` goes back, `q` ends.")
+        number = 0
+        for process, ways in groups.items():
+            console.print_line(
+                process or ("the start" if not self._session.steps_taken else "the world")
+            )
+            for way in ways:
+                number += 1
+                idle = "  (changes nothing)" if way.idle else ""
+                console.print_line(f"  {number:>3}  {way.text}{idle}")
+        for failing in self._session.faults():
+            assert failing.fault is not None
+            during = failing.action.name
+            console.print_line(f"error in {during}: {failing.fault.message} ({failing.fault.code})")
+
+    def _trace(self) -> Trace:
+        if not self._session.steps_taken:
+            raise NotPossible("the run has not started: pick a way to start")
+        return self._session.trace()
+
+    def _state(self, rest: str) -> None:
+        state = self._session.state
+        if state is None:
+            raise NotPossible("the run has not started: pick a way to start")
+        system = self._session.system
+        if rest and rest not in system.processes:
+            raise NotPossible(f"there is no process {rest}: {', '.join(system.processes)}")
+        for process, title, text in sorted(variables(system, state), key=lambda row: row[0]):
+            if not rest or process == rest:
+                console.print_line(f"  {process or 'shared':<6} {title} = {text}")
+
+    def _deliveries(self, rest: str) -> None:
+        for fate in self._trace().fates:
+            down = " (down)" if fate.crashed else ""
+            console.print_line(f"  {fate.process}{down}: {', '.join(fate.deliveries) or 'nothing'}")
+
+    def _waiting(self) -> list[str]:
+        return [message.text for message in self._trace().in_flight]
+
+    def _messages(self, rest: str) -> None:
+        waiting = self._waiting()
+        console.print_line("\n".join(f"  {text}" for text in waiting) or "  nothing is on its way")
+
+    def _why(self, rest: str) -> None:
+        words = rest.removeprefix("not").strip()
+        if not words:
+            raise NotPossible("`why not` needs a step, such as `why not p1 crashes`")
+        found = match_choice(words, self._ways)
+        if isinstance(found, Choice):
+            console.print_line(f"it can: {self._ways.index(found) + 1}  {found.text}")
+            return
+        told = {way.text: number for number, way in enumerate(self._session.steps_taken)}
+        if words in told:
+            console.print_line(f"it has happened: that was step {told[words]}")
+        down = frozenset(fate.process for fate in self._trace().fates if fate.crashed)
+        console.print_line(why_not(words, tuple(self._ways), down, self._waiting()))
+
+    def _help(self, rest: str) -> None:
+        console.print_line(HELP)
+
+    def _save(self, rest: str) -> None:
+        from checker.stepping.scenario_files import SUFFIX
+
+        if not rest:
+            raise NotPossible("`save` needs a name, such as `save the_sender_dies`")
+        self.save(rest if rest.endswith(SUFFIX) else f"{rest}{SUFFIX}")
+
+    def save(self, file: str) -> None:
+        """Saves the run as a scenario, and says where."""
+        from checker.cli.named_scenarios import save
+
+        try:
+            save(self._session.prepared, self._session.steps_taken, self._trace(), file)
+        except (OSError, click.ClickException) as problem:
+            raise NotPossible(f"{file}: {problem}") from problem
+        console.print_line(f"saved in {file}")
+
+
+def _loss_of(chosen: Choice, losses: list[Choice]) -> Choice:
+    """The loss of the message that ``chosen`` receives."""
+    message = chosen.text.partition(" receives ")[2].partition(" from ")[0]
+    for way in losses:
+        if message and f" {message} " in way.text and way.text.endswith(f" to {chosen.process}"):
+            return way
+    raise NotPossible("that step is about no message that can be lost")
+
+
+def _count(rest: str) -> int:
+    if rest and not rest.isdigit():
+        raise NotPossible(f"a number is needed, not `{rest}`")
+    return int(rest) if rest else 1

@@ -1,0 +1,58 @@
+"""``bivalence list``: the protocols that come with the tool."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from checker.cli import console
+
+CHECK = re.compile(r"^\s*check\s+(\w+)\s+of\s+(\w+)", re.MULTILINE)
+PROTOCOL = re.compile(r"^\s*protocol\s+(\w+)", re.MULTILINE)
+
+INTERFACES = "interfaces"
+"""The folder of what every spec sees; it holds no protocols to check."""
+
+
+@click.command("list")
+def list_specs() -> int:
+    """List the specs that come with the tool."""
+    from checker import resources
+
+    folder = Path(resources.specs())
+    files = sorted(f for f in folder.rglob("*.bcast") if f.parent.name != INTERFACES)
+    if not files:
+        console.print_line(f"there are no specs in {folder}")
+        return 0
+    console.print_line(f"{folder}:")
+    for file in files:
+        console.print_line("\n".join(_lines(folder, file)))
+    return 0
+
+
+def _lines(folder: Path, file: Path) -> Iterator[str]:
+    text = file.read_text(encoding="utf-8")
+    yield ""
+    yield f"{file.relative_to(folder)}  {_comment(text)}".rstrip()
+    checks = CHECK.findall(text)
+    for protocol in dict.fromkeys([*PROTOCOL.findall(text), *(of for _, of in checks)]):
+        names = ", ".join(name for name, of in checks if of == protocol)
+        yield f"  {protocol}: {names or 'no checks'}"
+
+
+def _comment(text: str) -> str:
+    """The first paragraph of the comment that a spec starts with, if it does."""
+    said: list[str] = []
+    for line in text.splitlines():
+        stripped = line.strip()
+        if stripped and not stripped.startswith("//"):
+            break
+        words = stripped.lstrip("/").strip()
+        if said and not words:
+            break
+        if words:
+            said.append(words)
+    return " ".join(said)

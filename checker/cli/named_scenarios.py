@@ -1,0 +1,116 @@
+"""Scenarios that a user names: of a check, or in a file; and how they are written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from checker.cli import console
+
+if TYPE_CHECKING:
+    from checker.lang import typed
+    from checker.stepping.choices import Choice
+    from checker.stepping.prepared_check import PreparedCheck
+    from checker.witness.trace import Trace
+
+
+def find_scenario(check: typed.Check, name: str) -> typed.Scenario:
+    """The scenario ``name`` of ``check``, or the one in the file ``name``."""
+    from checker.cli.console import read_document
+    from checker.stepping.scenario_files import SUFFIX, read_saved
+
+    if name.endswith(SUFFIX):
+        return read_saved(read_document(name), name).scenario(check)
+    for scenario in check.scenarios:
+        if scenario.name == name:
+            return scenario
+    known = ", ".join(scenario.name for scenario in check.scenarios)
+    has = f"it has {known}" if known else "it has none"
+    raise click.UsageError(f"the check {check.name} has no scenario {name}: {has}")
+
+
+def save(opened: PreparedCheck, taken: Sequence[Choice], trace: Trace, file: str) -> None:
+    """Writes the run through ``taken``, which ``trace`` tells, as a scenario to ``file``."""
+    from checker.cli.console import require_writable, write_file
+
+    require_writable(file)
+    write_file(file, text_of(opened, taken, trace, file))
+
+
+def text_of(
+    opened: PreparedCheck, taken: Sequence[Choice], trace: Trace, file: str, name: str | None = None
+) -> str:
+    """What a file with that scenario holds; it is called ``name``, or as the file."""
+    from checker.stepping.scenario import claims_of, clause
+    from checker.stepping.scenario_files import scenario_text
+
+    header = opened.header
+    text = clause(scenario_name(name or file), taken, trace.loop, claims_of(trace))
+    settings = [(k, v) for k, v in opened.settings.items()]
+    return scenario_text(header.file, header.check, settings, opened.fine, text, file)
+
+
+def scenario_name(file: str) -> str:
+    """A scenario's name, from the name of its file, or from what it shall be called."""
+    from checker.diagnostics import SpecError
+    from checker.lang.check_scenario import scenario_in
+
+    name = re.sub(r"\W+", "_", Path(file).stem, flags=re.ASCII).strip("_")
+    try:
+        scenario_in(f"\nscenario {name} {{\n}}\n", file, frozenset())
+    except SpecError:  # a word of the language, or it begins with a digit
+        return f"run_{name}".rstrip("_")
+    return name
+
+
+def is_scenario(name: str) -> bool:
+    """Whether ``name`` is a scenario's: ``FILE.scenario`` or ``FILE::CHECK::SCENARIO``."""
+    from checker.stepping.scenario_files import SUFFIX
+
+    return name.endswith(SUFFIX) or name.count("::") == 2
+
+
+def open_scenario(name: str) -> tuple[PreparedCheck, typed.Scenario]:
+    """The scenario ``name`` (see :func:`is_scenario`), and its check ready for stepping."""
+    from checker import pipeline
+    from checker.cli.console import read_document
+    from checker.stepping.scenario_files import SUFFIX, read_saved
+
+    if name.endswith(SUFFIX):
+        saved = read_saved(read_document(name), name)
+        options = pipeline.Options(settings=saved.settings, fine_steps=saved.fine)
+        opened = pipeline.open_check(saved.path, saved.check, options)
+        return opened, saved.scenario(opened.check)
+    path, check, called = name.split("::")
+    opened = pipeline.open_check(path, check, pipeline.Options())
+    return opened, find_scenario(opened.check, called)
+
+
+def replay_scenario(name: str, steps: bool) -> int:
+    """Runs a scenario and shows the run; 0 where it is as it is told, and 1 where it is not."""
+    from checker.cli.console import print_view
+    from checker.stepping.scenario import play
+    from checker.stepping.session import trace_of_choices
+    from checker.views.text import trace_view
+
+    opened, scenario = open_scenario(name)
+    played = play(opened, scenario)
+    if played.taken:
+        about = next((c.what for c in scenario.claims if c.word == "violated"), "")
+        print_view(trace_view(trace_of_choices(opened, played.taken, played.loop, about), steps))
+        console.print_line()
+    problem = played.problem
+    if problem is None:
+        console.print_line(f"{scenario.name}: as told")
+        return 0
+    console.print_line(f"{problem.span.file}:{problem.span.line}: {scenario.name} is not as told:")
+    console.print_line(f"  {problem.message}")
+    if problem.possible:
+        console.print_line("  what can happen there:")
+    for text in problem.possible:
+        console.print_line(f"    {text}")
+    return 1

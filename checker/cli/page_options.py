@@ -1,0 +1,131 @@
+"""Options of ``bivalence view`` that write a page of HTML, and open it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from checker.cli import console
+
+if TYPE_CHECKING:
+    from checker.cli.trace_documents import Loaded
+    from checker.witness.trace import Trace
+
+
+def page_options(command: Callable[..., int]) -> Callable[..., int]:
+    """``--html``, ``--open``, ``--compare`` and ``--without-faults``."""
+    options = (
+        click.option(
+            "--html",
+            "html",
+            metavar="FILE",
+            help="Write one page of HTML that needs no other file.",
+        ),
+        click.option("--open", "opened", is_flag=True, help="Open the page in a browser."),
+        click.option(
+            "--compare",
+            metavar="TRACE|FILE::CHECK",
+            help="Put another run beside it on the page, aligned as far as both are the same: that"
+            " of another trace, or the same steps in another check, such as of the right protocol.",
+        ),
+        click.option(
+            "--without-faults",
+            "faultless",
+            is_flag=True,
+            help="Put the same steps without crashes, losses and forgeries beside it.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def require_page(html: str | None, opened: bool, compare: str | None, faultless: bool) -> bool:
+    """Whether a page is asked for at all; refuses options that don't go together."""
+    if compare is not None and faultless:
+        raise click.UsageError("--compare and --without-faults: only one run can stand beside it")
+    if (compare is not None or faultless) and html is None and not opened:
+        option = "--without-faults" if faultless else "--compare"
+        raise click.UsageError(f"{option} is about a page: say --html FILE, or --open")
+    if compare is not None and compare.endswith(".bcast"):
+        raise click.UsageError(f"--compare {compare}: say which check of it, as FILE::CHECK")
+    if opened and html == "-":
+        raise click.UsageError("what goes to stdout can't be opened: name a file with --html")
+    return html is not None or opened
+
+
+def beside(document: Loaded, compare: str | None, faultless: bool) -> Trace | None:
+    """The run that stands beside that of ``document``, where one is asked for.
+
+    Raises :class:`checker.diagnostics.SpecError` for what it can't be made from.
+    """
+    from checker import pipeline
+    from checker.cli.trace_documents import load, replay_document
+
+    if compare is not None and "::" not in compare:
+        return load(compare)
+    if compare is None and not faultless:
+        return None
+    from checker.stepping.run_transfer import phrases_of, transfer_run
+    from checker.stepping.scenario import as_choices
+    from checker.witness.replay import path_of
+
+    known = replay_document(document)
+    opened = pipeline.open_again(known)
+    phrases = phrases_of(as_choices(opened, path_of(opened.system, known)), faults=not faultless)
+    if compare is not None:
+        path, _, check = compare.rpartition("::")
+        options = pipeline.Options(fine_steps=known.header.fine_steps)
+        opened = pipeline.open_check(path, check, options)
+    return transfer_run(opened, phrases)
+
+
+def companion_title(compare: str | None, faultless: bool) -> str:
+    """What the run that stands beside another one is called on the page."""
+    if faultless:
+        return "The same without faults"
+    if compare is None or "::" not in compare:
+        return ""
+    file, _, check = compare.rpartition("::")
+    return f"The same steps in {check} of {Path(file).name}"
+
+
+def write_page(
+    document: Trace, html: str | None, opened: bool, other: Trace | None, name: str = ""
+) -> None:
+    """Writes the page of ``document``, with ``other``, which is called ``name``, beside it, to the
+    file ``html`` (``-`` is stdout), or, where it is only to be opened, to a temporary one."""
+    from checker.cli.console import print_note, write_file
+    from checker.views.page import page_of
+
+    text = page_of(document, other, names=("", name))
+    if html == "-":
+        console.write_stdout(text)
+        return
+    file = _temporary() if html is None else html
+    write_file(file, text)
+    if opened:
+        print_note(f"opening {file}")
+        open_in_browser(file)
+
+
+def open_in_browser(file: str) -> None:
+    """Shows ``file`` in the user's browser; says so where there is none."""
+    import webbrowser
+
+    from checker.cli.console import print_note
+
+    if not webbrowser.open(Path(file).resolve().as_uri()):
+        print_note(f"no browser was found: open {file} in one")
+
+
+def _temporary() -> str:
+    import os
+    import tempfile
+
+    handle, name = tempfile.mkstemp(prefix="bivalence-", suffix=".html")
+    os.close(handle)
+    return name

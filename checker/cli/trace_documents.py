@@ -1,0 +1,135 @@
+"""Trace documents that a user names, and what has become of the specs that they are from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from checker.diagnostics import SpecError
+    from checker.witness.trace import Source, Trace
+
+LONGEST = 160
+"""Characters of a problem that are told."""
+GONE = " is gone"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A trace as a document holds it; ``edited``: somebody has changed the document since."""
+
+    path: str
+    trace: Trace
+    edited: bool
+
+
+def load(path: str) -> Trace:
+    """The trace in the file ``path`` (``-`` is stdin); that it was edited is said on stderr.
+
+    Raises :class:`checker.diagnostics.SpecError` where it is none, and a usage error where there
+    is no such file.
+    """
+    return load_document(path).trace
+
+
+def load_document(path: str) -> Loaded:
+    """As :func:`load`, with what is known of the document."""
+    from checker.cli.console import print_note, read_document
+    from checker.witness.json_format import is_edited, trace_from_text
+
+    text = read_document(path)
+    trace = trace_from_text(text, path)
+    edited = is_edited(json.loads(text))
+    if edited:
+        print_note(
+            f"note: {path} was edited after it was written; it may tell of no run of its spec"
+        )
+    return Loaded(path, trace, edited)
+
+
+def changed_sources(trace: Trace) -> tuple[str, ...]:
+    """What has become, since, of the files that ``trace`` was made from, in words."""
+    found = []
+    for source in trace.header.sources:
+        digest = _digest(source)
+        tool = ", which comes with the tool," if source.shipped else ""
+        if digest is None:
+            found.append(f"{source.file}{tool}{GONE}")
+        elif digest != source.digest:
+            found.append(f"{source.file}{tool} has changed")
+    return tuple(found)
+
+
+def say_changes(trace: Trace) -> None:
+    """Says on stderr which files of ``trace`` are not what they were; one that is not here is no
+    news to who has nothing but the document."""
+    from checker.cli.console import print_note
+
+    for difference in changed_sources(trace):
+        if not difference.endswith(GONE):
+            print_note(
+                f"note: {difference} since the trace was written; --source shows it as it was"
+            )
+
+
+def replay_document(document: Loaded) -> Trace:
+    """The run made again, from the spec as it is now; what has changed since is said on stderr.
+
+    Raises :class:`SpecError`: E009 where the spec has no such run, or can't be used any more.
+    """
+    from checker import pipeline
+    from checker.cli.console import print_note
+    from checker.diagnostics import SpecError
+    from checker.witness.replay import ReplayMismatch
+
+    differences = changed_sources(document.trace)
+    try:
+        again = pipeline.replay_trace(document.trace)
+    except (ReplayMismatch, ValueError) as problem:
+        raise _no_run(document, differences, str(problem)) from problem
+    except SpecError as problem:
+        if not differences:
+            raise
+        first = _no_run(document, differences, "the spec can't be used").diagnostics
+        raise SpecError((*first, *problem.diagnostics)) from problem
+    for difference in differences:
+        print_note(
+            f"note: {difference} since the trace was written; the run is still one of its runs"
+        )
+    return again
+
+
+def _no_run(document: Loaded, differences: tuple[str, ...], problem: str) -> SpecError:
+    """The diagnostic for a run that can't be made again, with the likeliest reason."""
+    from checker.diagnostics import Diagnostic, SpecError
+    from checker.options import version
+
+    header = document.trace.header
+    reasons = [f"{each}{'' if each.endswith(GONE) else ' since'}" for each in differences]
+    if document.edited:
+        reasons.append("the document was edited after it was written")
+    if header.tool != version():
+        reasons.append(f"version {header.tool or '(unknown)'} wrote it, and this is {version()}")
+    why = "; ".join(reasons) or "the spec is the same: the document or the tool is wrong"
+    said = problem if len(problem) <= LONGEST else f"{problem[:LONGEST]}…"
+    message = f"{document.path} is no run of {header.file} any more: {said} ({why})"
+    hint = (
+        f"`bivalence view {document.path}` shows it all the same, and with --source the spec as"
+        " it was; `bivalence check` finds the runs of the spec as it is"
+    )
+    return SpecError((Diagnostic("E009", message, None, "", hint),))
+
+
+def _digest(source: Source) -> str | None:
+    """The SHA-256 of a source as it is now; ``None`` where it can't be read."""
+    from checker.lang.library import data_of
+    from checker.resources import specs
+
+    file = specs() / source.file if source.shipped else Path(source.file)
+    try:
+        return hashlib.sha256(data_of(file)).hexdigest()
+    except (OSError, ValueError):
+        return None

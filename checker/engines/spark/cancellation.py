@@ -1,0 +1,130 @@
+"""Jobs of Spark that can be cancelled: by Ctrl-C, at a deadline, or on request."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import time
+import uuid
+import warnings
+from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotYet
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+T = TypeVar("T")
+
+CLOSING = 15.0
+"""Seconds in which a session has to end before its Java is killed."""
+AGAIN = 0.2
+"""Seconds until what does not end is told so again."""
+LOOK = 0.2
+"""Seconds between two looks at what else there is, while a job runs."""
+SETTLING = 10.0
+"""Seconds in which tasks that were cancelled have to end."""
+
+
+def run_cancellable(
+    spark: SparkSession,
+    job: Callable[[], T],
+    patience: float | None = None,
+    watch: Callable[[], object] = lambda: None,
+) -> T:
+    """As :meth:`Session.run`: in a thread of its own, so that an interrupt is noticed at once and
+    finds PySpark's connection whole."""
+    silence_warnings()
+    tag = f"bivalence-{uuid.uuid4().hex}"
+    done: Future[T] = Future()
+
+    def work() -> None:
+        try:
+            mark(spark, tag)
+            done.set_result(job())
+        except BaseException as problem:
+            done.set_exception(problem)
+
+    threading.Thread(target=work, name="spark job", daemon=True).start()
+    began = time.monotonic()
+    try:
+        while True:
+            try:
+                return done.result(LOOK)
+            except NotYet:
+                if done.done():  # the job's own, or just now
+                    return done.result()
+            watch()
+            if patience is not None and time.monotonic() - began > patience:
+                raise TimeoutError(f"no end within {patience:g} s")
+    except BaseException:
+        if not done.done():
+            cancel(spark, tag, done.done)
+        raise
+
+
+def mark(spark: SparkSession, tag: str) -> None:
+    """What this thread starts can be cancelled by ``tag``, Python's part of it included."""
+    context = getattr(spark, "_sc", None)
+    if context is None:
+        spark.addTag(tag)
+        return
+    context.addJobTag(tag)
+    context.setInterruptOnCancel(True)
+
+
+def silence_warnings() -> None:
+    """PySpark warns of versions of pandas wherever Arrow is used, and we never use pandas; and its
+    way to Java logs by itself when Java has gone, which is said in other words."""
+    if not logging.root.handlers:
+        logging.root.addHandler(logging.NullHandler())
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+
+
+def cancel(spark: SparkSession, tag: str, over: Callable[[], bool]) -> None:
+    """Ends what runs under ``tag``, and what is just about to, until it is ``over``; waits for
+    that, but not long."""
+    context = getattr(spark, "_sc", None)
+    end = spark.interruptTag if context is None else context.cancelJobsWithTag
+    last = time.monotonic() + CLOSING
+    while not over() and time.monotonic() < last:
+        run_in_thread(lambda: end(tag), CLOSING)
+        time.sleep(AGAIN)
+    await_cancelled(spark)
+
+
+def await_cancelled(spark: SparkSession) -> None:
+    """Waits until what was cancelled has ended, but not long.
+
+    Spark kills the Python of a task that does not end by itself after some seconds, if Spark is
+    still there: the end of a session would leave a process behind that was stopped (SIGSTOP).
+    """
+    context = getattr(spark, "_sc", None)
+    if context is None:  # the session's end is not that of Spark
+        return
+
+    def running() -> int:
+        infos = context._jsc.sc().statusTracker().getExecutorInfos()
+        return sum(int(info.numRunningTasks()) for info in infos)
+
+    def wait() -> None:
+        while not over.is_set() and running():
+            time.sleep(AGAIN)
+
+    over = threading.Event()
+    run_in_thread(wait, SETTLING)
+    over.set()
+
+
+def run_in_thread(work: Callable[[], Any], patience: float) -> None:
+    """Does ``work`` in another thread, with a connection of its own; what fails there is past."""
+
+    def quietly() -> None:
+        with contextlib.suppress(Exception):
+            work()
+
+    thread = threading.Thread(target=quietly, daemon=True)
+    thread.start()
+    thread.join(patience)

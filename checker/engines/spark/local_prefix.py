@@ -1,0 +1,84 @@
+"""The prefix of a run that the driver explores locally: a stage on Spark would take longer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from checker.engines.spark.job import Job
+from checker.engines.spark.run_state import Counted, RunState
+from checker.exploration.backward_search import kernel_of
+from checker.exploration.run_folder import Part
+from checker.exploration.shard import Shard
+from checker.exploration.store import OutOfMemory
+
+QUICK = 0.1
+"""Seconds: when a level has taken longer, the next one is made on Spark."""
+ENOUGH = 1.0
+"""Seconds after which a level is given up here, and made on Spark."""
+LIGHT = 1 << 28
+"""States of more bytes are not held here."""
+SLICE = 0.05
+"""Seconds between two looks at the clock."""
+
+
+class TooSlow(Exception):
+    """A level takes too long here."""
+
+
+class LocalPrefix:
+    """All states so far, here, and what is known of them (``course``, which goes along).
+
+    ``why_stop``: says why the run is to end, if it is.
+    """
+
+    def __init__(self, job: Job, course: RunState, why_stop: Callable[[], str | None]) -> None:
+        self.job, self.course, self.why_stop = job, course, why_stop
+        self.shard = Shard(kernel_of(job.image), 0, 1, keep=True, memory=job.memory)
+
+    def run(self, parts: dict[int, list[Part]]) -> list[Part]:
+        """Goes on from the states in ``parts``; gives what it has written.
+
+        Raises ``OSError`` where the run's folder can't be read or written.
+        """
+        course, folder = self.course, self.job.folder
+        if sum(p.rows for each in parts.values() for p in each) * 8 * folder.words > LIGHT:
+            return []
+        done = course.found.depth
+        try:
+            for depth in range(done + 1):
+                blocks = (b for part in parts.get(depth, ()) for b in folder.read(part))
+                self.shard.restore(depth, blocks)
+            seconds = 0.0
+            while course.going and seconds < QUICK and self.shard.store.used_bytes < LIGHT:
+                before = time.monotonic()
+                self._level(before + ENOUGH)
+                seconds = time.monotonic() - before
+        except (OutOfMemory, TooSlow):
+            pass
+        levels = range(done + 1, course.complete.depth + 1)
+        return [folder.write(d, 0, 1, [self.shard.level(d)]) for d in levels if self.shard.size(d)]
+
+    def _level(self, until: float) -> None:
+        """One level; nothing has happened where it raises ``OutOfMemory`` or :class:`TooSlow`."""
+        shard, course = self.shard, self.course
+        depth = course.found.depth
+        last = course.is_last(self.job)
+        if not last:
+            shard.begin_level(depth + 1)
+        shard.begin_sweep(course.found, self.job.names, last=last)
+        begin, end = shard.store.range_of(shard.crew, depth)
+        stop = self.why_stop()
+        while begin < end and stop is None:
+            with self.job.bound(until - time.monotonic()):
+                begin = shard.expand(begin, end, SLICE)
+            for _, rows in shard.outgoing(1 if begin == end else shard.cap):
+                shard.take(rows)
+            if time.monotonic() > until:
+                raise TooSlow
+            stop = self.why_stop() if begin < end else None
+        course.record_expansion(self.job, shard.report(), stop)
+        fresh = 0 if last else shard.size(depth + 1)
+        store, late = shard.store, shard.report()
+        total = Counted(fresh, store.states, store.deepest(), store.used_bytes, late)
+        course.record_counts(self.job, total)

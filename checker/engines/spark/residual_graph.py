@@ -1,0 +1,148 @@
+"""The states of which the driver makes a graph: all of them, or what executors leave of them when
+they have dropped what can't lie on a cycle (:mod:`checker.exploration.cycle_filter`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from checker.engines.spark.fan_out import ItemFailure, fan_out
+from checker.engines.spark.heartbeat import HeartbeatMonitor, Overdue, SilentTask
+from checker.engines.spark.session import Session
+from checker.exploration.backward_search import kernel_of, load_store
+from checker.exploration.cycle_filter import Levels, Remainder, filter_cycles
+from checker.exploration.cycle_filter_steps import FilterContext, Step, TimeLimitReached
+from checker.exploration.explored import GraphStates, Undecided
+from checker.exploration.graph import bytes_needed
+from checker.exploration.memory import available_memory
+from checker.exploration.store import OutOfMemory, Store
+from checker.witness.answer import Limits
+
+AT_ONCE = 1_000_000
+"""Graphs of so many states the driver makes as they are."""
+WORTH_IT = 50_000
+"""Steps that look at fewer rows, all together, the driver does by itself."""
+LEAST = 0.01
+"""A way through what is left goes on to the next where it has dropped this part of it."""
+ATTEMPTS = 4
+"""So often a step may fail."""
+
+
+@dataclass(frozen=True)
+class ResidualGraph:
+    """``states``, ``steps``: of the whole run; ``check_time``: raises ``Undecided`` where the time
+    is over; ``tell``: says what is done now; ``listening``: to those who do some of it;
+    ``lost``: says who was not heard from any more."""
+
+    session: Session | None
+    trim: FilterContext
+    limits: Limits
+    states: int
+    steps: int
+    check_time: Callable[[], None]
+    tell: Callable[[str], None]
+    listening: Callable[[], HeartbeatMonitor]
+    lost: Callable[[SilentTask], None]
+
+    def whole(self) -> Store:
+        """All states, here.  Raises :class:`Undecided`."""
+        self._require_room(f"the graph of all {self.states:,} states", self.states, self.steps)
+        return self._load_store(self._all())
+
+    def cycles(self) -> GraphStates:
+        """The states that may lie on cycles, here.  Raises :class:`Undecided`."""
+        whole = Remainder(self._all(), self.states, self.steps)
+        if self._enough(whole):
+            return GraphStates(self._load_store(whole.levels), self.steps)
+        try:
+            left = filter_cycles(
+                self.trim, whole, self._everywhere, self._enough, self._say, least=LEAST
+            )
+            what = f"of {self.states:,} states {left.states:,} may lie on cycles: their graph"
+            self._require_room(what, left.states, left.steps)
+            return GraphStates(self._load_store(left.levels), left.steps)
+        except (OSError, OutOfMemory) as error:
+            raise Undecided(f"cycles can't be looked for: {error}") from error
+        except TimeLimitReached:
+            raise Undecided(self.limits.no_more_time) from None
+        finally:
+            self.trim.work.delete_folder()
+
+    def _all(self) -> Levels:
+        """All states, where the folder has all of them: without some, cycles would be missed."""
+        try:
+            levels = self.trim.folder.parts()
+        except OSError as error:
+            raise Undecided(f"cycles can't be looked for: {error}") from error
+        states = sum(part.rows for parts in levels.values() for part in parts)
+        if states != self.states:
+            why = f"the run's folder holds {states:,} states instead of {self.states:,}"
+            raise Undecided(f"cycles can't be looked for: {why}")
+        return levels
+
+    def _enough(self, left: Remainder) -> bool:
+        return left.states <= AT_ONCE and self._lacks(left.states, left.steps) is None
+
+    def _lacks(self, states: int, steps: int) -> str | None:
+        """Why a graph has no room here; ``None`` where it has."""
+        needed, limit = bytes_needed(states, steps, self.trim.folder.words), self.limits.memory
+        if limit is not None and needed > limit:
+            return f"{needed / 1e9:,.1f} GB are needed, the memory limit is {limit / 1e9:,.1f} GB"
+        there = available_memory()
+        if needed > there:
+            return f"{needed / 1e9:,.1f} GB are needed, {there / 1e9:,.1f} GB are there"
+        return None
+
+    def _require_room(self, what: str, states: int, steps: int) -> None:
+        why = self._lacks(states, steps)
+        if why is not None:
+            raise Undecided(f"{what} does not fit the driver: {why}")
+
+    def _load_store(self, levels: Levels) -> Store:
+        try:
+            return load_store(
+                kernel_of(self.trim.image), self.trim.folder, self.limits.memory, levels
+            )
+        except OutOfMemory as error:
+            raise Undecided(f"the driver has no room for the graph: {error}") from error
+        except OSError as error:
+            raise Undecided(f"cycles can't be looked for: {error}") from error
+
+    def _say(self, what: str) -> None:
+        self.check_time()
+        self.tell(f"liveness: {what}")
+
+    def _everywhere(self, steps: Sequence[Step]) -> list[Any]:
+        """What steps give; those that fail are done again.  Raises :class:`Undecided`."""
+        if sum(step.weight for step in steps) < WORTH_IT:
+            return [step.do(self.trim) for step in steps]
+        done = dict[int, Any]()
+        left = list(range(len(steps)))
+        for _ in range(ATTEMPTS):
+            reason = ""
+            given = [steps[number] for number in left]
+            for at, result in self._run_steps(given):
+                if isinstance(result, ItemFailure):
+                    reason = result.reason
+                else:
+                    done[left[at]] = result
+            left = [number for number in left if number not in done]
+            if not left:
+                return [done[number] for number in range(len(steps))]
+            self.check_time()
+        raise Undecided(f"cycles can't be looked for: {reason}")
+
+    def _run_steps(self, steps: Sequence[Step]) -> Iterator[tuple[int, Any]]:
+        """What steps give on the executors, with their numbers, as far as they give anything.
+        Raises :class:`Undecided`."""
+        trim, session = self.trim, self.session
+        assert session is not None, "somebody has explored all of it"
+        try:
+            with self.listening() as heard:
+                yield from fan_out(session, lambda step: step.do(trim), steps, heard)
+        except SilentTask as silent:
+            self.lost(silent)
+            yield -1, ItemFailure(str(silent))
+        except Overdue:
+            raise Undecided(self.limits.no_more_time) from None

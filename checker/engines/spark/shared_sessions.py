@@ -1,0 +1,69 @@
+"""Sessions of runs, opened in time and shared by several runs where that is wanted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+
+from checker.diagnostics import SpecError
+from checker.engines.spark import probe
+from checker.engines.spark.cluster import Cluster
+from checker.engines.spark.session import SHORTEST, Session, open_session
+from checker.exploration.run_folder import RunFolder
+from checker.witness.answer import Limits
+
+
+def enter_session(
+    stack: ExitStack, cluster: Cluster, folder: RunFolder, limits: Limits, started: float
+) -> Session | None:
+    """A session that ends with ``stack``, on a cluster that has what a run needs; ``None`` where
+    the time of the run is over before.  Raises :class:`SpecError`."""
+
+    def seconds_left() -> float:
+        assert limits.timeout is not None
+        return limits.timeout - (time.monotonic() - started)
+
+    bounded = limits.timeout is not None
+    try:
+        session = stack.enter_context(session_for(cluster, seconds_left() if bounded else None))
+        if bounded:
+            session = replace(
+                session, patience=max(min(session.patience, seconds_left()), SHORTEST)
+            )
+        probe.require_elsewhere(session, folder)
+    except SpecError:
+        if bounded and seconds_left() <= 0:
+            return None
+        raise
+    return None if bounded and seconds_left() <= 0 else session
+
+
+_held: tuple[ExitStack, dict[str, Session]] | None = None
+
+
+@contextmanager
+def holding() -> Iterator[None]:
+    """Sessions that runs open in this block stay open until it ends."""
+    global _held
+    with ExitStack() as stack:
+        _held = (stack, {})
+        try:
+            yield
+        finally:
+            _held = None
+
+
+@contextmanager
+def session_for(cluster: Cluster, seconds: float | None) -> Iterator[Session]:
+    """``seconds``: that are left for it."""
+    if _held is None:
+        with open_session(cluster, seconds=seconds) as session:
+            yield session
+        return
+    stack, known = _held
+    key = str(cluster)
+    if key not in known:
+        known[key] = stack.enter_context(open_session(cluster, seconds=seconds))
+    yield known[key]

@@ -1,0 +1,74 @@
+"""Solver queries that end: each has the rest of a budget, and Ctrl-C ends them at once."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import z3
+
+INTERRUPTED_BY_KEY = "interrupted from keyboard"
+"""What z3 says where it has taken the signal itself."""
+
+
+class GaveUp(Exception):
+    """The solver, or the time, ended before the query was answered; the message is the reason."""
+
+
+@dataclass(slots=True)
+class QueryBudget:
+    """A budget in seconds, shared by all queries that are given it (``None``: no end)."""
+
+    seconds: float | None = None
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def seconds_spent(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self.started
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds that are left, at least 0."""
+        return None if self.seconds is None else max(self.seconds - self.seconds_spent, 0.0)
+
+    def share(self, part: float) -> QueryBudget:
+        """A clock with ``part`` (0 to 1) of what is left of this one."""
+        left = self.seconds_left
+        return QueryBudget(None if left is None else left * part)
+
+    def look(self) -> None:
+        """Raises :class:`GaveUp` where nothing is left."""
+        if self.seconds_left is not None and self.seconds_left <= 0.0:
+            raise GaveUp(f"the time for it ({self.seconds:.3g} s) was over")
+
+
+def ask(solver: z3.Solver, clock: QueryBudget, *assumptions: z3.ExprRef) -> bool:
+    """Whether what is asserted in ``solver`` is satisfiable together with ``assumptions``.
+
+    Raises :class:`GaveUp` with the reason where that is not known within the time, and
+    ``KeyboardInterrupt``.
+    """
+    clock.look()
+    if clock.seconds_left is not None:
+        solver.set("timeout", max(int(clock.seconds_left * 1000), 1))
+    found = solver.check(*assumptions)
+    if found == z3.sat:
+        return True
+    if found == z3.unsat:
+        return False
+    reason = solver.reason_unknown()
+    if reason == INTERRUPTED_BY_KEY:
+        raise KeyboardInterrupt
+    clock.look()
+    raise GaveUp(f"z3 gave up: {reason}")
+
+
+def plain_solver() -> z3.Solver:
+    """An incremental solver for Booleans and bit vectors that shares nothing with another.
+
+    It leaves signals to :mod:`checker.engines.symbolic.interruptible`.
+    """
+    solver = z3.SolverFor("QF_BV")
+    solver.set("ctrl_c", False)
+    return solver

@@ -1,0 +1,181 @@
+"""Finds runs of a threshold automaton with as few segments as possible, by refinement.
+
+Most properties don't depend on the order in which guards become true.  So first there is one
+segment, and a guard has to be true at its end only: what has no solution then has no run.  Where
+there is a solution, its rules are taken one after the other, as far as that goes.  If all can be,
+it is a run.  If not, what some of them still wait for was true too late: from then on that is
+tracked, with segments that begin where it becomes true.  When everything is tracked, solutions are
+runs; so this ends, with the same answer as if everything had been tracked at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias, assert_never
+
+import z3
+
+from checker.engines.symbolic.thresholds_guards import (
+    All,
+    Any,
+    Choice,
+    Counted,
+    correct_senders_name,
+    possible,
+    senders_name,
+)
+from checker.engines.symbolic.thresholds_queries import SolverQueries, Unanswered
+from checker.engines.symbolic.thresholds_runs import (
+    Runs,
+    accelerate,
+    ranks,
+    reachable_rules,
+    rising,
+)
+from checker.threshold.arithmetic import holds
+from checker.threshold.automaton import AcceleratedRun, AtLeast, Automaton, Burst, Mode
+
+Wanted: TypeAlias = Callable[[Runs], list[z3.BoolRef]]
+"""What is asked of runs, in terms of their formula."""
+
+
+@dataclass
+class Refining:
+    """The runs of ``automaton``, with formulas and solvers kept from query to query.
+
+    Raises ``ValueError`` where rules make a cycle.
+    """
+
+    automaton: Automaton
+    guards: dict[int, Counted] = field(init=False)
+    rising: frozenset[Counted] = field(init=False)
+    ranks: list[int] = field(init=False)
+    made: dict[frozenset[Counted], tuple[Runs, z3.Solver]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        automaton = self.automaton
+        self.ranks = ranks(automaton)
+        self.guards = {
+            rule: possible(automaton, automaton.rules[rule]) for rule in reachable_rules(automaton)
+        }
+        self.rising = rising(automaton, self.guards)
+
+    def find(
+        self, asking: SolverQueries, wanted: Wanted
+    ) -> tuple[AcceleratedRun | Unanswered | None, frozenset[Counted]]:
+        """A run as it is wanted, ``None`` where there is none, or why it is not known; and what
+        was tracked in the end."""
+        tracked: frozenset[Counted] = frozenset()
+        while True:
+            runs, solver = self.formula(asking, tracked)
+            answer = asking.ask(solver, *wanted(runs))
+            if not isinstance(answer, z3.ModelRef):
+                return answer, tracked
+            run, late = Ordering(self, runs.run(answer)).result()
+            if not late:
+                return run, tracked
+            if late <= tracked:
+                return Unanswered("a solution could not be put in order"), tracked
+            tracked |= late
+
+    def formula(self, asking: SolverQueries, tracked: frozenset[Counted]) -> tuple[Runs, z3.Solver]:
+        """The formula for runs where so much is tracked, and a solver that knows it."""
+        if tracked not in self.made:
+            runs = accelerate(self.automaton, self.guards, tracked)
+            self.made[tracked] = runs, asking.solver(runs.assertions)
+        return self.made[tracked]
+
+
+class Ordering:
+    """What a solution says, taken rule by rule: what sends messages first."""
+
+    def __init__(self, refining: Refining, run: AcceleratedRun) -> None:
+        self.refining = refining
+        self.run = run
+        self.values = dict(run.values)
+        self.where = list(run.begin)
+        kinds = range(len(refining.automaton.kinds))
+        self.sent = {
+            name(kind): 0 for kind in kinds for name in (senders_name, correct_senders_name)
+        }
+        self.true: set[Counted] = set()
+
+    def result(self) -> tuple[AcceleratedRun, frozenset[Counted]]:
+        """The run, and what rules still wait for where they can't be taken; then it is none."""
+        segments: list[tuple[Burst, ...]] = []
+        for segment in self.run.segments:
+            left = {burst.rule: burst.times for burst in segment}
+            while left:
+                bursts = self._bursts(left)
+                if not bursts:
+                    return self.run, self._late(left)
+                segments.append(tuple(bursts))
+        return AcceleratedRun(self.run.values, self.run.begin, tuple(segments)), frozenset()
+
+    def _late(self, left: Mapping[int, int]) -> frozenset[Counted]:
+        """What those wait for who could go on, and of that first what sends messages: others may
+        as well go on later."""
+        rules, guards = self.refining.automaton.rules, self.refining.guards
+        waiting = [
+            rule for rule in left if self.where[rules[rule].source] and not self._true(guards[rule])
+        ]
+        senders = [rule for rule in waiting if rules[rule].sends]
+        return frozenset(guards[rule] for rule in senders or waiting)
+
+    def _bursts(self, left: dict[int, int]) -> list[Burst]:
+        """What can be taken with guards that are true now, in order; it is taken from ``left``."""
+        rules, guards = self.refining.automaton.rules, self.refining.guards
+        able = [rule for rule in left if self._true(guards[rule])]
+        able.sort(key=lambda rule: (self.refining.ranks[rules[rule].source], not rules[rule].sends))
+        bursts = []
+        for rule in able:
+            times = min(left[rule], self.where[rules[rule].source])
+            if not times:
+                continue
+            bursts.append(Burst(rule, times))
+            left[rule] -= times
+            if not left[rule]:
+                del left[rule]
+            self._take(rule, times)
+        return bursts
+
+    def _take(self, index: int, times: int) -> None:
+        automaton = self.refining.automaton
+        rule = automaton.rules[index]
+        self.where[rule.source] -= times
+        self.where[rule.target] += times
+        group = automaton.groups[automaton.locations[rule.source].group]
+        for kind in rule.sends:
+            self.sent[senders_name(kind)] += times
+            if group.mode is Mode.CORRECT:
+                self.sent[correct_senders_name(kind)] += times
+
+    def _true(self, formula: Counted) -> bool:
+        if formula not in self.true and self._holds(formula):
+            self.true.add(formula)
+        return formula in self.true
+
+    def _holds(self, formula: Counted) -> bool:
+        match formula:
+            case AtLeast():
+                return holds(formula, {**self.values, **self.sent})
+            case Choice():
+                return self._has_choice(formula)
+            case All(parts):
+                return all(self._holds(part) for part in parts)
+            case Any(parts):
+                return any(self._holds(part) for part in parts)
+            case _:
+                assert_never(formula)
+
+    def _has_choice(self, choice: Choice) -> bool:
+        """Asked of z3 with numbers in place of everything but receipts."""
+        runs = Runs(self.refining.automaton)
+        runs.numbers = {name: z3.IntVal(number) for name, number in self.values.items()}
+        sent: Mapping[str, z3.ArithRef] = {
+            name: z3.IntVal(number) for name, number in self.sent.items()
+        }
+        solver = z3.Solver()
+        solver.add(runs.choice(choice, sent))
+        return bool(solver.check() == z3.sat)

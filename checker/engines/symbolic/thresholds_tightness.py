@@ -1,0 +1,90 @@
+"""Whether a resilience condition is tight: weaker assumptions are checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from checker.engines.symbolic.thresholds import ParametricChecker
+from checker.threshold.arithmetic import TRUE, conjunction, plus, to_nnf
+from checker.threshold.automaton import (
+    AcceleratedRun,
+    And,
+    AtLeast,
+    Condition,
+    Linear,
+    Not,
+    Outcome,
+    Question,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Weaker:
+    """What becomes of questions where less is assumed.
+
+    ``condition``: what is assumed then; ``part``: of the condition that was asked about, the part
+    that is weakened by one, or ``dropped``.  ``question``: one that is violated then, and ``run``,
+    a run with the smallest numbers that violates it; both ``None`` where all are still proved, or
+    where ``reason`` says why it is not known.
+    """
+
+    condition: Condition
+    part: Condition
+    dropped: bool
+    question: Question | None = None
+    run: AcceleratedRun | None = None
+    reason: str = ""
+
+
+def tightness(
+    counting: ParametricChecker, questions: Sequence[Question], *, smallest: bool = True
+) -> Iterator[Weaker]:
+    """For each part of the condition that ``counting`` assumes: what if it is weakened by one
+    (``n > 3t`` to ``n >= 3t``), and if everything is proved then still, what if it is dropped.
+
+    ``questions``: those that are proved under the condition.  Parts that say nothing that the rest
+    does not say are left out.  Whoever wants to stop does so between two results.
+    """
+    whole = to_nnf(counting.assumed)
+    parts = list(whole.parts) if isinstance(whole, And) else [whole]
+    for at, part in enumerate(parts):
+        rest = [*parts[:at], *parts[at + 1 :]]
+        for changed, dropped in _weakenings(part):
+            condition = conjunction([*rest[:at], changed, *rest[at:]])
+            more = counting.assuming(condition).possible(Not(part))
+            if more is False:
+                continue
+            result = _ask_until_violated(
+                counting.assuming(condition), questions, part, dropped, smallest
+            )
+            yield result
+            if result.question is not None or result.reason:
+                break
+
+
+def _weakenings(part: Condition) -> Iterator[tuple[Condition, bool]]:
+    if isinstance(part, AtLeast):
+        yield AtLeast(plus(part.linear, Linear((), 1))), False
+    yield TRUE, True
+
+
+def _ask_until_violated(
+    counting: ParametricChecker,
+    questions: Sequence[Question],
+    part: Condition,
+    dropped: bool,
+    smallest: bool,
+) -> Weaker:
+    """Asks until one is violated."""
+    reason = ""
+    for question in questions:
+        decision = counting.decide(question)
+        if decision.run is not None:
+            run = decision.run
+            if smallest:
+                run = counting.smallest(question, run, steps=False)
+            return Weaker(counting.assumed, part, dropped, question, run)
+        if decision.outcome is Outcome.UNKNOWN:
+            reason = f"{question.property}: {decision.reason}"
+    return Weaker(counting.assumed, part, dropped, reason=reason)

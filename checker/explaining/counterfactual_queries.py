@@ -1,0 +1,149 @@
+"""Questions about a world in which less may happen, each answered by the native engine within what
+is left of a budget, and each run that answers one made again in the world as it is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from checker.engines import native
+from checker.system.evaluate import RunFault
+from checker.system.interpreter import State
+from checker.system.ir import Property, TransitionSystem
+from checker.system.passes.budgeted import Budget, Budgeted, add_budgets
+from checker.witness.answer import INTERRUPTED, Answer, Limits, Listener, Path, Unsupported
+from checker.witness.rerun import Run, rerun
+
+NO_TIME = "the time for explaining is over"
+
+
+@dataclass
+class ExplainingBudget:
+    """What is left of ``seconds`` for explaining; ``threads``, ``memory``: what it may use."""
+
+    seconds: float
+    threads: int | None = None
+    memory: int | None = None
+    listener: Listener | None = None
+    now: Callable[[], float] = time.monotonic
+    whole: ExplainingBudget | None = None
+    started: float = field(init=False)
+    ended: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        self.started = self.now()
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds."""
+        return max(self.seconds - (self.now() - self.started), 0.0)
+
+    def part(self, share: float) -> ExplainingBudget:
+        """A clock with this share of what is left."""
+        seconds = self.seconds_left * share
+        return ExplainingBudget(seconds, self.threads, self.memory, self.listener, self.now, self)
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether somebody wanted it, or what it is a part of, to end."""
+        return self.ended or (self.whole is not None and self.whole.is_stopped)
+
+    def stop(self) -> None:
+        """Nothing is left: somebody wants it to end."""
+        self.seconds, self.ended = 0.0, True
+        if self.whole is not None:
+            self.whole.stop()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """``run``, ``path``: a shortest run that was asked for, in the original system.
+
+    Where there is none, ``settled`` says that no run is one, otherwise ``why`` it is not known.
+    ``fair``: whether the world admits any whole run; ``None`` where that was not asked.
+    """
+
+    path: Path | None = None
+    run: Run | None = None
+    settled: bool = False
+    why: str = ""
+    fair: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """A property of a system, a twin of which is asked about it."""
+
+    prop: Property
+    twin: Budgeted
+    clock: ExplainingBudget
+
+    @staticmethod
+    def about(
+        system: TransitionSystem,
+        prop: Property,
+        budgets: tuple[Budget, ...],
+        clock: ExplainingBudget,
+    ) -> Inquiry:
+        """Of ``system``, with these ``budgets``."""
+        return Inquiry(prop, add_budgets(system, prop, budgets), clock)
+
+    def ask(self, limits: Mapping[str, int]) -> Reply:
+        """A shortest run that violates the property within ``limits`` of the budgets.
+
+        Raises :class:`checker.witness.replay.ReplayMismatch` where the engine's run is none of the
+        original system.
+        """
+        found = explore_in_time(self.twin.asking(limits), self.clock)
+        if isinstance(found, str):
+            return Reply(why=found)
+        path = found.violations.get(self.prop.name)
+        if path is None:
+            return _without_run(self.prop, found)
+        shown = _project(self.twin, path)
+        return Reply(shown, rerun(self.twin.original, shown, self.prop), True, fair=True)
+
+
+def explore_in_time(system: TransitionSystem, clock: ExplainingBudget) -> Answer | str:
+    """What the native engine says within the time that is left, or why it says nothing."""
+    left = clock.seconds_left
+    if not left:
+        return NO_TIME
+    limits = Limits(timeout=left, memory=clock.memory, until_decided=True)
+    try:
+        answer = native.explore(system, limits, threads=clock.threads, listener=clock.listener)
+    except Unsupported as why:
+        return str(why)
+    except RunFault as fault:
+        return f"an error of the run: {fault.message}"
+    if INTERRUPTED in (answer.stopped, *answer.undecided.values()):
+        clock.stop()
+    return answer
+
+
+def _without_run(prop: Property, answer: Answer) -> Reply:
+    if prop.name in answer.undecided:
+        return Reply(why=_reason_text(answer.undecided[prop.name]))
+    if answer.fault is not None:
+        return Reply(why="some run meets an error first")
+    if not answer.exhaustive:
+        return Reply(why=_reason_text(answer.stopped or "not all states were seen"))
+    return Reply(settled=True, fair=answer.fair)
+
+
+def _reason_text(reason: str) -> str:
+    """The limit of one question is no number that anybody has asked for."""
+    return NO_TIME if reason.startswith("the time limit") else reason
+
+
+def _project(twin: Budgeted, path: Path) -> Path:
+    """The run without the twin's variables, and without steps in which only these change."""
+    states: list[State] = []
+    at: list[int] = []
+    for state in twin.project(path.states):
+        if not states or states[-1] != state:
+            states.append(state)
+        at.append(len(states) - 1)
+    loop = None if path.loop is None else at[path.loop]
+    return Path(tuple(states), path.then_fault, loop, path.values)

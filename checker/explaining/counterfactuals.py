@@ -1,0 +1,203 @@
+"""Counterfactuals: whether the property is still violated with one fault or one message of the run
+taken out.
+
+A fault is taken out of a world in which no other faults happen than the run's, each no more often
+than there: otherwise another process would crash in its place.  When and where they happen is left
+open.  A message is taken out by one receiver never receiving it, whatever else is received.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import assert_never
+
+from checker.explaining.counterfactual_queries import ExplainingBudget, Inquiry, Reply
+from checker.explaining.minimisation import loop_of
+from checker.system.instantiate.world import BYZANTINE
+from checker.system.interpreter import State
+from checker.system.ir import MarkKind, Property, TransitionSystem, VariableKind
+from checker.system.passes import budgeted
+from checker.system.passes.budgeted import Copy
+from checker.system.passes.fault_marks import (
+    Fault,
+    FaultKind,
+    fault_kind,
+    faults_at_start,
+    faults_of,
+)
+from checker.system.types import SetT, Type, Value
+from checker.witness.rerun import Moment, Run
+from checker.witness.show_values import show
+from checker.witness.trace import Counterfactual
+
+ALWAYS_THERE = "no run that keeps the world's promises is without it"
+
+COUNTED = "messages that are counted as soon as they are sent are not left out one by one"
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """What is taken out: where it is first met in the run, and the limits that take it out."""
+
+    kind: str
+    what: str
+    step: int
+    limits: dict[str, int]
+
+
+def counterfactuals_of(
+    system: TransitionSystem, prop: Property, run: Run, clock: ExplainingBudget
+) -> tuple[Counterfactual, ...]:
+    """What would be without each fault and each message of ``run``, faults first.
+
+    Raises :class:`checker.witness.replay.ReplayMismatch` where a run that the engine finds is none
+    of ``system``.
+    """
+    known = _faults(system, run)
+    copies = _copies(system, run)
+    allowed = {f: count for f, (_, count) in known.items() if count is not None}
+    names = {fault: f"@fault {i}" for i, fault in enumerate(known)}
+    budgets = [budgeted.no_other_fault(system, tuple(known), "@others")]
+    for fault, name in names.items():
+        most = allowed.get(fault, 0)
+        budgets.append(budgeted.one_fault(system, fault, most, name))
+    budgets += [budgeted.one_copy(copy, f"@copy {i}") for i, copy in enumerate(copies)]
+    as_is = {"@others": 0} | {names[fault]: count for fault, count in allowed.items()}
+    taken: list[_Taken] = []
+    for fault, (step, count) in known.items():
+        what = _fault_said(system, fault, count)
+        fewer = as_is | {names[fault]: 0 if count is None else count - 1}
+        taken.append(_Taken("fault", what, step, fewer))
+    for i, (copy, step) in enumerate(copies.items()):
+        taken.append(_Taken("message", _copy_said(system, copy), step, as_is | {f"@copy {i}": 0}))
+    if not taken:
+        return ()
+    inquiry = Inquiry.about(system, prop, tuple(budgets), clock)
+    return tuple(_judge_reply(one, inquiry.ask(one.limits)) for one in taken)
+
+
+def _judge_reply(taken: _Taken, reply: Reply) -> Counterfactual:
+    kind, what, step = taken.kind, taken.what, taken.step
+    if reply.path is not None:
+        closing = reply.path.loop not in (None, len(reply.path.states) - 1)
+        steps = len(reply.path.states) - 1 + closing
+        return Counterfactual(kind, what, step, "violated", steps=steps)
+    if not reply.settled:
+        return Counterfactual(kind, what, step, "unknown", reply.why)
+    if reply.fair is False:
+        return Counterfactual(kind, what, step, "unknown", ALWAYS_THERE)
+    return Counterfactual(kind, what, step, "holds")
+
+
+# ---- what there is to take out ----------------------------------------------------------------
+
+
+def _numbered_moments(run: Run) -> Iterator[tuple[int, Moment]]:
+    yield from enumerate(run.moments)
+    if run.closing is not None:
+        yield len(run.moments), run.closing
+
+
+def _faults(system: TransitionSystem, run: Run) -> dict[Fault, tuple[int, int | None]]:
+    """The faults of the run, each with its first step and how often it happens.
+
+    ``None``: the run repeats it for ever.
+    """
+    first: dict[Fault, int] = {}
+    counts: Counter[Fault] = Counter()
+    for fault in faults_at_start(system, run.moments[0].state):
+        first[fault] = 0
+        counts[fault] += 1
+    steps = faults_of(system, (moment.events for _, moment in _numbered_moments(run)))
+    for number, faults in enumerate(steps):
+        for fault in faults:
+            first.setdefault(fault, number)
+            counts[fault] += 1
+    looping = len(loop_of(run))
+    again = {fault for faults in steps[len(steps) - looping :] for fault in faults}
+    return {f: (step, None if f in again else counts[f]) for f, step in first.items()}
+
+
+def _copies(system: TransitionSystem, run: Run) -> dict[Copy, int]:
+    """The messages that somebody receives in the run, each with the first step that does."""
+    found: dict[Copy, int] = {}
+    for number, moment in _numbered_moments(run):
+        for event in moment.events:
+            copy = budgeted.copy_of_event(system, event)
+            if copy is not None:
+                found.setdefault(copy, number)
+    return found
+
+
+def counts_messages(system: TransitionSystem, run: Run) -> bool:
+    """Whether something that ``run`` sends is received as soon as it is sent, without a mark."""
+    if any(info.kind in (MarkKind.CRASH, MarkKind.COPY) for info in system.marks):
+        return False
+    for _, moment in _numbered_moments(run):
+        sent = [e for e in moment.events if system.marks[e.mark].kind is MarkKind.SEND]
+        for event in sent:
+            _, receivers, message = event.args
+            assert isinstance(receivers, frozenset)
+            if receivers and not _on_links(system, moment.state, message):
+                return True
+    return False
+
+
+def _on_links(system: TransitionSystem, state: State, message: Value) -> bool:
+    links = (
+        value
+        for variable, value in zip(system.variables, state, strict=True)
+        if variable.kind is VariableKind.LINK
+    )
+    return any(_inside(value, message) for value in links)
+
+
+def _inside(value: Value, message: Value) -> bool:
+    if value == message:
+        return True
+    return isinstance(value, tuple | frozenset) and any(_inside(v, message) for v in value)
+
+
+# ---- in words ---------------------------------------------------------------------------------
+
+
+def _fault_said(system: TransitionSystem, fault: Fault, count: int | None) -> str:
+    types = _types(system, fault)
+    texts = [show(t, v) for t, v in zip(types, fault.args, strict=True)]
+    match fault.kind:
+        case FaultKind.CRASH:
+            one, many, which = "crash", "crashes", f"of {texts[0]}"
+        case FaultKind.LOSS if len(texts) > 3:
+            one, many = "omission", "omissions"
+            which = f"of {texts[2]} from {texts[0]} to {texts[1]} by {texts[3]}"
+        case FaultKind.LOSS:
+            one, many = "loss", "losses"
+            which = f"of {texts[2]} from {texts[0]} to {texts[1]}"
+        case FaultKind.SPLIT:
+            one, many, which = "split", "splits", f"of the network that cuts off {texts[0]}"
+        case FaultKind.BYZANTINE:
+            return f"{texts[0]} being Byzantine"
+        case _:
+            assert_never(fault.kind)
+    if count is None:
+        return f"the repeated {one} {which}"
+    return f"the {one} {which}" if count == 1 else f"one of the {count} {many} {which}"
+
+
+def _types(system: TransitionSystem, fault: Fault) -> tuple[Type, ...]:
+    """Of the arguments of faults such as this one."""
+    if fault.kind is FaultKind.BYZANTINE:
+        faulty = system.variable(BYZANTINE).type
+        assert isinstance(faulty, SetT)
+        return (faulty.item,)
+    found = (info.types for info in system.marks if fault_kind(info) is fault.kind)
+    return next(types for types in found if len(types) == len(fault.args))
+
+
+def _copy_said(system: TransitionSystem, copy: Copy) -> str:
+    ends = (budgeted.reception_of(info, info.types) for info in system.marks)
+    to, sender, message = next(types for types in ends if types is not None)
+    said = show(message, copy.message)
+    return f"{said} from {show(sender, copy.sender)} to {show(to, copy.receiver)}"

@@ -1,0 +1,190 @@
+"""Diverse counterexamples: one of each equivalence class.
+
+A run that violates a property without some event of a known one is found by exploring the world
+in which that event does not happen.  Doing so for each event of each run that is found makes a tree
+of sets of events, as in R. Reiter: A Theory of Diagnosis from First Principles (Artificial
+Intelligence, 1987); it is walked breadth first, so that runs come early that lack little.  Where
+the whole tree was walked, every run that violates the property has all the events of one that was
+found.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from checker.explaining.counterfactual_queries import ExplainingBudget, Inquiry
+from checker.explaining.explain import narrate_with_words
+from checker.explaining.trace_equivalence import Kind, kind_of
+from checker.system.interpreter import Event
+from checker.system.ir import FALSE, Expr, MarkInfo, MarkKind, Property, TransitionSystem
+from checker.system.passes.budgeted import Budget, same
+from checker.witness.replay import path_of
+from checker.witness.rerun import Moment, Run, rerun
+from checker.witness.trace import Trace
+
+LEADING = frozenset(
+    {
+        MarkKind.RECEIVE,
+        MarkKind.FORGE,
+        MarkKind.CRASH,
+        MarkKind.LOSE,
+        MarkKind.RECOVER,
+        MarkKind.REQUEST,
+        MarkKind.TIMEOUT,
+        MarkKind.DETECT,
+        MarkKind.WORLD,
+    }
+)
+"""Events that a world can be without; where a step has none of them it is its handler."""
+
+MOST_EVENTS = 60
+"""So many different events are taken out, those of the runs that were found first."""
+
+ALL = "every other run that violates it has all the events that matter in a run of these kinds"
+
+STOPPED = "interrupted; there may be more"
+
+
+@dataclass(frozen=True, slots=True)
+class DiverseRuns:
+    """Runs of other kinds than a known one; ``note``: whether there may be more."""
+
+    traces: tuple[Trace, ...]
+    note: str
+
+
+def find_diverse(
+    system: TransitionSystem,
+    prop: Property,
+    known: Trace,
+    most: int,
+    clock: ExplainingBudget,
+    *,
+    strict: bool = False,
+) -> DiverseRuns:
+    """At most ``most`` runs that violate ``prop``, each of another kind and none of that of
+    ``known``, which violates it.
+
+    It ends when ``clock`` does, when somebody interrupts it, or when something goes wrong (which is
+    raised where it is ``strict``, as for :func:`checker.explaining.explain.explain`), with those
+    that were found by then.
+    """
+    search = _Tree(system, prop, known, clock)
+    try:
+        search.take(rerun(system, path_of(system, known), prop), known, frozenset())
+        while search.waiting and len(search.found) <= most:
+            if clock.is_stopped:
+                return search.finish(STOPPED)
+            if not clock.seconds_left:
+                untried = f"{len(search.waiting):,} of {len(search.tried):,} sets of events"
+                return search.finish(f"the time is over, and {untried} were not tried")
+            search.step()
+    except KeyboardInterrupt:
+        clock.stop()
+        return search.finish(STOPPED)
+    except Exception as problem:
+        if strict:
+            raise
+        return search.finish(f"others can't be told: {problem or type(problem).__name__}")
+    if len(search.found) > most:
+        return search.finish("there may be more")
+    return search.finish(search.gaps or ALL)
+
+
+@dataclass
+class _Tree:
+    """``found``: by kind, the known one first; ``events``: those that may be taken out;
+    ``waiting``: sets of their numbers; ``inquiry``: about the first ``asked`` of them."""
+
+    system: TransitionSystem
+    prop: Property
+    known: Trace
+    clock: ExplainingBudget
+    found: dict[Kind, Trace] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+    waiting: deque[frozenset[int]] = field(default_factory=deque)
+    tried: set[frozenset[int]] = field(default_factory=set)
+    gaps: str = ""
+    inquiry: Inquiry | None = None
+    asked: int = 0
+
+    def take(self, run: Run, trace: Trace, without: frozenset[int]) -> None:
+        """Notes a run that lacks the events ``without``, and what to take out next."""
+        self.found.setdefault(kind_of(trace), trace)
+        context = set(trace.explanation.context) if trace.explanation is not None else set()
+        moments = [m for number, m in enumerate(run.moments) if number not in context]
+        if run.closing is not None:
+            moments.append(run.closing)
+        for event in _leading(self.system, moments):
+            number = self._number(event)
+            if number is None:
+                self.gaps = f"only {MOST_EVENTS} different events were taken out; there may be more"
+            elif without | {number} not in self.tried:
+                self.tried.add(without | {number})
+                self.waiting.append(without | {number})
+
+    def _number(self, event: Event) -> int | None:
+        for number, known in enumerate(self.events):
+            if _same_kind(self.system, known, event):
+                return number
+        if len(self.events) == MOST_EVENTS:
+            return None
+        self.events.append(event)
+        return len(self.events) - 1
+
+    def step(self) -> None:
+        """Explores the world without the next set of events."""
+        without = self.waiting.popleft()
+        reply = self._inquiry().ask({_name(number): 0 for number in without})
+        if reply.run is not None:
+            trace = narrate_with_words(self.system, self.prop, reply.run, self.known.header)
+            self.take(reply.run, trace, without)
+        elif not reply.settled:
+            self.gaps = f"not every set of events could be tried: {reply.why}"
+
+    def _inquiry(self) -> Inquiry:
+        """About the system in which any of the events known by now can be forbidden."""
+        if self.inquiry is None or self.asked != len(self.events):
+            budgets = tuple(
+                Budget(_name(number), 0, _this(self.system, event))
+                for number, event in enumerate(self.events)
+            )
+            self.inquiry = Inquiry.about(self.system, self.prop, budgets, self.clock)
+            self.asked = len(self.events)
+        return self.inquiry
+
+    def finish(self, note: str) -> DiverseRuns:
+        return DiverseRuns(tuple(self.found.values())[1:], note)
+
+
+def _name(number: int) -> str:
+    return f"@event {number}"
+
+
+def _leading(system: TransitionSystem, moments: list[Moment]) -> Iterator[Event]:
+    """What a step is about, for each step."""
+    for moment in moments:
+        if moment.transition is None:
+            continue
+        kinds = [(system.marks[event.mark].kind, event) for event in moment.events]
+        about = [event for kind, event in kinds if kind in LEADING]
+        yield from about or [event for kind, event in kinds if kind is MarkKind.HANDLER][:1]
+
+
+def _same_kind(system: TransitionSystem, one: Event, other: Event) -> bool:
+    mine, theirs = system.marks[one.mark], system.marks[other.mark]
+    return (mine.kind, mine.text, one.args) == (theirs.kind, theirs.text, other.args)
+
+
+def _this(system: TransitionSystem, event: Event) -> Callable[[MarkInfo, tuple[Expr, ...]], Expr]:
+    """Costs one for each time that ``event`` happens, wherever in the spec it does."""
+    wanted = system.marks[event.mark]
+
+    def cost(info: MarkInfo, args: tuple[Expr, ...]) -> Expr:
+        if (info.kind, info.text, len(args)) != (wanted.kind, wanted.text, len(event.args)):
+            return FALSE
+        return same(args, event.args)
+
+    return cost

@@ -1,0 +1,372 @@
+"""How a violation came about: faults and what they cut, who was misled, who did not help."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+
+from checker.explaining.realisation import Voice
+from checker.explaining.truth import Fact
+from checker.witness.causality import NOBODY, CopyOutcome, causality, lane_of
+from checker.witness.phrases import listing
+from checker.witness.trace import Copies, Event, Step, Trace
+
+SHORT = 6
+"""Clauses with fewer words are joined by `and`."""
+
+MANY = 3
+"""More of a kind than this are counted, not named."""
+
+
+def narrative_sentences(
+    trace: Trace, facts: tuple[Fact, ...], voice: Voice | None
+) -> tuple[str, ...]:
+    """The sentences that follow the verdict, the most telling ones first."""
+    return tuple(
+        sentence
+        for found in (
+            _more_than_once(trace, facts, voice),
+            _crashes(trace, facts, voice),
+            _foreseen(trace),
+            _liars(trace),
+            _losses(trace),
+            _suspicions(trace),
+            _world(trace),
+            _for_ever(trace),
+        )
+        for sentence in found
+    )
+
+
+# ---- what happened more than once -------------------------------------------------------------
+
+
+def _more_than_once(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) -> Iterator[str]:
+    """The steps at which something happened that should happen once."""
+    if voice is None:
+        return
+    for fact in facts:
+        if fact.atom.kind != "twice" or not fact.true:
+            continue
+        if fact.atom.owner is None:
+            what = voice.fill(fact.atom.subject[1:], fact)
+            found = [(s.number, e.process) for s, e in _events(trace, "perform") if e.name == what]
+            verb, objects = "performed", what
+        else:
+            who = voice.fill((fact.atom.owner,), fact)
+            parts = set(voice.fill(tuple(fact.atom.about), fact).strip("()").split(", "))
+            found = [
+                (s.number, e.process)
+                for s, e in _events(trace, "indication")
+                if e.process == who
+                and e.name.startswith(f"{fact.atom.op}(")
+                and {value for _, value in e.arguments} == parts
+            ]
+            verb, objects = fact.atom.yes, voice.fill(fact.atom.objects[:-1], fact)
+        if len(found) > 1:
+            times = [f"{by} at step {number}" for number, by in found[-2:]]
+            if len({by for _, by in found[-2:]}) == 1:
+                times = [f"at step {number}" for number, _ in found[-2:]]
+                said = f"{found[-1][1]} {verb} {objects} {times[0]} and again {times[1]}."
+                yield voice.brief(said)
+            elif fact.atom.owner is None:
+                yield f"Act {objects} was performed by {times[0]} and by {times[1]}."
+
+
+def _events(trace: Trace, kind: str) -> Iterator[tuple[Step, Event]]:
+    closing = () if trace.closing is None else (trace.closing,)
+    for step in (*trace.steps, *closing):
+        for event in step.events:
+            if event.kind == kind:
+                yield step, event
+
+
+# ---- crashes ----------------------------------------------------------------------------------
+
+
+def _crashes(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) -> Iterator[str]:
+    """One sentence about all crashes, and who could have made up for them."""
+    parts = [_crash(trace, step, event.process) for step, event in _events(trace, "crash")]
+    if len(parts) > MANY:
+        parts = [f"{listing(sorted({e.process for _, e in _events(trace, 'crash')}))} crashed"]
+    helpless = _helpless(trace, facts, voice)
+    if parts:
+        short = all(len(part.split()) < SHORT for part in parts)
+        said = listing(parts) if short else "; ".join(parts)
+        yield f"{said}{', and ' + helpless if helpless else ''}."
+    elif helpless:
+        yield f"{helpless}."
+
+
+def _crash(trace: Trace, step: Step, who: str) -> str:
+    """``p1 crashed after reaching only p3``."""
+    back = any(s.number > step.number and e.process == who for s, e in _events(trace, "recover"))
+    after = ", and came back later" if back else ""
+    window = _window(step, who) or _last_effect(trace, step, who)
+    if window:
+        return f"{who} crashed {window}{after}"
+    last = _partial(trace, step, who)
+    if last is not None and (_has_cut_send(step) or not back):
+        got = ("itself", *last.received) if _by_itself(trace, last) else last.received
+        if not last.received:
+            missed = _anybody(last.missing) + (" else" if got and len(last.missing) > 1 else "")
+            return f"{who} crashed before its {last.message} reached {missed}{after}"
+        reached = f"its {last.message} reached only {listing(got)}"
+        if _later(trace, last, step):
+            return f"{who} crashed at step {step.number}{after}; {reached}"
+        return f"{who} crashed after {reached}{after}"
+    when = f"crashed at step {step.number}" if step.number else "is down from the start"
+    return f"{who} {when}{after}"
+
+
+def _partial(trace: Trace, crash: Step, who: str) -> Copies | None:
+    """What became of the message that ``who`` sent last of those that not everybody got; if it was
+    sent several times, in all."""
+    found: dict[str, Copies] = {}
+    for copies in trace.copies:
+        if copies.sender == who and copies.step <= crash.number:
+            before = found.pop(copies.message, replace(copies, received=(), missing=()))
+            received = dict.fromkeys((*before.received, *copies.received))
+            missing = dict.fromkeys((*before.missing, *copies.missing))
+            left = tuple(process for process in missing if process not in received)
+            found[copies.message] = replace(copies, received=tuple(received), missing=left)
+    return next((c for c in reversed(found.values()) if c.missing), None)
+
+
+def _later(trace: Trace, copies: Copies, crash: Step) -> bool:
+    """Whether some copy was received when its sender had crashed already."""
+    return any(
+        (arrow.sender, arrow.message) == (copies.sender, copies.message)
+        and arrow.how is CopyOutcome.RECEIVED
+        and arrow.ended is not None
+        and arrow.ended > crash.number
+        for arrow in causality(trace).arrows
+    )
+
+
+def _by_itself(trace: Trace, copies: Copies) -> bool:
+    """Whether the sender has received its message, too."""
+    return any(
+        arrow.sender == arrow.receiver == copies.sender
+        and (arrow.message, arrow.how) == (copies.message, CopyOutcome.RECEIVED)
+        for arrow in causality(trace).arrows
+    )
+
+
+def _has_cut_send(step: Step) -> bool:
+    return any(event.kind == "send" for event in step.cut)
+
+
+def _anybody(missing: tuple[str, ...]) -> str:
+    return missing[0] if len(missing) == 1 else "anybody"
+
+
+def _window(step: Step, who: str) -> str:
+    """Between which two effects of a handler a crash fell; empty where it is about messages."""
+    done = [e for e in step.events if e.process == who and e.kind in _DOING]
+    cut = [e for e in step.cut if e.kind in _DOING]
+    if not cut:
+        return ""
+    before = f"before {_doing(cut[0])}"
+    return f"after {_doing(done[-1])} and {before}" if done else before
+
+
+def _last_effect(trace: Trace, step: Step, who: str) -> str:
+    """What the handler did last, in which a crash fell, where each effect is a step."""
+    theirs = [s for s in trace.steps[: step.number] if lane_of(s) == who]
+    if step.number == 0 or not theirs or theirs[-1].kind != "effect":
+        return ""
+    done = [e for e in theirs[-1].events if e.process == who and e.kind in _DOING]
+    return f"right after {_doing(done[-1])}" if done else ""
+
+
+_DOING = ("perform", "store", "indication")
+
+
+def _doing(event: Event) -> str:
+    match event.kind:
+        case "perform":
+            return f"performing {event.name}"
+        case "store":
+            return f"storing {event.name}"
+        case _:
+            return f"indicating {event.name}"
+
+
+def _helpless(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) -> str:
+    """``p3 sends p2 nothing after that``, where one has what another one lacks for ever."""
+    if voice is None or trace.loop is None:
+        return ""
+    lacking = [f for f in facts if f.atom.kind == "history" and not f.true and f.mode == "never"]
+    having = [f for f in facts if f.atom.kind == "history" and f.true and not f.unknown]
+    for lack in lacking:
+        if mentions_somebody(lack):
+            continue
+        who = voice.fill(lack.atom.subject, lack)
+        for have in having:
+            helper = voice.fill(have.atom.subject, have)
+            if have.atom.op != lack.atom.op or helper == who or _down(trace, helper):
+                continue
+            since = _step_of(trace, have, voice, helper)
+            arrows = causality(trace).arrows
+            sent = [a for a in arrows if a.sender == helper and a.receiver == who]
+            if since is not None and not any(a.sent is not None and a.sent >= since for a in sent):
+                return f"{helper} sends {who} nothing after that"
+    return ""
+
+
+def mentions_somebody(fact: Fact) -> bool:
+    """Whether the subject of ``fact`` is nobody in particular."""
+    return bool(fact.unknown) and not fact.names.keys() >= set(fact.unknown)
+
+
+def _down(trace: Trace, who: str) -> bool:
+    return any(f.process == who and (f.crashed or f.faulty) for f in trace.fates)
+
+
+def _step_of(trace: Trace, fact: Fact, voice: Voice, who: str) -> int | None:
+    """The step at which ``who`` did what ``fact`` tells."""
+    given = voice.fill(fact.atom.about, fact).strip("()").split(", ")
+    for step, event in _events(trace, "indication"):
+        values = [value for _, value in event.arguments]
+        if event.process == who and sorted(values) == sorted(given):
+            return step.number
+    return None
+
+
+# ---- other faults -----------------------------------------------------------------------------
+
+
+def _foreseen(trace: Trace) -> Iterator[str]:
+    """Crashes that are still to come."""
+    who = [fate.process for fate in trace.fates if fate.faulty == "foreseen"]
+    if who:
+        it = "it" if len(who) == 1 else "them"
+        yield f"Oracles foresee that {listing(who)} will crash, and owe {it} nothing."
+
+
+def _liars(trace: Trace) -> Iterator[str]:
+    """What Byzantine processes made others receive, or that they kept silent; those that said the
+    same are told together."""
+    made: dict[str, dict[str, dict[str, None]]] = {}
+    for _, event in _events(trace, "forge"):
+        whom = made.setdefault(event.process, {}).setdefault(event.message, {})
+        whom[event.peers[0]] = None
+    liars: dict[str, list[str]] = {}
+    for liar, messages in made.items():
+        told = [f"{message} to {listing(whom)}" for message, whom in messages.items()]
+        said = listing(told) if len(told) <= MANY else f"{len(told)} messages of its own making"
+        liars.setdefault(said, []).append(liar)
+    parts = [
+        f"{listing(sorted(who))}, which {'is' if len(who) == 1 else 'are'} Byzantine, sent {said}"
+        for said, who in liars.items()
+    ]
+    silent = [f.process for f in trace.fates if f.faulty == "byzantine" and f.process not in made]
+    if silent:
+        parts.append(
+            f"{listing(silent)}, which {'is' if len(silent) == 1 else 'are'} Byzantine,"
+            f" {'sends' if len(silent) == 1 else 'send'} nothing"
+        )
+    if parts:
+        yield f"{'; '.join(parts)}."
+
+
+def _losses(trace: Trace) -> Iterator[str]:
+    """Messages that were lost before the run went round; of the others :func:`_for_ever` tells."""
+    lost: dict[str, list[str]] = {"The network lost": []}
+    for step, event in _events(trace, "lose"):
+        if trace.closing is None or trace.loop is None or step.number <= trace.loop:
+            by = f"{event.name} omitted" if event.name else "The network lost"
+            message = f"{event.message} from {event.process} to {event.peers[0]}"
+            lost.setdefault(by, []).append(message)
+    for by, messages in lost.items():
+        if len(messages) > MANY:
+            yield f"{by} {len(messages)} messages, the last one {messages[-1]}."
+        elif messages:
+            shown = [text + _times(messages.count(text)) for text in dict.fromkeys(messages)]
+            yield f"{by} {listing(shown)}."
+
+
+def _times(count: int) -> str:
+    return "" if count == 1 else " twice" if count == 2 else f" {count} times"
+
+
+def _suspicions(trace: Trace) -> Iterator[str]:
+    """Detectors that suspected processes which were up."""
+    down: set[str] = set()
+    wrong: dict[str, list[str]] = {}
+    closing = () if trace.closing is None else (trace.closing,)
+    for step in (*trace.steps, *closing):
+        for event in step.events:
+            if event.kind == "crash":
+                down.add(event.process)
+            elif event.kind == "recover":
+                down.discard(event.process)
+            elif event.kind == "detect" and "suspects" in event.sentence:
+                named = [v for _, v in event.arguments if v in trace.processes and v not in down]
+                if "no longer" not in event.sentence and named:
+                    wrong.setdefault(named[0], []).append(event.process)
+    parts = [f"{listing(dict.fromkeys(by))} suspected {whom}" for whom, by in wrong.items()]
+    if len(parts) == 1:
+        yield f"{parts[0]}, which had not crashed."
+    elif parts:
+        yield f"{'; '.join(parts)}; none of these had crashed then."
+
+
+def _world(trace: Trace) -> Iterator[str]:
+    """Partitions, and processes that waited no longer."""
+    for step, event in _events(trace, "world"):
+        if lane_of(step) == NOBODY and "split" in event.sentence:
+            yield f"{event.sentence[:1].upper()}{event.sentence[1:]}."
+    waited: dict[str, list[str]] = defaultdict(list)
+    for step, event in _events(trace, "timeout"):
+        waited[event.process].append(str(step.number))
+    if 0 < len(waited) <= MANY and trace.closing is None:
+        times = [
+            f"{who} at step{'s' if len(steps) > 1 else ''} {listing(steps)}"
+            for who, steps in waited.items()
+        ]
+        yield f"A timer ran out for {listing(times)}."
+
+
+# ---- runs without an end ----------------------------------------------------------------------
+
+
+def _for_ever(trace: Trace) -> Iterator[str]:
+    """What repeats for ever, and why the world admits that."""
+    if trace.loop is None:
+        return
+    last = trace.steps[-1].number
+    if trace.closing is None:
+        where = f"After step {last}" if last else "From the start"
+        yield f"{where} nothing more has to happen."
+        return
+    first, until = trace.loop + 1, trace.closing.number
+    again = [s for s in (*trace.steps, trace.closing) if s.number >= first]
+    active = [p for p in trace.processes if any(lane_of(s) == p for s in again)]
+    doing = []
+    if active:
+        doing.append(f"{listing(active)} {'keeps' if len(active) == 1 else 'keep'} going")
+    lost = dict.fromkeys(e.message for s in again for e in s.events if e.kind == "lose")
+    if lost:
+        texts = listing(lost) if len(lost) <= MANY else "messages"
+        doing.append(f"{texts} {'gets' if len(lost) == 1 else 'get'} lost again and again")
+    elif _all_received(again):
+        doing.append("every message that is sent is received")
+    doing.append("nothing that must happen is put off for ever")
+    steps = f"Step {first} repeats" if first == until else f"Steps {first} to {until} repeat"
+    yield f"{steps} for ever: {', '.join(doing[:-1])}, and {doing[-1]}."
+
+
+def _all_received(steps: list[Step]) -> bool:
+    """Whether in each round just what is sent is received, and that is something."""
+    sent: Counter[tuple[str, str, str]] = Counter()
+    received: Counter[tuple[str, str, str]] = Counter()
+    for step in steps:
+        for event in step.events:
+            if event.kind == "send":
+                sent.update((event.process, to, event.message) for to in event.peers)
+            elif event.kind == "receive":
+                received[event.peers[0], event.process, event.message] += 1
+    return bool(sent) and sent == received

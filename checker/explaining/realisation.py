@@ -1,0 +1,332 @@
+"""Surface realisation: facts as clauses of one English sentence."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import cast
+
+from checker.explaining.truth import Fact, LassoWord
+from checker.system import ir
+from checker.system.evaluate import RunFault, Scope, evaluate
+from checker.system.ir import Expr
+from checker.system.reading import Phrase
+from checker.system.types import Value
+from checker.witness.phrases import listing
+from checker.witness.show_values import show
+from checker.witness.trace import Trace
+
+SHORT = {"never": "never does", "now": "has not"}
+"""What stands for a clause that denies of one what another one did."""
+
+DONE = ("history", "order", "twice")
+"""Kinds of atoms that tell what a process did."""
+
+FAULTY = {
+    "byzantine": "which is Byzantine",
+    "omitting": "which omits messages",
+    "foreseen": "which is foreseen to crash",
+}
+"""What is said in passing of a faulty process that is up."""
+
+SHORTEST = 8
+"""Two clauses of no more words are joined by `and`."""
+
+ACRONYMS = frozenset({"fifo", "nbac"})
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """``subject`` and what is said of it: a verb and its ``objects``, of ``fact``."""
+
+    subject: str
+    verb: str
+    objects: str
+    fact: Fact
+
+    @property
+    def predicate(self) -> str:
+        """The clause without its subject."""
+        return f"{self.verb} {self.objects}".strip()
+
+
+def title(name: str) -> str:
+    """A property's name as words: ``uniform_agreement`` gives ``Uniform agreement``."""
+    words = name.replace("_", " ").split()
+    said = " ".join(w.upper() if w in ACRONYMS else w for w in words)
+    return said[:1].upper() + said[1:]
+
+
+def mentions(expr: object, names: Iterable[str]) -> str | None:
+    """One of ``names`` that stands in ``expr``, if any does."""
+    wanted = set(names)
+    waiting = [expr]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ir.Local) and node.name in wanted:
+            return node.name
+        if isinstance(node, tuple):
+            waiting.extend(node)
+        elif hasattr(node, "__dataclass_fields__"):
+            waiting.extend(getattr(node, f) for f in node.__dataclass_fields__)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """Says the facts of a run, in the states of ``word``."""
+
+    word: LassoWord
+    trace: Trace
+
+    # ---- values -------------------------------------------------------------------------------
+
+    def value_text(self, expr: Expr, fact: Fact) -> str:
+        """The value of ``expr``, or ``any process`` where it is not one."""
+        unknown = mentions(expr, fact.unknown)
+        if unknown is not None:
+            return f"any {fact.unknown[unknown]}"
+        return show(expr.type, self.of(expr, fact))
+
+    def of(self, expr: Expr, fact: Fact) -> Value:
+        """The value itself; raises ``RunFault`` or ``KeyError`` where there is none."""
+        found: Value = evaluate(expr, Scope(self.word.states[fact.at], dict(fact.names)))
+        return found
+
+    def fill(self, phrase: Phrase, fact: Fact) -> str:
+        """``phrase`` with values put in."""
+        parts = []
+        for piece in phrase:
+            try:
+                parts.append(piece if isinstance(piece, str) else self.value_text(piece, fact))
+            except (RunFault, KeyError):
+                parts.append("…")
+        return "".join(parts)
+
+    # ---- clauses ------------------------------------------------------------------------------
+
+    def clause(self, fact: Fact) -> Clause:
+        """One fact as a clause."""
+        atom = fact.atom
+        somebody = mentions(atom.subject, fact.unknown)
+        objects = self.brief(self.objects(fact))
+        if somebody is not None and atom.kind in ("history", "opinion", "twice", "standing"):
+            kind = f"{fact.only} " if fact.only else ""
+            verb = atom.never.replace("never ", "ever ", 1) if fact.mode == "never" else atom.yes
+            return Clause(f"no {kind}{fact.unknown[somebody]}", verb, objects + _ever(fact), fact)
+        subject = self.fill(atom.subject, fact)
+        if fact.true:
+            return Clause(subject, atom.yes, objects + _ever(fact), fact)
+        if fact.mode == "never":
+            return Clause(subject, self._never(fact), objects, fact)
+        for condition, predicate in atom.otherwise:
+            if not fact.unknown and self.word.value(condition, fact.at, fact.names):
+                verb, _, rest = self.fill(predicate, fact).partition(" ")
+                return Clause(subject, verb, rest + _ever(fact), fact)
+        return Clause(subject, atom.no, objects + _ever(fact), fact)
+
+    def _never(self, fact: Fact) -> str:
+        """``never``, or ``never again`` where it was so once."""
+        atom = fact.atom
+        if atom.kind in ("state", "opinion") and any(self.word.atom(atom, fact.names)):
+            return re.sub(r"\bnever\b", "never again", atom.never)
+        return atom.never
+
+    def objects(self, fact: Fact) -> str:
+        """What follows the verb; ``anything`` where nothing of it is known."""
+        phrase = fact.atom.objects
+        values = [piece for piece in phrase if not isinstance(piece, str)]
+        if fact.unknown and values and all(mentions(v, fact.unknown) for v in values):
+            after = " twice" if fact.atom.kind == "twice" else ""
+            return ("" if fact.atom.op == "decide" else "anything") + after
+        return self.fill(phrase, fact)
+
+    # ---- the sentence -------------------------------------------------------------------------
+
+    def sentence(self, facts: tuple[Fact, ...]) -> str:
+        """All of ``facts`` in one sentence, without a full stop; empty where there are none."""
+        facts = self.without_what_goes_without_saying(facts)
+        standing, told = self._standings(facts)
+        clauses = _merge_clauses([self.clause(fact) for fact in told])
+        parts: list[str] = []
+        previous: Clause | None = None
+        seen: set[str] = set()
+        for clause in clauses:
+            text = clause.predicate
+            if previous is not None and previous.subject == clause.subject:
+                if clause.objects and clause.objects == previous.objects:
+                    text = f"{clause.verb} it"
+                nobody = clause.fact.unknown and clause.subject.startswith("no ")
+                parts[-1] += f" or {text}" if nobody else f" and {text}"
+            else:
+                if _denies(previous, clause):
+                    text = SHORT[clause.fact.mode]
+                who = clause.subject
+                relative = "" if who in seen else self.relative(clause, standing)
+                parts.append(f"{who}, {relative}, {text}" if relative else f"{who} {text}")
+                seen.add(who)
+            previous = clause
+        parts = self._with_others(standing, seen, parts)
+        commas = any("," in part for part in parts)
+        short = all(len(part.split()) <= SHORTEST for part in parts)
+        if len(parts) == 2 and short and not commas and " and " not in parts[-1]:
+            return self.brief(" and ".join(parts))
+        return self.brief("; ".join(parts))
+
+    def without_what_goes_without_saying(self, facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
+        """``facts`` without comparisons of values that others name, and what others imply."""
+        implied = set(self._implied_keys(facts))
+        kept: list[Fact] = []
+        for fact in facts:
+            atom = fact.atom
+            if atom.kind == "values" or atom.expr == ir.TRUE:
+                continue
+            if atom.kind == "history" and fact.true and atom.owner is not None:
+                key = (atom.op, self.of(atom.owner, fact), self.of(atom.about[0], fact))
+                if key in implied:
+                    continue
+            if atom.kind == "act" and (atom.op, self.fill(atom.subject, fact)) in implied:
+                continue
+            if atom.kind == "guard" and fact.role == "premise" and len(facts) > 1:
+                continue
+            kept.append(fact)
+        return tuple(kept) or facts
+
+    def _implied_keys(self, facts: tuple[Fact, ...]) -> Iterator[tuple[object, ...]]:
+        """What need not be said beside ``facts`` that say more."""
+        for fact in facts:
+            atom = fact.atom
+            if atom.kind == "twice" and atom.owner is None:
+                yield atom.op, self.fill(atom.subject, fact)
+            elif atom.kind in ("order", "twice") and atom.owner is not None:
+                for item in atom.about:
+                    yield atom.op, self.of(atom.owner, fact), self.of(item, fact)
+            elif atom.kind == "cause":
+                for pair in atom.about:
+                    yield atom.op, *cast(tuple[Value, ...], self.of(pair, fact))
+
+    def _standings(self, facts: tuple[Fact, ...]) -> tuple[dict[str, str], list[Fact]]:
+        """Who is correct and the like, as relative clauses; and the other facts."""
+        standing: dict[str, str] = {}
+        told: list[Fact] = []
+        for fact in facts:
+            if fact.atom.kind != "standing" or fact.unknown:
+                told.append(fact)
+                continue
+            who = self.fill(fact.atom.subject, fact)
+            standing.setdefault(who, f"which {self._standing(fact, who)}")
+        return standing, told
+
+    def _standing(self, fact: Fact, who: str) -> str:
+        if fact.atom.op == "correct" and not fact.true:
+            fate = next((f for f in self.trace.fates if f.process == who), None)
+            return "crashed" if fate is not None and fate.crashed else "is faulty"
+        return self.clause(fact).predicate
+
+    def relative(self, clause: Clause, standing: dict[str, str]) -> str:
+        """What is said of a subject in passing: that it is correct, or how it is faulty."""
+        who = clause.subject
+        if who in standing:
+            return standing[who]
+        fate = next((f for f in self.trace.fates if f.process == who), None)
+        if fate is None:
+            return ""
+        if fate.faulty:
+            return FAULTY[fate.faulty]
+        if fate.crashed and clause.fact.true and clause.fact.atom.kind in DONE:
+            return "which crashed later" if self._crashes_later(clause) else "which then crashed"
+        return "which crashed" if fate.crashed else ""
+
+    def _crashes_later(self, clause: Clause) -> bool:
+        """Whether the process of a clause does something after what the clause tells of."""
+        crash = [s.number for s in self.trace.steps for e in s.events
+                 if e.kind == "crash" and e.process == clause.subject]  # fmt: skip
+        told = [s.number for s in self.trace.steps for e in s.events
+                if e.kind in ("indication", "request") and e.process == clause.subject]  # fmt: skip
+        return bool(crash) and all(number < crash[-1] for number in told)
+
+    def _with_others(self, standing: dict[str, str], seen: set[str], parts: list[str]) -> list[str]:
+        """``parts`` with what is said of processes that are no clause's subject."""
+        rest: dict[str, list[str]] = {}
+        for who, relative in standing.items():
+            if who in seen:
+                continue
+            if parts and re.search(rf"(?<!\w){re.escape(who)}$", parts[-1]) and len(parts) == 1:
+                parts = [f"{parts[0]}, {relative}"]
+            else:
+                rest.setdefault(relative.removeprefix("which "), []).append(who)
+        first = [f"{listing(who)} {_of_several(said, len(who))}" for said, who in rest.items()]
+        return [*first, *parts]
+
+    def brief(self, text: str) -> str:
+        """``text`` without senders that go without saying: nobody else asked for that message."""
+        for payload, who in only_requested(self.trace).items():
+            text = re.sub(
+                rf"(?<!\w){re.escape(payload)} from {re.escape(who)}(?!\w)", payload, text
+            )
+        return text
+
+
+def only_requested(trace: Trace) -> Mapping[str, str]:
+    """For each payload that just one process, which is not Byzantine, was asked for: that one."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for step in trace.steps:
+        for event in step.events:
+            if event.kind == "request":
+                for _, value in event.arguments:
+                    found[value].add(event.process)
+            elif event.kind == "forge":
+                return {}
+    return {value: next(iter(who)) for value, who in found.items() if len(who) == 1}
+
+
+def _denies(previous: Clause | None, clause: Clause) -> bool:
+    """Whether ``clause`` denies of its subject just what ``previous`` says of its own."""
+    if previous is None or clause.fact.true or not previous.fact.true or clause.fact.unknown:
+        return False
+    same = (previous.fact.atom.kind, previous.fact.atom.op, previous.objects)
+    return (
+        clause.fact.atom.kind == "history"
+        and clause.fact.mode in SHORT
+        and same == ("history", clause.fact.atom.op, clause.objects)
+    )
+
+
+def _merge_clauses(clauses: list[Clause]) -> list[Clause]:
+    """Clauses that differ in their objects only become one; what is said twice is said once."""
+    result: list[Clause] = []
+    for clause in clauses:
+        if any((c.subject, c.predicate) == (clause.subject, clause.predicate) for c in result):
+            continue
+        last = result[-1] if result else None
+        if last is not None and (last.subject, last.verb) == (clause.subject, clause.verb):
+            if last.fact.atom.kind == clause.fact.atom.kind == "history" and clause.fact.true:
+                result[-1] = replace(last, objects=f"{last.objects} and {clause.objects}")
+                continue
+        result.append(clause)
+    return _together(result)
+
+
+def _together(clauses: list[Clause]) -> list[Clause]:
+    """Clauses about the same subject side by side, in the order of their first ones."""
+    order = {subject: i for i, subject in reversed(list(enumerate(c.subject for c in clauses)))}
+    return sorted(clauses, key=lambda clause: order[clause.subject])
+
+
+def _of_several(said: str, count: int) -> str:
+    """A predicate with its verb in the number of its subject."""
+    if count == 1:
+        return said
+    first, _, rest = said.partition(" ")
+    plural = {"is": "are", "has": "have", "crashes": "crash"}
+    return f"{plural.get(first, first)} {plural.get(rest, rest)}".strip()
+
+
+def _ever(fact: Fact) -> str:
+    """How long something is so, where that is more than a moment."""
+    if fact.mode == "again":
+        return " again and again"
+    lasting = fact.atom.kind in ("opinion", "state")
+    return " for ever" if fact.mode in ("always", "lasting") and lasting else ""

@@ -1,0 +1,70 @@
+"""Equivalence of traces: the same causal shape up to a renaming of processes.
+
+Two runs are of one kind where the same things happen because of the same things: kinds of steps,
+names of handlers and types of messages agree, each message comes from the same kind of step, and
+processes see the same kinds of deliveries in the same order.  Names of processes, payloads and
+numbers make no difference, nor does the order of steps of which none brings the other about
+(Mazurkiewicz: Trace Theory, 1987).
+
+The shape is written down as in B. Weisfeiler and A. Leman: The reduction of a graph to canonical
+form (1968): the name of a step is made of what it is and of the names of those that brought it
+about.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import defaultdict
+
+from checker.witness.causality import causality, lane_of
+from checker.witness.trace import Event, Step, Trace
+
+Kind = tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+"""For each process, what happens there in any order, and what it delivers in that order."""
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+def kind_of(trace: Trace) -> Kind:
+    """The kind of run that ``trace`` is; equal for runs of one kind."""
+    order = causality(trace)
+    left_out = set(trace.explanation.context) if trace.explanation is not None else set()
+    processes = set(trace.processes)
+    names: dict[int, str] = {0: ""}
+    lanes: dict[str, list[str]] = defaultdict(list)
+    delivered: dict[str, list[str]] = defaultdict(list)
+    for step in order.steps[1:]:
+        if step.number in left_out:
+            continue
+        lane = lane_of(step)
+        elsewhere = [c for c in order.causes[step.number] if lane_of(order.steps[c]) != lane]
+        because = sorted(names[cause] for cause in elsewhere if names.get(cause))
+        repeats = trace.loop is not None and step.number > trace.loop
+        names[step.number] = _short((_label(step, processes), repeats, because))
+        lanes[lane].append(names[step.number])
+        if any(event.kind in ("indication", "perform") for event in step.events):
+            delivered[lane].append(names[step.number])
+    return tuple(sorted((tuple(sorted(lanes[at])), tuple(delivered[at])) for at in lanes))
+
+
+def _short(name: object) -> str:
+    return hashlib.sha256(repr(name).encode()).hexdigest()
+
+
+def _label(step: Step, processes: set[str]) -> tuple[object, ...]:
+    """What happens in a step, without names of processes, payloads and numbers."""
+    return (step.kind, *(_of_event(event, processes) for event in step.events))
+
+
+def _of_event(event: Event, processes: set[str]) -> tuple[object, ...]:
+    values = processes | {text for _, text in event.arguments}
+    return (event.kind, _types(event.name, values), _types(event.message, values), len(event.peers))
+
+
+def _types(text: str, values: set[str]) -> tuple[str, ...]:
+    """The names in ``text`` that are neither processes nor payloads: those of types begin with a
+    capital letter, those of handlers and operators stand before anything in parentheses."""
+    head, _, rest = text.partition("(")
+    inside = (word for word in _WORD.findall(rest) if word[0].isupper())
+    return tuple(word for word in (*_WORD.findall(head), *inside) if word not in values)

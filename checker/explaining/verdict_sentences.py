@@ -1,0 +1,36 @@
+"""The verdict in sentences: what is violated by whom, and how it came about."""
+
+from __future__ import annotations
+
+from checker.explaining.narrative import narrative_sentences
+from checker.explaining.realisation import Voice, title
+from checker.explaining.truth import facts, word_of
+from checker.resources import display_name
+from checker.system.ir import Property, TransitionSystem
+from checker.witness.rerun import Run
+from checker.witness.trace import Trace
+
+LONGEST = 3
+"""So many sentences are said at most."""
+
+
+def sentences(system: TransitionSystem, prop: Property, run: Run, trace: Trace) -> tuple[str, ...]:
+    """What ``run`` violates and who it is, then how it came about.
+
+    Where the reading of ``prop`` does not tell, the first sentence is that of the trace.
+    """
+    found = facts(system, prop, run)
+    if not found:
+        return (trace.sentence, *narrative_sentences(trace, (), None))[:LONGEST]
+    voice = Voice(word_of(system, prop, run), trace)
+    said = voice.sentence(found)
+    first = f"{_property_title(prop)} fails" + (f": {said}." if said else ".")
+    return (first, *narrative_sentences(trace, found, voice))[:LONGEST]
+
+
+def _property_title(prop: Property) -> str:
+    """The name of ``prop`` in words, where it comes with the tool and is a noun; as it is written
+    where it may be anything."""
+    at = prop.place
+    shipped = at is None or display_name(at.file) != at.file or " over " in prop.name
+    return title(prop.name) if shipped else f"`{prop.name}`"

@@ -1,0 +1,163 @@
+"""Continues a search whose guessed capacity was too small with a larger one.
+
+The levels that are complete are those of the larger system, too, where nothing but the bounds of
+types differs (:mod:`checker.system.bound_equivalence`) and no less is explored: their rows are
+written anew in its layout, and the search goes on from the last of them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from checker.exploration.findings import Best, Findings
+from checker.exploration.lift_trace import Normalizer
+from checker.exploration.search import Search
+from checker.exploration.store import OutOfMemory, Store
+from checker.kernels.fields import Mode
+from checker.kernels.jit import compile_move
+from checker.reductions.reduction_plan import ReductionPlan
+from checker.system.bound_equivalence import same_up_to_bounds
+from checker.system.ir import TransitionSystem
+from checker.witness.answer import Unsupported
+
+BLOCK = 1 << 14
+"""Rows that are written anew at a time."""
+
+
+@dataclass
+class Levels:
+    """What a search has explored: ``found`` says how far its levels in ``store`` are complete, and
+    what goes with them; ``seconds``: what it took."""
+
+    system: TransitionSystem
+    store: Store
+    found: Findings
+    seconds: float
+
+    @property
+    def states(self) -> int:
+        """Of the complete levels."""
+        return sum(self.store.level_size(depth) for depth in range(self.found.depth + 1))
+
+    def fits(self, system: TransitionSystem, plan: ReductionPlan) -> bool:
+        """Whether a search of ``system`` under ``plan`` has the same complete levels."""
+        return _same_plan(self.store.kernel.image.reductions, plan) and same_up_to_bounds(
+            self.system, system
+        )
+
+
+class Carry:
+    """What a search leaves to the next one of the same check, which has larger capacities.
+
+    ``went_on``: whether the last search has gone on with what was left to it.
+    """
+
+    def __init__(self) -> None:
+        self._left: Levels | None = None
+        self.went_on = False
+
+    def leave(self, search: Search) -> None:
+        """The search has met an error of the run behind its complete levels; of initial states
+        alone nothing is left, as they are made again quickly."""
+        if not search.kernel.image.compact and search.complete.depth > 0:
+            self._left = Levels(search.system, search.store, search.complete, search.seconds)
+
+    def plan_of(self, system: TransitionSystem, plan: ReductionPlan) -> ReductionPlan:
+        """``plan``, or its fallback one if what is left was explored with that."""
+        left, fallback = self._left, plan.fallback
+        other = left is not None and fallback is not None and left.fits(system, fallback)
+        return fallback if other and fallback is not None else plan
+
+    def into(self, search: Search) -> bool:
+        """Gives ``search`` the levels that were left, and says whether it could take them; where it
+        could not it is as it was."""
+        left, self._left, self.went_on = self._left, None, False
+        if left is None or not left.fits(search.system, search.kernel.image.reductions):
+            return False
+        try:
+            _restore(left, search)
+        except (OutOfMemory, MemoryError, Unsupported):
+            search.begin(search.kernel)
+            return False
+        search.earlier = left.seconds
+        self.went_on = True
+        return True
+
+
+def _same_plan(one: ReductionPlan, other: ReductionPlan) -> bool:
+    """Whether the same is left out.  Under symmetry one state stands for several, and which one
+    depends on the layout; so, then, does what an eager step is chosen from."""
+    if one.symmetry is not None and one.ample_actions:
+        return False
+    parts = ((p.symmetry, p.dead, p.ample_actions, p.acyclic) for p in (one, other))
+    return same_up_to_bounds(*parts)
+
+
+def _restore(left: Levels, search: Search) -> None:
+    """Raises :class:`OutOfMemory`, and :class:`Unsupported` where rows can't be written anew."""
+    old, store, found = left.store, search.store, left.found.copy()
+    anew = _Anew(old, store)
+    old.give_up_table()
+    if store.memory is not None:
+        old.spill()
+        if old.used_bytes + left.states * (8 + store.width) > store.memory:
+            raise OutOfMemory("there is no room for both searches")
+    store.reserve(left.states)
+    for depth in range(found.depth + 1):
+        if depth:
+            store.open_level(depth)
+        for rows in _rows(old, depth):
+            store.take(anew.rows(rows))
+    found.violating = {n: (at, anew.best(best)) for n, (at, best) in found.violating.items()}
+    _judge_again(search, found)
+    search.go_on(found)
+
+
+def _rows(store: Store, depth: int) -> Iterator[memoryview]:
+    """The rows of a level, some at a time."""
+    for crew in store.workers:
+        begin, end = store.range_of(crew, depth)
+        rows = crew.rows.bytes()
+        for at in range(begin, end, BLOCK):
+            yield rows[at * store.width : min(end, at + BLOCK) * store.width]
+
+
+class _Anew:
+    """Writes rows of one store as rows of another, in normal form."""
+
+    def __init__(self, old: Store, new: Store) -> None:
+        self._old, self._new = old.shape.words, new.shape.words
+        self._move = compile_move(old.kernel.image.layout, new.kernel.image.layout)
+        symmetric = new.kernel.image.reductions.symmetry is not None
+        self._normal = Normalizer(new.kernel) if symmetric else None
+
+    def rows(self, rows: memoryview) -> memoryview:
+        """Whole rows, one after the other."""
+        count = rows.nbytes // (8 * self._old)
+        anew = (ctypes.c_uint64 * (count * self._new))()
+        address = ctypes.addressof(anew)
+        self._move(ctypes.addressof(ctypes.c_char.from_buffer(rows)), count, address)
+        if self._normal is not None:
+            for i in range(count):
+                self._normal.in_place(address + 8 * self._new * i)
+        return memoryview(anew).cast("B")
+
+    def best(self, best: Best) -> Best:
+        """A state that was noted; its fingerprint is not known."""
+        row = memoryview((ctypes.c_uint64 * self._old)(*best[1])).cast("B")
+        return 0, tuple(self.rows(row).cast("Q"))
+
+
+def _judge_again(search: Search, found: Findings) -> None:
+    """Which of the violating states of a level is the smallest depends on the layout."""
+    props = search.system.properties
+    for level in sorted({level for level, _ in found.violating.values()}):
+        there = {name for name, (at, _) in found.violating.items() if at == level}
+        others = [i for i, prop in enumerate(props) if prop.name not in there]
+        search.store.know(range(len(props)), others)
+        search.sweep(level, Mode.NEWCOMERS)
+        for prop, worst in zip(props, search.store.report().worst, strict=True):
+            if prop.name in there and worst is not None:
+                found.violating[prop.name] = level, worst

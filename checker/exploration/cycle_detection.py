@@ -1,0 +1,66 @@
+"""Cycle detection: whether some step between explored states lies on a cycle.
+
+Where states were left out, the graph of all steps between those that were not is looked at: it has
+no cycle only if what was explored has none.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from checker.exploration.explored import GraphStates
+from checker.exploration.graph import Numbers, build_graph
+from checker.exploration.graph_query import GraphQuery
+from checker.exploration.store import Store
+from checker.kernels.fields import Mode, Worker
+from checker.kernels.jit import Kernel
+from checker.witness.answer import Limits
+
+
+def _never_check() -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class _Look:
+    kernel: Kernel
+    limits: Limits
+    check_time: Callable[[], None]
+
+
+def has_cycle(
+    kernel: Kernel, store: Store, limits: Limits, check_time: Callable[[], None] = _never_check
+) -> bool:
+    """Whether steps between different states of ``store`` make a cycle.
+
+    ``check_time`` raises where there is no more time.  Raises
+    :class:`checker.exploration.explored.Undecided` and ``MemoryError`` where there is no room for
+    the steps.
+    """
+    numbers = Numbers(GraphStates(store, _steps(kernel, store, check_time)))
+    graph = build_graph(_Look(kernel, limits, check_time), numbers)
+    graph.labels.clear()
+    question = GraphQuery(replace(graph, kinds=b"\0"))
+    question.every()
+    return question.fair() > 0
+
+
+def _steps(kernel: Kernel, store: Store, check_time: Callable[[], None]) -> int:
+    """How many steps lead from the states of ``store``, at most."""
+    crew = store.workers[0]
+    row = (ctypes.c_uint64 * store.shape.words)()
+    crew.put(Worker.TARGET, ctypes.addressof(row))
+    crew.put(Worker.MODE, Mode.PARENTS)
+    crew.put(Worker.OVERFLOW, 0)
+    before = crew.get(Worker.TRANSITIONS)
+    context = store.context_address
+    for one in store.workers:
+        at = 0
+        while at < one.count:
+            check_time()
+            at = kernel.run(context, crew.address, one.rows.address, at, one.count, 0)
+            kernel.stop.clear()
+    store.best(store.shape.parent)
+    return crew.get(Worker.TRANSITIONS) - before

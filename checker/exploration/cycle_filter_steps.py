@@ -1,0 +1,330 @@
+"""The steps of the cycle filter in one shard: they are small, need little
+memory, and can be done anywhere and again, because all that they know is in files.
+
+A step to a state that is not of the next level is a *step back*; every cycle has one.  A state is
+*alive* if it leads to a step back, and *reached* if the target of one leads to it.  See
+:mod:`checker.exploration.cycle_filter` for the order of things.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from checker.exploration.backward_search import kernel_of
+from checker.exploration.region import Region, StateFlags, good, pick_rows
+from checker.exploration.run_folder import BATCH_BYTES, LEVELS, Part, RunFolder
+from checker.exploration.shard import Block
+from checker.exploration.shuffle_file import (
+    ShuffleFile,
+    ShuffleWriter,
+    blocks_of,
+    file_pieces,
+    fresh_name,
+    read_all,
+)
+from checker.exploration.storage import Storage
+from checker.kernels.image import KernelImage
+from checker.kernels.row_selection import Code
+
+WORK = f"{LEVELS}/cycles"
+"""Where files are in the folder of a run, as long as they are needed."""
+
+
+class TimeLimitReached(Exception):
+    """The time limit was reached."""
+
+
+@dataclass(frozen=True)
+class FilterContext:
+    """What all steps are given; can be pickled.
+
+    ``folder``: with all states; ``memory``: bytes for each shard; ``deadline``: in seconds of
+    ``time.time``.
+    """
+
+    image: KernelImage
+    folder: RunFolder
+    shards: int
+    memory: int | None = None
+    deadline: float | None = None
+
+    @property
+    def work(self) -> Storage:
+        """The folder for files that are needed for a while."""
+        return Storage(f"{self.folder.location}/{WORK}")
+
+    @property
+    def width(self) -> int:
+        """Bytes of a state."""
+        return 8 * self.folder.words
+
+    def region(self, shard: int, *levels: Sequence[Part]) -> Region:
+        """What ``shard`` owns of some levels."""
+        region = Region(kernel_of(self.image), shard, self.shards, self.memory)
+        for parts in levels:
+            region.load(self.blocks(shard, parts))
+        return region
+
+    def blocks(self, shard: int, parts: Sequence[Part]) -> Iterator[memoryview]:
+        """The states of those parts that may have some that ``shard`` owns."""
+        for part in parts:
+            if self.may_own(part, shard):
+                for block in self.folder.read(part):
+                    self.check_time()
+                    yield block
+
+    def may_own(self, part: Part, shard: int) -> bool:
+        """Whether a part may have states that ``shard`` owns."""
+        return part.shard * self.shards < (shard + 1) * part.shards and (
+            shard * part.shards < (part.shard + 1) * self.shards
+        )
+
+    def write(self, level: int, shard: int, rows: Block) -> Part:
+        """Writes states of a level that ``shard`` owns."""
+        work = RunFolder(self.work.location, self.folder.words)
+        part = work.write(level, shard, self.shards, [memoryview(rows)])
+        return replace(part, name=f"{WORK}/{part.name}")
+
+    def check_time(self) -> None:
+        """Raises :class:`TimeLimitReached`."""
+        if self.deadline is not None and time.time() > self.deadline:
+            raise TimeLimitReached
+
+    def ask(self, pen: ShuffleWriter, region: Region, rows: Block) -> None:
+        """Writes the successors of these states to those who own them."""
+        for owner, successors, sources in region.ask(rows):
+            self.check_time()
+            pen.add(owner, len(sources) // 4, successors, sources)
+
+
+@dataclass(frozen=True)
+class ExpandResult:
+    """``rows``: how many states the shard has of the level; ``letter``: their successors, each
+    with the number of the state that it comes from (32 bits)."""
+
+    rows: int
+    letter: ShuffleFile
+
+
+@dataclass(frozen=True)
+class ExpandStep:
+    """Where do the states of a level lead?  ``parts``: of the level."""
+
+    level: int
+    shard: int
+    parts: Sequence[Part]
+
+    @property
+    def weight(self) -> int:
+        """How many rows are looked at, about."""
+        return _rows(self.parts)
+
+    def do(self, trim: FilterContext) -> ExpandResult:
+        region = trim.region(self.shard, self.parts)
+        name = fresh_name("asked", self.level, self.shard)
+        with trim.work.beside(name) as stream:
+            pen = ShuffleWriter(stream, trim.shards)
+            trim.ask(pen, region, region.rows())
+        return ExpandResult(region.count, pen.letter(name))
+
+
+@dataclass(frozen=True)
+class AnswerResult:
+    """``letter``: to those who have asked, a code for each successor; ``targets``: a file with the
+    states that steps back lead to (``None``: no such state)."""
+
+    letter: ShuffleFile
+    targets: str | None
+
+
+@dataclass(frozen=True)
+class AnswerStep:
+    """What of successors of ``level``?  ``asked``: letters to this shard.
+
+    ``above``: the parts of the next level, with ``alive``, a file with their codes; ``upto``: those
+    of all levels up to this one, ``None`` where these are all states that there are, so that what
+    is not of the next level is of one of them.
+    """
+
+    level: int
+    shard: int
+    above: Sequence[Part]
+    alive: str | None
+    upto: Sequence[Sequence[Part]] | None
+    asked: Sequence[ShuffleFile]
+
+    @property
+    def back(self) -> Code:
+        """What is said of the target of a step back."""
+        return Code.ABSENT if self.upto is None else Code.BEFORE
+
+    @property
+    def weight(self) -> int:
+        """How many rows are looked at, about."""
+        here = _rows(self.above) + sum(map(_rows, self.upto or ()))
+        return here + sum(letter.entries(self.shard) for letter in self.asked)
+
+    def do(self, trim: FilterContext) -> AnswerResult:
+        region = trim.region(self.shard, *(self.upto or ()))
+        start = region.count
+        region.load(trim.blocks(self.shard, self.above))
+        name = fresh_name("answered", self.level, self.shard)
+        found = fresh_name("targets", self.level, self.shard)
+        targets = Region(kernel_of(trim.image), self.shard, trim.shards, trim.memory)
+        with trim.work.beside(name) as stream:
+            pen = ShuffleWriter(stream, trim.shards)
+            targets.load(self._answer(trim, region, start, pen))
+        if targets.count:
+            with trim.work.beside(found) as stream:
+                stream.write(targets.rows())
+        return AnswerResult(pen.letter(name), found if targets.count else None)
+
+    def _answer(
+        self, trim: FilterContext, region: Region, start: int, pen: ShuffleWriter
+    ) -> Iterator[memoryview]:
+        """Answers everybody; gives the targets of steps back, not only once."""
+        alive = b"" if self.alive is None else read_all(trim.work, self.alive)
+        for asker, letter in enumerate(self.asked):
+            for rows, _ in blocks_of(trim.work, letter, self.shard, trim.width, 4):
+                trim.check_time()
+                codes = region.codes(rows, start, alive)
+                pen.add(asker, len(codes), codes)
+                yield pick_rows(rows, trim.width, codes, good(self.back))
+
+
+@dataclass(frozen=True)
+class SettleResult:
+    """``codes``: a file with a byte for each state of a level; ``alive``: how many are."""
+
+    codes: str
+    alive: int
+
+
+@dataclass(frozen=True)
+class SettleStep:
+    """Which of the ``rows`` states are alive?  ``asked``: the shard's letter about the level;
+    ``answers``: to it, from all shards; ``back``: what is said of targets of steps back."""
+
+    level: int
+    shard: int
+    rows: int
+    asked: ShuffleFile
+    answers: Sequence[ShuffleFile]
+    back: Code
+
+    @property
+    def weight(self) -> int:
+        """How many rows are looked at, about."""
+        return self.asked.all_entries
+
+    def do(self, trim: FilterContext) -> SettleResult:
+        marks, meant = StateFlags(self.rows), good(Code.ALIVE, self.back)
+        for owner, answer in enumerate(self.answers):
+            questions = blocks_of(trim.work, self.asked, owner, trim.width, 4)
+            replies = blocks_of(trim.work, answer, self.shard, 1)
+            for (_, sources), (codes,) in zip(questions, replies, strict=True):
+                marks.settle(sources, codes, meant)
+        name, codes = fresh_name("codes", self.level, self.shard), marks.whole()
+        with trim.work.beside(name) as stream:
+            stream.write(codes)
+        return SettleResult(name, codes.count(Code.ALIVE))
+
+
+@dataclass(frozen=True)
+class SplitResult:
+    """Of one level: the states that are alive, and a file with the targets among them."""
+
+    part: Part
+    seeds: str | None
+
+
+@dataclass(frozen=True)
+class SplitStep:
+    """Which states are alive, and which of them do steps back lead to?  ``levels``: of each its
+    parts, and a file with codes; ``targets``: files."""
+
+    shard: int
+    levels: dict[int, tuple[Sequence[Part], str]]
+    targets: Sequence[str]
+
+    @property
+    def weight(self) -> int:
+        """How many rows are looked at, about."""
+        return sum(_rows(parts) for parts, _ in self.levels.values())
+
+    def do(self, trim: FilterContext) -> dict[int, SplitResult]:
+        targets = Region(kernel_of(trim.image), self.shard, trim.shards, trim.memory)
+        size = max(1, BATCH_BYTES // trim.width) * trim.width
+        targets.load(block for name in self.targets for block in file_pieces(trim.work, name, size))
+        every, found = bytes([Code.ALIVE]) * targets.count, dict[int, SplitResult]()
+        for level, (parts, codes) in self.levels.items():
+            rows = trim.region(self.shard, parts).rows()
+            alive = pick_rows(rows, trim.width, read_all(trim.work, codes), good(Code.ALIVE))
+            hit = targets.codes(alive, 0, every)
+            seeds = pick_rows(alive, trim.width, hit, good(Code.ALIVE))
+            name = fresh_name("seeds", level, self.shard) if seeds.nbytes else None
+            if name is not None:
+                with trim.work.beside(name) as stream:
+                    stream.write(seeds)
+            found[level] = SplitResult(trim.write(level, self.shard, alive), name)
+        return found
+
+
+@dataclass(frozen=True)
+class ReachResult:
+    """Of one level: the states that are alive and reached, their successors, and how many steps
+    lead from them, those that lead back to the same state included."""
+
+    part: Part
+    letter: ShuffleFile
+    steps: int
+
+
+@dataclass(frozen=True)
+class ReachStep:
+    """Which states of a level are reached?  ``parts``: those that are alive; ``seeds``: a file
+    with targets of steps back; ``asked``: letters about those reached in the level before."""
+
+    level: int
+    shard: int
+    parts: Sequence[Part]
+    seeds: str | None
+    asked: Sequence[ShuffleFile]
+
+    @property
+    def weight(self) -> int:
+        """How many rows are looked at, about."""
+        return _rows(self.parts) + sum(letter.entries(self.shard) for letter in self.asked)
+
+    def do(self, trim: FilterContext) -> ReachResult:
+        region = trim.region(self.shard, self.parts)
+        marks = StateFlags(region.count)
+        for rows in self._seeds_and_letters(trim):
+            marks.mark(*region.numbers(rows))
+        rows = pick_rows(region.rows(), trim.width, marks.whole(), good(Code.ALIVE))
+        name = fresh_name("asked", self.level, self.shard)
+        with trim.work.beside(name) as stream:
+            pen = ShuffleWriter(stream, trim.shards)
+            trim.ask(pen, region, rows)
+        part = trim.write(self.level, self.shard, rows)
+        return ReachResult(part, pen.letter(name), region.steps)
+
+    def _seeds_and_letters(self, trim: FilterContext) -> Iterator[Any]:
+        if self.seeds is not None:
+            yield from file_pieces(
+                trim.work, self.seeds, max(1, BATCH_BYTES // trim.width) * trim.width
+            )
+        for letter in self.asked:
+            for rows, _ in blocks_of(trim.work, letter, self.shard, trim.width, 4):
+                trim.check_time()
+                yield rows
+
+
+def _rows(parts: Sequence[Part]) -> int:
+    return sum(part.rows for part in parts)
+
+
+Step = ExpandStep | AnswerStep | SettleStep | SplitStep | ReachStep

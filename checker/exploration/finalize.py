@@ -1,0 +1,155 @@
+"""Turns a finished search into an answer: liveness is decided, traces are reconstructed."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import NoReturn
+
+from checker import budgets
+from checker.exploration.compact import omission_probability, omission_text
+from checker.exploration.explored import Cyclic, Explored
+from checker.exploration.findings import Best
+from checker.exploration.lift_trace import TraceLifter
+from checker.exploration.liveness_decision import Verdicts, bad_for, decide
+from checker.exploration.reduction_stats import reduction_stats
+from checker.exploration.states import Unevaluable
+from checker.properties.persistence import persistence
+from checker.system import interpreter
+from checker.system.evaluate import RunFault
+from checker.system.interpreter import State
+from checker.system.ir import TransitionSystem
+from checker.witness.answer import Answer, Path, stop_reason, without_run
+
+
+def finalize(engine: str, search: Explored) -> Answer:
+    """The answer of ``engine``.  Raises ``RunFault`` where a property can't be evaluated."""
+    if search.lost is not None:
+        _raise_lost(search, search.lost[1], search.lost)
+    plan = search.kernel.image.reductions
+    if plan.acyclic and search.found.cyclic:
+        raise Cyclic
+    try:
+        live = decide(search)
+    except Unevaluable as lost:
+        _raise_lost(search, lost.words)
+    found, runs = search.found, _Runs(search, live)
+    bits = search.kernel.image.compact
+    omitted = omission_probability(search.states, bits) if bits else None
+    return Answer(
+        engine=engine,
+        distinct_states=search.states,
+        depth=search.depth,
+        exhaustive=search.exhaustive,
+        seconds=search.seconds,
+        transitions=found.transitions,
+        violations=runs.violations,
+        fault=runs.fault,
+        reached_marks=frozenset(found.marks_reached()),
+        premises=frozenset(found.premises),
+        ends=found.ends,
+        stopped=search.stopped or runs.stopped,
+        bytes_per_state=search.used / max(1, search.states),
+        fair=live.fair,
+        undecided=live.undecided | runs.missing,
+        unmet=frozenset(live.unmet),
+        edges=live.edges,
+        bytes_per_edge=live.bytes_per_edge,
+        liveness_seconds=live.seconds,
+        reduced=reduction_stats(search),
+        remarks=() if omitted is None else (omission_text(omitted, bits),),
+        omission=omitted,
+        judged=_judged_depth(search),
+    )
+
+
+def _judged_depth(search: Explored) -> int:
+    """The last level of which all states were found and looked at."""
+    if search.exhaustive:
+        return search.depth
+    looked = search.stopped is not None and search.stopped == search.limits.no_deeper
+    return search.found.depth if looked else search.found.depth - 1
+
+
+class _Runs:
+    """The runs that a search has found, made one after the other.
+
+    ``missing``: the properties that are seen to fail by no run, since there was no time to make it,
+    each with the reason; ``stopped``: why there is none to the error of the run.
+    """
+
+    def __init__(self, search: Explored, live: Verdicts) -> None:
+        self.search, self.live = search, live
+        self.violations: dict[str, Path] = {}
+        self.missing: dict[str, str] = {}
+        self.fault: Path | None = None
+        self.stopped: str | None = None
+        used = search.kernel.image.reductions.used_kinds
+        self._concrete = TraceLifter(search.system, search.kernel) if used else None
+        failing = (search.found.violating.keys() | live.violations.keys()) - live.undecided.keys()
+        names = [p.name for p in search.system.properties if p.name in failing]
+        try:
+            with budgets.raising_when_exhausted(late=True):
+                self._make(names)
+        except KeyboardInterrupt as error:
+            self.stopped = stop_reason(error) if search.found.faulty and not self.fault else None
+            late = {name: without_run(error) for name in names if name not in self.violations}
+            self.missing.update(late)
+
+    def _make(self, names: list[str]) -> None:
+        found, concrete = self.search.found, self._concrete
+        for name in names:
+            path = self.live.violations.get(name) or self.search.path_to(*found.violating[name])
+            self.violations[name] = _lift_path(concrete, name, path) if concrete else path
+        if found.faulty:
+            path = self.search.path_to(*found.faulty)
+            path = concrete.path(path) if concrete else path
+            self.fault = replace(path, then_fault=True)
+
+
+def _lift_path(concrete: TraceLifter, name: str, path: Path) -> Path:
+    """A run of the system for one in normal form that violates the property called ``name``."""
+    found = concrete.path(path)
+    if found.loop != len(found.states) - 1 or not path.values:
+        return found
+    prop = next(p for p in concrete.system.properties if p.name == name)
+    if persistence(prop) is None:
+        return found
+    return replace(found, values=bad_for(concrete.system, prop, found.states[-1]))
+
+
+def _raise_lost(search: Explored, words: tuple[int, ...], best: Best | None = None) -> NoReturn:
+    """Lets the interpreter say what is wrong with a property in a state, and how runs come there
+    (``best``: where it is a state of the last level that was looked at)."""
+    try:
+        _evaluate_all(search.system, search.kernel.image.layout.unpack(words))
+    except RunFault as fault:
+        fault.states = ()
+        if best is not None and not search.kernel.image.compact:
+            with suppress(KeyboardInterrupt), budgets.raising_when_exhausted(late=True):
+                fault.states = _run_to(search, best).states
+        raise
+    raise AssertionError("a property had an error of the run in native code only")
+
+
+def _run_to(search: Explored, best: Best) -> Path:
+    """A run of the system to a state of the last level that was looked at."""
+    path, kernel = search.path_to(search.found.depth, best), search.kernel
+    return (
+        TraceLifter(search.system, kernel).path(path)
+        if kernel.image.reductions.used_kinds
+        else path
+    )
+
+
+def _evaluate_all(system: TransitionSystem, state: State) -> None:
+    """Everything that is asked of a state; raises ``RunFault``."""
+    for justice in system.justice:
+        interpreter.holds(system, justice.holds, state)
+    for prop in system.properties:
+        interpreter.holds(system, prop.premise, state)
+        interpreter.holds(system, prop.bad, state)
+        for values in interpreter.assignments(prop.params):
+            names = dict(zip((p.name for p in prop.params), values, strict=True))
+            for proposition in prop.propositions:
+                interpreter.holds(system, proposition, state, names)

@@ -1,0 +1,256 @@
+"""Liveness: which properties some fair run violates, and such a run for each.
+
+The cheap part comes first: bad ends of steady properties are found by the search itself.  A system
+whose steps all lead on to the next level has no cycles.  Otherwise the graph of its steps is kept,
+and reduced to its *core*: the states of fair components.  Whatever a fair run does for ever, it
+does there, so that most properties are decided by looking at a few states or at none.
+
+An automaton other than that of a steady property is followed through the whole graph, from where
+runs start to where they end or go round.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from checker import budgets
+from checker.exploration.automaton_tables import AutomatonTable
+from checker.exploration.buchi_product import PropertyAutomaton
+from checker.exploration.cycle_detection import has_cycle
+from checker.exploration.explored import Cyclic, Explored, GraphStates, Undecided
+from checker.exploration.graph import Numbers, build_graph
+from checker.exploration.graph_query import GraphQuery, Nodes
+from checker.exploration.lasso import shortest
+from checker.exploration.states import Core, States, core_of
+from checker.kernels.state_predicates import MAX_LETTER, MAX_OWED
+from checker.properties.persistence import needs_automaton, persistence
+from checker.system import interpreter
+from checker.system.ir import Automaton, Given, Property, PropertyKind, TransitionSystem
+from checker.system.types import Value
+from checker.witness.answer import Path, State, stop_reason, without_run
+
+Numbered = tuple[int, Property]
+"""A property and its number."""
+
+
+@dataclass
+class Verdicts:
+    """What is known of liveness; the fields are those of ``Answer``."""
+
+    violations: dict[str, Path] = field(default_factory=dict)
+    undecided: dict[str, str] = field(default_factory=dict)
+    unmet: set[str] = field(default_factory=set)
+    fair: bool | None = None
+    edges: int = 0
+    bytes_per_edge: float = 0.0
+    seconds: float = 0.0
+
+
+def decide(search: Explored) -> Verdicts:
+    """The verdicts on the ``LIVENESS`` properties of a search that is over.
+
+    Where it is not exhaustive only bad ends that it came across are reported.  Raises
+    :class:`checker.exploration.states.Unevaluable` where a property can't be evaluated.
+    """
+    started, found = time.monotonic(), Verdicts()
+    props = [
+        (i, p) for i, p in enumerate(search.system.properties) if p.kind is PropertyKind.LIVENESS
+    ]
+    violating = search.found.violating
+    for prop in (prop for _, prop in props if prop.name in violating):
+        try:
+            with budgets.raising_when_exhausted(late=True):
+                found.violations[prop.name] = _bad_end(search, prop)
+        except KeyboardInterrupt as error:
+            found.undecided[prop.name] = without_run(error)
+    if props and search.exhaustive:
+        _Decision(search, found, [(i, p) for i, p in props if p.name not in violating]).run()
+    found.seconds = time.monotonic() - started
+    return found
+
+
+def _bad_end(search: Explored, prop: Property) -> Path:
+    """The run to a bad end that the search has found, for the first assignment that it fits."""
+    path = search.path_to(*search.found.violating[prop.name])
+    values = bad_for(search.system, prop, path.states[-1])
+    return Path(path.states, loop=len(path.states) - 1, values=values)
+
+
+def bad_for(system: TransitionSystem, prop: Property, state: State) -> tuple[Value, ...]:
+    """The first assignment of a steady property's parameters for which it is bad in ``state``."""
+    condition = persistence(prop)
+    assert condition is not None, "the search looks at the ends of steady properties only"
+    for values in interpreter.assignments(prop.params):
+        names = dict(zip((p.name for p in prop.params), values, strict=True))
+        if interpreter.holds(system, condition, state, names):
+            return values
+    raise AssertionError("native code has found an assignment")
+
+
+class _Decision:
+    """The properties ``left`` after the search, and what is made to decide them."""
+
+    def __init__(self, search: Explored, found: Verdicts, left: list[Numbered]) -> None:
+        self.search, self.found, self.left = search, found, left
+        self.justice = len(search.system.justice)
+        self.ends = search.found.ends
+        self.core: Core | None = None
+
+    def run(self) -> None:
+        """Fills in the verdicts.
+
+        Only what has to be followed needs the whole graph; where that is too large, the others
+        may still do with what lies on cycles.
+        """
+        try:
+            with budgets.raising_when_exhausted():
+                self._run()
+        except KeyboardInterrupt as error:
+            self._give_up([each for each in self.left if self._open(each)], error)
+            self.found.fair = True if self.ends else None
+
+    def _run(self) -> None:
+        search = self.search
+        if search.kernel.image.reductions.acyclic and search.found.maybe_cyclic:
+            if not self._acyclic():
+                return
+        odd = [each for each in self.left if needs_automaton(each[1])]
+        if odd and search.cycles is not None:
+            if self._has_graph(search.whole, odd):
+                self._decide(self.left)
+                return
+            self.left = [each for each in self.left if each[1].name not in self.found.undecided]
+            odd = []
+        cyclic = search.found.maybe_cyclic and bool(self.left or not self.ends)
+        if not odd and not cyclic:
+            self.found.fair = self.ends > 0
+        elif self._has_graph(search.cycles or search.whole, self.left):
+            self._decide(self.left)
+
+    def _open(self, each: Numbered) -> bool:
+        """Whether nothing is said of a property yet."""
+        name = each[1].name
+        return name not in self.found.violations and name not in self.found.undecided
+
+    def _acyclic(self) -> bool:
+        """Whether it is known that no run goes round; raises :class:`Cyclic` where one does."""
+        search = self.search
+        if not self.left and self.ends:
+            self.found.fair = True
+            return False
+        try:
+            search.tell("liveness: whether any run goes round")
+            search.require_states()
+            store = search.cycles().store if search.cycles else search.load()
+            if has_cycle(search.kernel, store, search.limits, search.check_time):
+                raise Cyclic
+        except (Undecided, MemoryError) as error:
+            self._give_up(self.left, error)
+            self.found.fair = True if self.ends else None
+            return False
+        search.found.maybe_cyclic = False
+        return True
+
+    def _has_graph(self, load: Callable[[], GraphStates], needed: list[Numbered]) -> bool:
+        """Whether there is a graph of what ``load`` gives; ``needed``: by these properties."""
+        try:
+            self.search.tell("liveness: the graph of steps")
+            self._prepare(load())
+        except (Undecided, MemoryError) as error:
+            self._give_up(needed, error)
+            self.found.fair = True if self.ends else None
+            return False
+        return True
+
+    def _decide(self, props: list[Numbered]) -> None:
+        """The verdicts on ``props``, once there is a graph."""
+        for at, (number, prop) in enumerate(props):
+            try:
+                self.search.tell(f"liveness: {prop.name}")
+                path = self._violation(number, prop)
+                if path is None and prop.given is not None:
+                    self.search.tell(f"liveness: the premise of {prop.name}")
+                    if self._run_with(number, prop, prop.given) is None:
+                        self.found.unmet.add(prop.name)
+            except KeyboardInterrupt as error:
+                self._give_up(props[at:], error)
+                return
+            except (Undecided, MemoryError) as error:
+                self._give_up([(number, prop)], error)
+                continue
+            if path is not None:
+                self.found.violations[prop.name] = path
+
+    def _give_up(self, props: list[Numbered], error: BaseException) -> None:
+        why = str(error) or "there is no memory left"
+        if isinstance(error, KeyboardInterrupt):
+            why = stop_reason(error)
+        for _, prop in props:
+            self.found.undecided[prop.name] = why
+
+    def _prepare(self, ground: GraphStates) -> None:
+        """The graph and its core."""
+        if self.justice > MAX_OWED:
+            raise Undecided("there are too many expressions of justice")
+        numbers = Numbers(ground)
+        graph = build_graph(self.search, numbers)
+        self.found.edges = graph.edges
+        self.found.bytes_per_edge = graph.bytes / max(1, graph.edges)
+        self.states = States(self.search, numbers, graph)
+        if self.search.found.maybe_cyclic:
+            self.search.tell("liveness: what can go round for ever")
+            self.core = core_of(self.states)
+        self.found.fair = self.ends > 0 or self.core is not None
+
+    def _violation(self, number: int, prop: Property) -> Path | None:
+        assert prop.automaton is not None
+        reader = self._reader(prop, prop.automaton)
+        if persistence(prop) is None:
+            return PropertyAutomaton(self.states, self.core, number, prop, reader).violation()
+        return None if self.core is None else self._steady(self.core, number, prop, reader)
+
+    def _run_with(self, number: int, prop: Property, given: Given) -> Path | None:
+        """A fair run that satisfies the premise of ``prop``."""
+        reader = self._reader(prop, given.automaton)
+        return PropertyAutomaton(self.states, self.core, number, prop, reader).violation()
+
+    def _reader(self, prop: Property, automaton: Automaton) -> AutomatonTable:
+        if len(prop.propositions) > MAX_LETTER:
+            raise Undecided(f"it has more than {MAX_LETTER} propositions")
+        if len(automaton.accepting) + self.justice > MAX_OWED:
+            raise Undecided("its automaton has too many accepting sets")
+        return AutomatonTable(automaton, len(prop.propositions))
+
+    def _steady(
+        self, core: Core, number: int, prop: Property, reader: AutomatonTable
+    ) -> Path | None:
+        """A lasso through states in which the condition of a steady property lasts."""
+        states, assignments = self.states, interpreter.assignments(prop.params)
+        question = GraphQuery(core.graph, owed=core.owed, full=states.full)
+        good = bytes(reader.lasts(letter) for letter in range(reader.alphabet))
+        left = core.nodes()
+        if len(assignments) > 1:
+            letters = states.some(number, core.numbers_of(left))
+            if not question.fair(left.select(letters, b"\0\1")):
+                return None
+            left = Nodes.of(question.fair_nodes(0, question.size))
+        whole = core.numbers_of(left)
+        for values in assignments:
+            self.search.check_time()
+            roots = left.select(states.letters(number, whole, prop, values), good)
+            question.forget()
+            if question.fair(roots):
+                return self._lasso(core, question, values)
+        return None
+
+    def _lasso(self, core: Core, question: GraphQuery, values: tuple[Value, ...]) -> Path:
+        """The run to the nearest fair state, and round from there."""
+        numbers = self.states.numbers
+        nearest = core.nearest(question, numbers)
+        loop = shortest(question, nearest, self.states.key(core.states))
+        number = core.states[loop[0]]
+        stem = self.search.path_to(numbers.depth(number), (0, numbers.words(number)))
+        more = tuple(self.states.state(core.states[node]) for node in loop[1:])
+        return Path((*stem.states, *more), loop=len(stem.states) - 1, values=values)

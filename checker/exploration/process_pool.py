@@ -1,0 +1,65 @@
+"""Maps a function over items in processes of this machine.
+
+The processes end with the one that started them, however that ends, and are stopped at once when
+nobody wants their results any more.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import Connection
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def parallel_map(
+    function: Callable[[Item], Result], items: Sequence[Item], processes: int | None = None
+) -> Iterator[Result]:
+    """The results of ``function`` for ``items``, as they come.
+
+    ``processes``: how many are used at most, as many as there are processors where it is
+    ``None``; a single item, or a single process, needs none but this.  ``function``, items and
+    results are pickled.  Raises what ``function`` raises, and ``OSError`` where a process was
+    ended from outside.
+    """
+    count = min(processes or os.cpu_count() or 1, len(items))
+    if count <= 1:
+        yield from map(function, items)
+        return
+    watched, held = multiprocessing.Pipe(duplex=False)
+    pool = ProcessPoolExecutor(
+        count, multiprocessing.get_context("spawn"), initializer=_obey, initargs=(watched,)
+    )
+    try:
+        for future in as_completed([pool.submit(function, item) for item in items]):
+            yield future.result()
+    except BrokenProcessPool as error:
+        raise OSError("a process was ended from outside; perhaps memory was short") from error
+    except BaseException:
+        held.close()  # whoever still works stops now
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+        held.close()
+        watched.close()
+
+
+def _obey(watched: Connection) -> None:
+    """In a process of the pool: Ctrl-C is for the one that started it, whose end is ours."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(watched,), daemon=True).start()
+
+
+def _end_with(watched: Connection) -> None:
+    try:
+        watched.poll(None)
+    finally:
+        os._exit(0)

@@ -1,0 +1,70 @@
+"""Statistics on what the reductions of a plan have saved."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable
+
+from checker.exploration.explored import Explored
+from checker.kernels.jit import Kernel
+from checker.reductions.reduction_plan import Kind
+from checker.witness.answer import Reduced
+
+SAMPLE = 1 << 16
+"""The sizes of the orbits of so many states are added up; of more states, of about so many."""
+
+
+def reduction_stats(search: Explored) -> Reduced:
+    """What was used, what was not and why, and an estimate of the states without it."""
+    plan = search.kernel.image.reductions
+    text = () if plan.symmetry is None else (plan.symmetry.text,)
+    without, exact = estimate_unreduced(search)
+    return Reduced(
+        used=tuple(kind.value for kind in plan.used_kinds),
+        unused=tuple((unused.kind.value, unused.why) for unused in plan.unused),
+        text=text,
+        without=without,
+        exact=exact and plan.used_kinds == (Kind.SYMMETRY,) and search.exhaustive,
+    )
+
+
+def estimate_unreduced(search: Explored) -> tuple[int | None, bool]:
+    """How many states those that were found stand for, and whether that is exact.
+
+    The sizes of orbits are added up.  Which states are in a sample is decided by their
+    fingerprints, so that it does not depend on who found them, or has them.  ``None`` where there
+    is no symmetry, or where the states are not at hand.
+    """
+    if search.kernel.weigh is None or not search.states:
+        return None, False
+    count, total = search.orbits() if search.orbits is not None else _orbits(search)
+    if not count:
+        return None, False
+    return round(total * search.states / count), not _bits(search.states)
+
+
+def _orbits(search: Explored) -> tuple[int, int]:
+    return add_samples(
+        weigh(search.kernel, crew.rows.address, crew.count, search.states)
+        for crew in search.load().workers
+    )
+
+
+def weigh(kernel: Kernel, rows: int, count: int, states: int) -> tuple[int, int]:
+    """Of ``count`` rows at an address, which are among ``states``: how many are in the sample, and
+    the sizes of their orbits, added up; (0, 0) where there is no symmetry."""
+    sums = (ctypes.c_uint64 * 2)()
+    if kernel.weigh is not None:
+        kernel.weigh(rows, count, (1 << _bits(states)) - 1, ctypes.addressof(sums))
+    return sums[0], sums[1]
+
+
+def add_samples(some: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """What :func:`weigh` gives for all of them."""
+    pairs = list(some)
+    return sum(count for count, _ in pairs), sum(total for _, total in pairs)
+
+
+def _bits(states: int) -> int:
+    """Of a fingerprint that are 0 where the state is in the sample."""
+    return max(0, (states // SAMPLE).bit_length() - 1)

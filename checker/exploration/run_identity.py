@@ -1,0 +1,60 @@
+"""The identity of what is explored, so that a run is resumed only where it is the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """All that decides what a check's system is, but for the capacities that the tool finds.
+
+    ``version``: of the tool; ``sources``: a digest of each file that the check is made from, the
+    spec itself, ``file``, among them; ``settings``: as given; ``reduce``: what may be done to
+    explore less.
+    """
+
+    version: str
+    file: str
+    check: str
+    sources: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    fine_steps: bool = False
+    coverage: bool = False
+    reduce: str = "none"
+
+    def changes(self, now: Identity) -> list[str]:
+        """What is another in ``now``, in a few words each; the file may have moved."""
+        found: list[str] = []
+        if self.version != now.version:
+            found.append(f"the version of the tool, from {self.version} to {now.version}")
+        if self.check != now.check:
+            found.append(f"the check, from {self.check} to {now.check}")
+        for name in _different(self.sources, now.sources):
+            found.append(f"the text of {name}")
+        for name in _different(self.settings, now.settings):
+            before, after = (one.settings.get(name) for one in (self, now))
+            found.append(f"{name}, from {before or 'no setting'} to {after or 'no setting'}")
+        for option in ("fine_steps", "coverage"):
+            if getattr(self, option) != getattr(now, option):
+                how = "given now" if getattr(now, option) else "given before and not now"
+                found.append(f"--{option.replace('_', '-')}, {how}")
+        if self.reduce != now.reduce:
+            found.append(f"--reduce, from {self.reduce} to {now.reduce}")
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """As a JSON object."""
+        document = asdict(self)
+        return {**document, "sources": dict(self.sources), "settings": dict(self.settings)}
+
+    @staticmethod
+    def from_json(document: dict[str, Any]) -> Identity:
+        """Back again; raises ``TypeError`` where it is no such object."""
+        return Identity(**document)
+
+
+def _different(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    return sorted(k for k in {*before, *after} if before.get(k) != after.get(k))

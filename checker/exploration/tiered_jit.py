@@ -1,0 +1,60 @@
+"""Tiered compilation: optimised code replaces quickly compiled code during the search.
+
+Most systems are explored before an optimiser has read them.  So a search starts with code that was
+compiled as it stands; where it takes longer than compiling again would, optimised code is made by
+a thread of its own, and the search goes on with that: all its tables are data of the search.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from checker.budgets import WorkerThread
+from checker.kernels.image import KernelImage
+from checker.kernels.jit import Effort, Kernel, compile_image, load_image
+
+SECONDS_PER_CHARACTER = 2e-6
+"""Of text, about half of what optimised code takes to make: so long quick code has to do."""
+
+
+def first_kernel(image: KernelImage) -> tuple[Kernel, bool]:
+    """What to start with, and whether better code can be made: optimised only if it is at hand."""
+    kernel = load_image(image, Effort.FULL)
+    if kernel is not None:
+        return kernel, False
+    return compile_image(image, Effort.QUICK), True
+
+
+class PendingOptimisation:
+    """Optimised code for ``image`` in the making."""
+
+    def __init__(self, image: KernelImage) -> None:
+        self._image = image
+        self._after = len(image.text) * SECONDS_PER_CHARACTER
+        self._made: WorkerThread[Kernel] | None = None
+        self._over = False
+
+    def poll(self, seconds: float) -> Kernel | None:
+        """After ``seconds`` of search: the optimised kernel, once, when it is there."""
+        if self._over:
+            return None
+        if self._made is None:
+            if seconds >= self._after:
+                self._made = WorkerThread(partial(compile_image, self._image))
+            return None
+        if not self._made.is_done:
+            return None
+        self._over = True
+        return self._made.result()
+
+    def close(self, wait: bool) -> Kernel | None:
+        """What the compiler has made meanwhile; ``wait``: for what it is at, which is kept for the
+        next time, unless somebody interrupts."""
+        made, self._made = self._made, None
+        if made is None or self._over or not (wait or made.is_done):
+            return None
+        self._over = True
+        try:
+            return made.result()
+        except KeyboardInterrupt:
+            return None

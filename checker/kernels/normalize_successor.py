@@ -1,0 +1,55 @@
+"""Puts a successor into its normal form, where states stand for others.
+
+One function does this for all actions: there are many places where a way through an action ends,
+and what is written out at each of them has to be compiled at each of them.  More than half of all
+successors of some systems are their source as it is; they are left alone.
+"""
+
+from __future__ import annotations
+
+from checker.kernels.emit import Fn, Val, const
+from checker.kernels.fields import Worker
+from checker.kernels.layout import Layout
+from checker.kernels.record_access import put
+from checker.reductions.reduction_plan import ReductionPlan
+
+
+def functions(layout: Layout, plan: ReductionPlan) -> list[Fn]:
+    """``arrive``, where some states stand for others."""
+    return [emit_arrive(layout, plan)] if stands_for_others(plan) else []
+
+
+def stands_for_others(plan: ReductionPlan) -> bool:
+    """Whether successors are given a normal form."""
+    return plan.symmetry is not None or bool(plan.dead)
+
+
+def emit_arrive(layout: Layout, plan: ReductionPlan) -> Fn:
+    """``arrive(worker, source, row)``: gives the successor at ``row`` its normal form.
+
+    ``source``, from which the step comes, is one.  Gives whether it is a step: it is not where the
+    successor at rest is the source.  TURNED where it leads to another state of the same orbit.
+    """
+    params = [("worker", 0), ("source", 0), ("row", 0)]
+    fn = Fn("arrive", params, 1, "noinline", readonly=("source",))
+    worker, source, row = fn.args
+    with fn.if_(_same(fn, source, row, layout.words)):
+        fn.ret(const(0, 1))
+    if plan.dead:
+        fn.call("rest", [row, source], None)
+        with fn.if_(_same(fn, source, row, layout.words)):
+            fn.ret(const(0, 1))
+    if plan.symmetry is not None:
+        fn.call("canonical", [worker, row], None)
+        with fn.if_(_same(fn, source, row, layout.words)):
+            put(fn, worker, Worker.TURNED, const(1))
+    fn.ret(const(1, 1))
+    return fn
+
+
+def _same(fn: Fn, left: Val, right: Val, words: int) -> Val:
+    other = const(0)
+    for i in range(words):
+        one, two = (fn.load(fn.at(row, i), 64) for row in (left, right))
+        other = fn.or_(other, fn.xor(one, two))
+    return fn.eq(other, const(0))

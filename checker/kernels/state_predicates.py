@@ -1,0 +1,105 @@
+"""State predicates of liveness properties: propositions for given parameters, and justice.
+
+``letters_<p>(rows, list, count, first, out, params)`` writes 16 bits for each of ``count`` states:
+which propositions of property ``p`` hold.  The states are the rows in order, or, where ``list`` is
+given, those with its numbers; ``first`` is the number of row 0.  ``params`` are the codes of the
+parameters' values, each from a new word on.
+
+``owed(rows, list, count, first, out)`` writes 64 bits: which expressions of justice hold.
+
+Both give 0, or, where something can't be evaluated, the position of that state counted from 1, or
+:data:`STOPPED` where they were told to stop before they were done.
+"""
+
+from __future__ import annotations
+
+from checker.kernels import value_codes as c
+from checker.kernels.emit import Fn, Val, const
+from checker.kernels.expressions import lower
+from checker.kernels.frame import Bound, Frame
+from checker.kernels.layout import Layout
+from checker.kernels.packing import encode, width
+from checker.kernels.visited_set import Rows
+from checker.system import types as t
+from checker.system.ir import Expr, Property, TransitionSystem, domain_item
+from checker.system.types import Value
+
+WORD = 64
+STOPPED = (1 << WORD) - 1
+MAX_LETTER, MAX_OWED = 15, 63
+"""So many propositions of one property, so many expressions of justice, at most."""
+
+
+def words_of(type_: t.Type) -> int:
+    """Words of a parameter's code."""
+    return -(-width(type_) // WORD)
+
+
+def pack_params(prop: Property, values: tuple[Value, ...]) -> list[int]:
+    """The words of ``params`` for an assignment."""
+    words = []
+    for param, value in zip(prop.params, values, strict=True):
+        type_ = domain_item(param.domain)
+        code = encode(type_, value)
+        words += [code >> WORD * i & (1 << WORD) - 1 for i in range(words_of(type_))]
+    return words
+
+
+def emit_letters(layout: Layout, number: int, prop: Property) -> Fn:
+    """The function ``letters_<number>``."""
+    params = [("rows", 0), ("list", 0), ("count", 64), ("first", 64), ("out", 0), ("params", 0)]
+    fn = Fn(f"letters_{number}", params, 64)
+    return _each(fn, layout, prop.propositions, 16, prop)
+
+
+def emit_some(layout: Layout, number: int, bad: Expr) -> Fn:
+    """The function ``some_<number>``: 16 bits, 1 where the closed condition ``bad`` holds."""
+    params = [("rows", 0), ("list", 0), ("count", 64), ("first", 64), ("out", 0)]
+    return _each(Fn(f"some_{number}", params, 64), layout, (bad,), 16, None)
+
+
+def emit_enabled_fairness(layout: Layout, system: TransitionSystem) -> Fn:
+    """The function ``owed``."""
+    params = [("rows", 0), ("list", 0), ("count", 64), ("first", 64), ("out", 0)]
+    exprs = tuple(justice.holds for justice in system.justice)
+    return _each(Fn("owed", params, 64), layout, exprs, 64, None)
+
+
+def _each(fn: Fn, layout: Layout, exprs: tuple[Expr, ...], bits: int, prop: Property | None) -> Fn:
+    rows, chosen, count, first, out = fn.args[:5]
+    lost, fn.stopping = fn.label(), fn.label()
+    values = [] if prop is None else _values(fn, prop, fn.args[5])
+    listed = fn.ne(chosen, Val("null", 0))
+    position = fn.var(const(0))
+    with fn.count(count) as i:
+        fn.stop_if_told()
+        position.set(i)
+        where = fn.var(i)
+        with fn.if_(listed):
+            number = fn.resize(fn.load(fn.at(chosen, i, 32), 32), 64)
+            where.set(fn.sub(number, first))
+        frame = Frame(fn, layout, Rows(layout.words).row(fn, rows, where.get()), lost)
+        total = fn.var(const(0))
+        for param, value in zip(prop.params if prop else (), values, strict=True):
+            frame.names[param.name] = Bound(domain_item(param.domain), value)
+        for k, expr in enumerate(exprs):
+            bit = fn.resize(lower(frame, expr), 64)
+            total.set(fn.or_(total.get(), fn.shl(bit, const(k))))
+        fn.store(fn.resize(total.get(), bits), fn.at(out, i, bits))
+    fn.ret(const(0))
+    fn.place_fresh(lost)
+    fn.ret(fn.add(position.get(), const(1)))
+    fn.place_fresh(fn.stopping)
+    fn.ret(const(STOPPED))
+    return fn
+
+
+def _values(fn: Fn, prop: Property, params: Val) -> list[Val]:
+    values, at = [], 0
+    for param in prop.params:
+        type_ = domain_item(param.domain)
+        count = words_of(type_)
+        whole = fn.load(fn.at(params, at), count * WORD)
+        values.append(c.from_code(fn, type_, fn.resize(whole, width(type_))))
+        at += count
+    return values

@@ -1,0 +1,409 @@
+"""Liveness: formulas become propositions, a temporal formula over them, and parameters.
+
+What a formula says for all values of something fixed is asked for each value: by parameters of the
+property where the `forall` stands outermost, and otherwise written out.  Where both sides of
+`a ~> b` can only turn true (histories grow, and who is correct is fixed by the run) it is enough
+to ask what is so in the end, for all values at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from checker.lang import typed
+from checker.properties.buchi_automaton import (
+    FALSE,
+    TRUE,
+    AutomatonTooLarge,
+    accepting,
+    always,
+    both,
+    either,
+    eventually,
+    inverse,
+)
+from checker.properties.growth import grows, is_rigid
+from checker.properties.merging import Merging, renumber_propositions
+from checker.properties.polarity import may_be_correct, stands_in_premise_only
+from checker.properties.premises import is_temporal, premise_of, spec_text
+from checker.properties.reader import Reader
+from checker.system import build, ir
+from checker.system.build import conj, fresh, member, negation
+from checker.system.evaluate import RunFault, Scope, evaluate, members
+from checker.system.instantiate.expressions import Env, as_domain, bind_domain, exists, lower
+from checker.system.instantiate.patterns import match_pattern
+from checker.system.instantiate.sizes import refuse
+from checker.system.instantiate.walk import nodes
+from checker.system.instantiate.world import BYZANTINE, World
+from checker.system.ir import Automaton, Expr, Formula, Holds, Quantifier
+from checker.system.types import BOOL, SetT
+
+INSTANCES = 4096
+"""A formula is not written out for more values than this."""
+
+Binders = tuple[typed.Binder, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LivenessParts:
+    """The parts of a ``LIVENESS`` property."""
+
+    premise: Expr
+    params: tuple[ir.Param, ...]
+    propositions: tuple[Expr, ...]
+    formula: Formula
+    automaton: Automaton
+    given: ir.Given | None
+
+
+def liveness_parts(world: World, formula: typed.Expr) -> LivenessParts:
+    """What ``formula`` asks of whole runs; raises :class:`SpecError` where it is too large."""
+    env = Env(world, world.instances[0], None, {}, Reader(world, world.correct).read)
+    premise = _premise(formula, (), env)
+    taken = premise_of(formula)
+    granted = "" if taken is None else spec_text(taken, env)
+    try:
+        try:
+            asked = _Asked(world)
+            return _question(asked, premise, *asked.outermost(formula, env), granted)
+        except (_Odd, AutomatonTooLarge):
+            asked = _Asked(world)
+            return _question(asked, premise, *asked.with_correct_set(formula), granted)
+    except AutomatonTooLarge:
+        message = "this formula becomes too large when it is written out for all values"
+        hint = "put `forall` outermost, or ask for less at once"
+        raise refuse("N213", message, formula.span, hint) from None
+
+
+def _question(
+    asked: _Asked,
+    premise: Expr,
+    params: tuple[ir.Param, ...],
+    whole: Formula,
+    given: Formula | None,
+    granted: str,
+) -> LivenessParts:
+    """The parts of a property, with the propositions that are left when all is merged."""
+    merging = Merging(asked.known)
+    formulas = [merging.merge(f) for f in (inverse(whole), given) if f is not None]
+    propositions, (against, *more) = renumber_propositions(asked.known, *formulas)
+    taken = ir.Given(accepting(more[0]), granted) if more else None
+    return LivenessParts(premise, params, propositions, inverse(against), accepting(against), taken)
+
+
+class _Odd(Exception):
+    """`correct` stands where it can't be taken apart into what happens in time."""
+
+
+# ---- shapes -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _LeadsTo:
+    """``premise ~> goal``; ``premise`` ``None``: always."""
+
+    premise: typed.Expr | None
+    goal: typed.Expr
+
+
+def _leads_to(expr: typed.Expr) -> _LeadsTo | None:
+    """``expr`` as a leads-to between predicates on states, if it is one."""
+    match expr:
+        case typed.Temporal(_, "~>", (premise, goal), _):
+            found = _LeadsTo(premise, goal)
+        case typed.Temporal(_, "eventually", (goal,), _):
+            found = _LeadsTo(None, goal)
+        case typed.Temporal(_, "always", (typed.Temporal(_, "eventually", (goal,), _),), _):
+            found = _LeadsTo(None, goal)
+        case typed.Temporal(_, "always", (typed.Operation(_, "=>") as inner,), _):
+            inside = _implication(inner)
+            if inside is None:
+                return None
+            found = inside
+        case typed.Operation(_, "=>", (premise, _), _) if is_rigid(premise):
+            inside = _implication(expr)
+            if inside is None:
+                return None
+            found = inside
+        case _:
+            return None
+    return None if is_temporal((found.premise, found.goal)) else found
+
+
+def _implication(expr: typed.Operation) -> _LeadsTo | None:
+    match expr.args:
+        case (premise, typed.Temporal(_, "eventually", (goal,), _)):
+            return _LeadsTo(premise, goal)
+        case _:
+            return None
+
+
+def _settles(binders: Binders, parts: _LeadsTo) -> bool:
+    """Whether in every run both sides, for all values, turn true at most once and stay so.
+
+    The premise of a plain `eventually` is true at the start, so the goal alone matters.
+    """
+    ranges = all(
+        is_rigid(b.pattern) and grows(b.domain) and (b.where is None or grows(b.where))
+        for b in binders
+    )
+    return ranges and (parts.premise is None or grows(parts.premise)) and grows(parts.goal)
+
+
+def _exists(binders: Binders, body: typed.Expr | None, goal: typed.Expr | None, env: Env) -> Expr:
+    """Some values of ``binders`` with ``body`` and without ``goal``."""
+
+    def instance(inner: Env) -> Expr:
+        here = ir.TRUE if body is None else lower(body, inner)
+        return here if goal is None else conj(here, negation(lower(goal, inner)))
+
+    return exists(binders, env, instance)
+
+
+def _premise(formula: typed.Expr, binders: Binders, env: Env) -> Expr:
+    """What must be so in some state, or else the property says nothing."""
+    match formula:
+        case typed.Quantified(_, "forall", inner, body, _):
+            return _premise(body, binders + inner, env)
+        case typed.Operation(_, "and", parts, _):
+            found = [p for part in parts if (p := _premise(part, binders, env)) != ir.TRUE]
+            return build.disj(*found) if found else ir.TRUE
+        case typed.Temporal(_, "always", (typed.Operation(_, "=>", (premise, _), _),), _):
+            pass
+        case typed.Temporal(_, "~>", (premise, _), _):
+            pass
+        case typed.Operation(_, "=>", (given, _), _):
+            premise = _observable(given)
+        case _:
+            return ir.TRUE
+    if is_temporal((premise, *(b.where for b in binders))):
+        return ir.TRUE
+    return _exists(binders, premise, None, env)
+
+
+def _observable(given: typed.Expr) -> typed.Expr:
+    """What is so in some state of each run of which ``given`` is true.
+
+    Who is correct in a run is who is correct in its last states.
+    """
+    match given:
+        case typed.Temporal(_, "always" | "eventually", (part,), _):
+            return _observable(part)
+        case typed.Operation(_, "and", parts, _):
+            return next((_observable(p) for p in parts if is_temporal(p)), given)
+        case _:
+            return given
+
+
+# ---- translation ------------------------------------------------------------------------------
+
+
+@dataclass
+class _Asked:
+    """The propositions so far.  ``correct_set``: stands for who is correct, where that is fixed."""
+
+    world: World
+    correct_set: Expr | None = None
+    known: dict[Expr, int] = field(default_factory=dict)
+    written: int = 0
+
+    def proposition(self, expr: Expr) -> Formula:
+        """A predicate on states as a formula; constants are told at once."""
+        value = _constant(expr)
+        if value is not None:
+            return TRUE if value else FALSE
+        if isinstance(expr, ir.Apply) and expr.op is ir.Op.NOT:
+            return inverse(self.proposition(expr.args[0]))
+        return Holds(self.known.setdefault(expr, len(self.known)))
+
+    # ---- outermost ----------------------------------------------------------------------------
+
+    def outermost(
+        self, formula: typed.Expr, env: Env, params: tuple[ir.Param, ...] = ()
+    ) -> tuple[tuple[ir.Param, ...], Formula, Formula | None]:
+        """The parameters and the formula of a whole property, and what it takes for granted."""
+        binders: Binders = ()
+        while isinstance(formula, typed.Quantified) and formula.kind == "forall":
+            binders += formula.binders
+            formula = formula.body
+        if self.correct_set is None:
+            if isinstance(formula, typed.Operation) and formula.op == "and":
+                parts = (self.conjunct(part, binders, env) for part in formula.args)
+                return params, both(list(parts)), self.assumption(formula, env, binders)
+            simple = self.at_once(formula, binders, env)
+            if simple is not None:
+                return params, simple, None
+        premises: list[Formula] = []
+        for binder in binders:
+            param, premise, env = self.parameter(binder, env)
+            params += (param,)
+            premises.append(premise)
+        given = self.assumption(formula, env)
+        whole = either([*map(inverse, premises), self.formula(formula, env)])
+        return params, whole, None if given is None else both([*premises, given])
+
+    def assumption(self, formula: typed.Expr, env: Env, binders: Binders = ()) -> Formula | None:
+        """What a run satisfies of which ``formula``, for all ``binders``, says something; ``None``
+        where no premise is about whole runs."""
+        if binders:
+            formula = typed.Quantified(formula.type, "forall", binders, formula, formula.span)
+        taken = premise_of(formula)
+        return None if taken is None else self.formula(taken, env)
+
+    def with_correct_set(
+        self, formula: typed.Expr
+    ) -> tuple[tuple[ir.Param, ...], Formula, Formula | None]:
+        """The same, for each set of processes that may be the correct ones of a run.
+
+        Who is correct does not change any more from some time on, so that the set is the right
+        one can be said of what is so for ever.
+        """
+        world = self.world
+        everybody = ir.Const(SetT(world.proc), world.processes(None))
+        chosen = ir.Local(everybody.type, fresh("correct"))
+        self.correct_set = chosen
+        reader = Reader(world, lambda process: member(process, chosen))
+        env = Env(world, world.instances[0], None, {}, reader.read)
+        param = ir.Param(chosen.name, ir.Subsets(everybody, everybody.type), ir.TRUE)
+        process = ir.Local(world.proc, fresh("_p"))
+        same = build.equal(member(process, chosen), world.correct(process))
+        domain = ir.Universe(world.proc)
+        right = ir.Quant(Quantifier.FORALL, process.name, domain, same, BOOL)
+        params, whole, given = self.outermost(formula, env, (param,))
+        settled = eventually(always(self.proposition(right)))
+        given = None if given is None else both([settled, given])
+        return params, either([inverse(settled), whole]), given
+
+    def conjunct(self, expr: typed.Expr, binders: Binders, env: Env) -> Formula:
+        """One part of a conjunction, for all values of ``binders``."""
+        match expr:
+            case typed.Quantified(_, "forall", inner, body, _):
+                return self.conjunct(body, binders + inner, env)
+            case typed.Operation(_, "and", parts, _):
+                return both([self.conjunct(part, binders, env) for part in parts])
+        simple = self.at_once(expr, binders, env)
+        if simple is not None:
+            return simple
+        instances = list(self.instances(binders, env))
+        return both([either([inverse(c), self.formula(expr, e)]) for e, c in instances])
+
+    def at_once(self, expr: typed.Expr, binders: Binders, env: Env) -> Formula | None:
+        """``forall binders: expr`` without writing it out, where that can be done."""
+        parts = _leads_to(expr)
+        if parts is not None and _settles(binders, parts):
+            bad = self.proposition(_exists(binders, parts.premise, parts.goal, env))
+            return always(eventually(inverse(bad)))
+        match expr:
+            case typed.Temporal(_, "always", (body,), span) if not is_temporal(body):
+                if binders:
+                    body = typed.Quantified(body.type, "forall", binders, body, span)
+                if stands_in_premise_only(self.world, body):
+                    reader = Reader(self.world, may_be_correct(self.world))
+                    return always(self.proposition(lower(body, replace(env, history=reader.read))))
+        return None
+
+    def parameter(self, binder: typed.Binder, env: Env) -> tuple[ir.Param, Formula, Env]:
+        """A binder as a parameter; the formula holds what of its condition is about the run."""
+        where = binder.where
+        outside = where is not None and self.is_timed(where)
+        inside = None if outside else where
+        name, domain, condition, env = bind_domain(binder.pattern, binder.domain, inside, env)
+        premise = self.formula(where, env) if outside and where is not None else TRUE
+        return ir.Param(name, domain, condition), premise, env
+
+    # ---- anywhere -----------------------------------------------------------------------------
+
+    def is_timed(self, expr: typed.Expr) -> bool:
+        """Whether ``expr`` is more than a predicate on the state."""
+        return any(isinstance(n, typed.Temporal) or self._is_correct(n) for n in nodes(expr))
+
+    def _is_correct(self, node: object) -> bool:
+        if self.correct_set is not None or not isinstance(node, typed.Correct):
+            return False
+        now = self.world.correct(ir.Local(self.world.proc, "_p"))
+        chosen = {n.variable for n in nodes(now) if isinstance(n, ir.Read)} <= {BYZANTINE}
+        return node.kind == "correct" and not chosen  # who is Byzantine is so from the start
+
+    def formula(self, expr: typed.Expr, env: Env) -> Formula:
+        """``expr``, in which temporal operators and `correct` may stand; raises :class:`_Odd`."""
+        if not self.is_timed(expr):
+            return self.proposition(lower(expr, env))
+        match expr:
+            case typed.Temporal(_, "always", (part,), _):
+                return always(self.formula(part, env))
+            case typed.Temporal(_, "eventually", (part,), _):
+                return eventually(self.formula(part, env))
+            case typed.Temporal(_, _, (premise, goal), _):
+                owed = inverse(self.formula(premise, env))
+                return always(either([owed, eventually(self.formula(goal, env))]))
+            case typed.Operation(_, "not", (part,), _):
+                return inverse(self.formula(part, env))
+            case typed.Operation(_, "and", parts, _):
+                return both([self.formula(part, env) for part in parts])
+            case typed.Operation(_, "or", parts, _):
+                return either([self.formula(part, env) for part in parts])
+            case typed.Operation(_, "=>", (premise, goal), _):
+                return either([inverse(self.formula(premise, env)), self.formula(goal, env)])
+            case typed.Quantified(_, kind, binders, body, _):
+                found = [(c, self.formula(body, e)) for e, c in self.instances(binders, env)]
+                if kind == "forall":
+                    return both([either([inverse(c), f]) for c, f in found])
+                return either([both([c, f]) for c, f in found])
+            case typed.Correct(_, _, process, _):
+                now = self.proposition(self.world.correct(lower(process, env)))
+                return eventually(always(now)) if self.world.recovers else always(now)
+            case _:
+                raise _Odd
+
+    def instances(self, binders: Binders, env: Env) -> Iterator[tuple[Env, Formula]]:
+        """Every choice of values for ``binders``: its scope, and the condition that it is one."""
+        if not binders:
+            yield env, TRUE
+            return
+        binder, rest = binders[0], binders[1:]
+        if not is_rigid(binder.domain):
+            if self.correct_set is None and not is_temporal(binder):
+                raise _Odd
+            raise refuse("N019", "this changes during a run", binder.domain.span)
+        for value, inside in self.values(as_domain(binder.domain, env)):
+            self.written += 1
+            if self.written > INSTANCES:
+                raise AutomatonTooLarge
+            condition, names = match_pattern(binder.pattern, value, env)
+            inner = env.bind_all(names)
+            here = self.proposition(conj(inside, condition))
+            if here != FALSE and binder.where is not None:
+                here = both([here, self.formula(binder.where, inner)])
+            if here == FALSE:
+                continue
+            for last, more in self.instances(rest, inner):
+                yield last, both([here, more])
+
+    def values(self, domain: ir.Domain) -> list[tuple[Expr, Expr]]:
+        """The members of ``domain``, or all values of its type with the condition to be one."""
+        item = ir.domain_item(domain)
+        try:
+            found = list(members(domain, Scope({}, {})))
+        except KeyError:  # it depends on a parameter
+            everything = members(ir.Universe(item), Scope({}, {}))
+            return [(c, _among(c, domain)) for c in (ir.Const(item, v) for v in everything)]
+        return [(ir.Const(item, v), ir.TRUE) for v in found]
+
+
+def _among(value: Expr, domain: ir.Domain) -> Expr:
+    match domain:
+        case ir.Members(of):
+            return member(value, of)
+        case ir.Subsets(of):
+            return ir.Apply(BOOL, ir.Op.SUBSET, (value, of))
+        case ir.Universe():
+            return ir.TRUE
+
+
+def _constant(expr: Expr) -> bool | None:
+    """The value of ``expr`` where it depends on nothing."""
+    try:
+        return bool(evaluate(expr, Scope({}, {})))
+    except (KeyError, RunFault):
+        return None

@@ -1,0 +1,216 @@
+"""Concretizes runs of automata as runs of the check: replayed, judged, and explained."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from checker.capacity_estimation import enlarge_bound, maximum_bound
+from checker.diagnostics import SpecError
+from checker.lang import typed
+from checker.loading import load_check
+from checker.options import Options
+from checker.provenance import header_of
+from checker.system.instantiate.assemble import Instantiated, instantiate
+from checker.threshold.arithmetic import holds
+from checker.threshold.automaton import AcceleratedRun, Automaton, Question
+from checker.threshold.concretize import ConcretizationFailed, concretize
+from checker.witness.answer import Answer, Limits, Listener, Path
+from checker.witness.judge import judge
+from checker.witness.trace import Trace
+from checker.witness.verdict import Word
+
+EXPLORED = 300_000
+"""States at most of a system that is explored since a run could not be followed."""
+
+SECONDS = 20.0
+"""Seconds at most for exploring it."""
+
+SMALL = 5
+"""A small system has no larger numbers, where that is enough."""
+
+
+def numbers_of(automaton: Automaton, run: AcceleratedRun) -> dict[str, int]:
+    """What is to be set for the finite system of ``run``."""
+    return {name: value for name, value in run.values if name in automaton.parameters}
+
+
+def sizes_text(numbers: Mapping[str, int]) -> str:
+    """``n=4, T=1``."""
+    return ", ".join(f"{name}={value}" for name, value in numbers.items())
+
+
+@dataclass
+class Finite:
+    """The finite systems of a check about all sizes: ``written`` as the user has it, ``check``
+    about all sizes."""
+
+    path: str
+    written: typed.Check
+    check: typed.Check
+    options: Options
+    made: dict[tuple[tuple[str, int], ...], Instantiated] = field(default_factory=dict)
+
+    def settings(self, numbers: Mapping[str, int]) -> dict[str, str]:
+        """What has to be set for the system of ``numbers``."""
+        settings = dict(self.options.settings)
+        settings |= {name: str(value) for name, value in numbers.items()}
+        if not self.written.every and "f" in numbers:
+            for word in ("crash", "omission", "byzantine"):
+                if getattr(self.check, word) != getattr(self.written, word):
+                    settings[word] = str(numbers["f"])
+        return settings
+
+    def at(
+        self, numbers: Mapping[str, int], grows: str | None = None
+    ) -> tuple[typed.Check, Instantiated]:
+        """The system of ``numbers``, with its check; raises :class:`SpecError`.
+
+        ``grows``: a capacity that has to be larger than it was.
+        """
+        from checker.properties import ask
+
+        settings = self.settings(numbers)
+        check = load_check(self.path, self.written.name, settings)
+        key = tuple(sorted(numbers.items()))
+        if key not in self.made or grows is not None:
+            capacities = dict(self.made[key].capacities) if key in self.made else {}
+            if grows is not None:
+                capacities[grows] = enlarge_bound(capacities[grows])
+            self.made[key] = instantiate(check, settings, ask, capacities=capacities)
+        return check, self.made[key]
+
+    def concretize_run(
+        self,
+        automaton: Automaton,
+        question: Question,
+        run: AcceleratedRun,
+        numbers: Mapping[str, int],
+    ) -> tuple[typed.Check, Instantiated, Path]:
+        """``run`` in the system of ``numbers``, with capacities that are large enough; raises
+        :class:`ConcretizationFailed` and :class:`SpecError`."""
+        check, made = self.at(numbers)
+        while True:
+            try:
+                return check, made, concretize(automaton, question, run, made.system)
+            except ConcretizationFailed as lost:
+                if lost.grows is None or made.capacities[lost.grows] >= maximum_bound(lost.grows):
+                    raise
+                check, made = self.at(numbers, lost.grows)
+
+    def small(self, automaton: Automaton) -> Instantiated | None:
+        """The smallest system that is spoken of, where a small one is."""
+        names = automaton.parameters
+        for numbers in sorted(itertools.product(range(SMALL + 1), repeat=len(names)), key=sum):
+            values = dict(zip(names, numbers, strict=True))
+            if values.get("n", 1) < 1 or not _spoken_of(automaton, values):
+                continue
+            try:
+                return self.at(values)[1]
+            except SpecError:
+                continue
+        return None
+
+
+def _spoken_of(automaton: Automaton, values: dict[str, int]) -> bool:
+    try:
+        return holds(automaton.resilience, values)
+    except KeyError:  # it speaks of a quotient
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Refuted:
+    """What became of a run: its ``trace``, or, without one, why there is none.
+
+    ``holds``: the property holds at the run's numbers, for their system was explored;
+    ``interrupted``: somebody wanted it to end meanwhile.
+    """
+
+    trace: Trace | None
+    reason: str
+    holds: bool = False
+    interrupted: bool = False
+
+
+def refute(
+    finite: Finite,
+    automaton: Automaton,
+    question: Question,
+    numbers: Mapping[str, int],
+    runs: Iterable[AcceleratedRun],
+    options: Options,
+    listener: Listener | None,
+) -> Refuted:
+    """The first of ``runs``, which violate ``question``, that is one of the finite system at their
+    ``numbers``, as a trace; where none is, that system is explored."""
+    why = ""
+    for run in runs:
+        try:
+            check, made, path = finite.concretize_run(automaton, question, run, numbers)
+        except SpecError as error:
+            said = error.diagnostics[0].message
+            return Refuted(None, f"there is no finite system of these sizes: {said}")
+        except ConcretizationFailed as lost:
+            why = why or str(lost)
+        else:
+            settings = finite.settings(numbers)
+            return _judge_path(finite, question, check, made, path, settings, options, listener)
+    return _explore_size(finite, question, numbers, options, listener, why)
+
+
+def _judge_path(
+    finite: Finite,
+    question: Question,
+    check: typed.Check,
+    made: Instantiated,
+    path: Path,
+    settings: dict[str, str],
+    options: Options,
+    listener: Listener | None,
+) -> Refuted:
+    """What the witness says of ``path``, and its trace, explained where that is wanted."""
+    header = header_of(finite.path, check, made, replace(options, settings=settings))
+    prop = next(p for p in made.system.properties if p.name == question.property)
+    answer = Answer("z3", 0, 0, False, 0.0, violations={prop.name: path})
+    (verdict, *_) = judge(replace(made.system, properties=(prop,)), answer, header)
+    trace, reason = verdict.trace, verdict.reason
+    if trace is not None and options.explain is not None:
+        from checker.explaining.counterfactual_queries import ExplainingBudget
+        from checker.explaining.explain import explain
+
+        clock = ExplainingBudget(options.explain, options.threads, options.limits.memory, listener)
+        trace = explain(made.system, trace, clock)
+        return Refuted(trace, reason, interrupted=clock.is_stopped)
+    return Refuted(trace, reason)
+
+
+def _explore_size(
+    finite: Finite,
+    question: Question,
+    numbers: Mapping[str, int],
+    options: Options,
+    listener: Listener | None,
+    why: str,
+) -> Refuted:
+    """What exploring the system of ``numbers`` says, where a run could not be followed in it."""
+    from checker.pipeline import run_check
+
+    seconds = min(options.limits.timeout or SECONDS, SECONDS)
+    limits = Limits(EXPLORED, None, seconds, options.limits.memory)
+    plain = replace(
+        options, settings=finite.settings(numbers), engine="native", limits=limits, kinds=1
+    )
+    report = run_check(finite.path, finite.written.name, plain, listener)
+    if report.was_interrupted:
+        raise KeyboardInterrupt
+    found = next((v for v in report.verdicts if v.property == question.property), None)
+    if found is None:
+        return Refuted(None, f"{why}; the finite system does not ask it")
+    if found.word is Word.VIOLATED and found.trace is not None:
+        return Refuted(found.trace, found.reason)
+    if found.word in (Word.HOLDS, Word.VACUOUS) and report.omission is None:
+        said = f"{sizes_text(numbers)} ({report.distinct_states:,} states)"
+        return Refuted(None, said, holds=True)
+    return Refuted(None, f"{why}; exploring them: {found.reason}")

@@ -1,0 +1,233 @@
+"""The condition under which a part of a variable is dead, made from all its uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from checker.reductions.dead_monotonicity import Trends
+from checker.reductions.dead_terms import conjuncts, free, mentions, replace_all, same, simple
+from checker.reductions.dead_uses import VariableUse
+from checker.system import ir
+from checker.system.build import conj, disj, equal, member, negation
+from checker.system.ir import Apply, Expr, Op
+from checker.system.run_errors import fits, risky
+from checker.system.tree import nodes
+from checker.system.types import AtomT, BagT, IntT, MapT, SetT, TupleT, Type, universe
+
+
+@dataclass(frozen=True, slots=True)
+class VariablePart:
+    """The parts of ``variable``: an entry for all ``keys``, and perhaps an ``item`` in it.
+
+    ``entry``: the entry's value.
+    """
+
+    variable: str
+    keys: tuple[ir.Local, ...]
+    entry: Expr
+    item: ir.Local | None
+
+    @property
+    def names(self) -> set[str]:
+        """The local names that say which part it is."""
+        return {local.name for local in (*self.keys, *((self.item,) if self.item else ()))}
+
+
+def cell(variable: ir.Variable, items: bool) -> VariablePart:
+    """The parts of a variable; ``items``: those of sets and bags are parts of their own."""
+    expr: Expr = ir.Read(variable.type, variable.name)
+    keys: list[ir.Local] = []
+    while isinstance(expr.type, MapT):
+        keys.append(ir.Local(expr.type.key, f"{variable.name}.key{len(keys)}"))
+        expr = ir.Index(expr.type.value, expr, keys[-1])
+    item = None
+    if items and isinstance(expr.type, SetT | BagT):
+        item = ir.Local(expr.type.item, f"{variable.name}.item")
+    return VariablePart(variable.name, tuple(keys), expr, item)
+
+
+@dataclass(slots=True)
+class Meeting:
+    """A reading of a cell's variable where it reads that very cell.
+
+    ``path``, ``around``: those of the reading, in the cell's names where these are known;
+    ``apart``: conditions on the cell's names under which the reader reads another cell.
+    """
+
+    cell: VariablePart
+    reading: VariableUse
+    path: list[Expr] = field(default_factory=list)
+    around: list[Expr] = field(default_factory=list)
+    apart: list[Expr] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.path, self.around = list(self.reading.path), list(self.reading.around)
+        pairs: list[tuple[Expr, Expr]] = list(zip(self.reading.keys, self.cell.keys, strict=False))
+        if self.reading.item is not None and self.cell.item is not None:
+            pairs.append((self.reading.item, self.cell.item))
+        while pairs:
+            self._meet(pairs)
+            pairs = list(self._equations())
+
+    def _meet(self, pairs: list[tuple[Expr, Expr]]) -> None:
+        while pairs:
+            theirs, ours = pairs.pop(0)
+            if isinstance(theirs, Apply) and theirs.op is Op.TUPLE:
+                assert isinstance(ours.type, TupleT)
+                for i, arg in enumerate(theirs.args):
+                    pairs.append((arg, ir.Item(ours.type.items[i], ours, i)))
+            elif self._open(theirs):
+                self._replace(theirs, ours, pairs)
+            elif not free(theirs) - self.cell.names and not mentions(theirs):
+                if not same(theirs, ours):
+                    self.apart.append(simple(negation(equal(ours, theirs))))
+
+    def _open(self, expr: Expr) -> bool:
+        """Whether it is a local name of the reader, or a component of one."""
+        while isinstance(expr, ir.Item):
+            expr = expr.base
+        return isinstance(expr, ir.Local) and expr.name not in self.cell.names
+
+    def _replace(self, theirs: Expr, ours: Expr, pairs: list[tuple[Expr, Expr]]) -> None:
+        narrow, wide = theirs.type, ours.type
+        if not fits(wide, narrow):
+            if not (isinstance(narrow, AtomT) and isinstance(wide, AtomT) and fits(narrow, wide)):
+                return
+            self.apart.append(negation(within_type(ours, narrow)))
+        names = free(theirs)
+        for exprs in (self.path, self.around):
+            open_ = (expr for expr in exprs if not _bound_names(expr) & names)
+            exprs[:] = [replace_all(e, theirs, ours) if names <= free(e) else e for e in open_]
+        pairs[:] = [(replace_all(t, theirs, ours), o) for t, o in pairs]
+
+    def _equations(self) -> Iterator[tuple[Expr, Expr]]:
+        """What a name has to be, since the path says so."""
+        for test in self.path:
+            if not (isinstance(test, Apply) and test.op is Op.EQ):
+                continue
+            for theirs, ours in (test.args, test.args[::-1]):
+                known = not free(ours) - self.cell.names and not mentions(ours)
+                if known and not same(theirs, ours) and self._solvable(theirs, ours):
+                    yield theirs, ours
+                    return
+
+    def _solvable(self, theirs: Expr, ours: Expr) -> bool:
+        if self._open(theirs):
+            roles = isinstance(theirs.type, AtomT) and isinstance(ours.type, AtomT)
+            return fits(ours.type, theirs.type) or (roles and fits(theirs.type, ours.type))
+        return False
+
+
+def within_type(expr: Expr, type_: Type) -> Expr:
+    """That a value is one of ``type_``."""
+    return member(expr, ir.Const(SetT(expr.type), frozenset(universe(type_))))
+
+
+class Blockers:
+    """Conditions under which a reading makes no difference, now and for ever.
+
+    ``hidden``: variables that they must not mention.
+    """
+
+    def __init__(self, trends: Trends, hidden: Iterable[str] = ()) -> None:
+        self.trends, self.hidden = trends, frozenset(hidden)
+
+    def of(self, meeting: Meeting) -> list[Expr]:
+        """Each of them is enough."""
+        own = meeting.cell.variable
+        found = list(meeting.apart)
+        for test in meeting.path:
+            found += self.usable(meeting, self.trends.never(test), self.hidden | {own})
+        for test in meeting.around:
+            for decided in (self.trends.never(test), self.trends.ever(test)):
+                for literal in self.usable(meeting, decided, self.hidden):
+                    if _looks(literal, own) <= 1:
+                        found.append(literal)
+        return [f for f in dict.fromkeys(found) if f != ir.FALSE]
+
+    def usable(self, meeting: Meeting, decided: Expr, hidden: frozenset[str]) -> Iterator[Expr]:
+        """The parts of a disjunction that can be asked about the cell alone."""
+        for part in _disjuncts(simple(decided)):
+            if part in (ir.TRUE, ir.FALSE):
+                if part == ir.TRUE:
+                    yield part
+                continue
+            if free(part) - meeting.cell.names or mentions(part) & hidden:
+                continue
+            sides = self.trends.sides(part)
+            if sides is None or (sides and self._ending(meeting, part)):
+                continue
+            if not all(any(same(negation(test), side) for test in meeting.path) for side in sides):
+                continue
+            guarded = in_range(disj(part, *sides))
+            own = _own(meeting.cell)
+            if guarded is not None and not any(same(test, own) for test in conjuncts(part)):
+                yield guarded
+
+    def _ending(self, meeting: Meeting, part: Expr) -> bool:
+        """Whether what is said may have been taken away when the reader gets there."""
+        site = meeting.reading.site
+        ends = (self.trends.variables[name].ends for name in mentions(part))
+        return site.action is None or (site.body and any(site.action in e for e in ends))
+
+
+def _own(cell: VariablePart) -> Expr:
+    """That the part is as it will be left."""
+    return cell.entry if cell.item is None else member(cell.item, cell.entry)
+
+
+def _looks(expr: Expr, variable: str) -> int:
+    return sum(isinstance(n, ir.Read) and n.variable == variable for n in nodes(expr))
+
+
+def _disjuncts(expr: Expr) -> tuple[Expr, ...]:
+    if isinstance(expr, Apply) and expr.op is Op.OR:
+        return tuple(inner for part in expr.args for inner in _disjuncts(part))
+    return (expr,)
+
+
+def in_range(expr: Expr) -> Expr | None:
+    """``expr`` where no index in it can be beyond its map and each field is of the right case.
+
+    ``None`` where that can't be said.
+    """
+    tests: list[Expr] = []
+    bare, bound = expr, _bound_names(expr)
+    for node in nodes(expr):
+        if isinstance(node, ir.CaseField):
+            if bound & free(node.base) or mentions(node.base):
+                return None
+            tests.append(ir.IsCase(node.base, node.case))
+    for node in nodes(expr):
+        if isinstance(node, ir.Index) and isinstance(node.base.type, MapT):
+            key, wanted = node.key, node.base.type.key
+            if fits(key.type, wanted):
+                continue
+            ranked = isinstance(key.type, AtomT | IntT) and isinstance(wanted, AtomT | IntT)
+            plain = all(isinstance(n, ir.Local | ir.Item | ir.Const) for n in nodes(key))
+            if not (ranked and plain) or bound & free(key):
+                return None
+            tests.append(within_type(key, wanted))
+            bare = replace_all(bare, node, ir.Local(node.type, "@there"))
+    if risky(bare):
+        return None
+    return conj(*dict.fromkeys(tests), expr)
+
+
+def _bound_names(expr: Expr) -> set[str]:
+    return {n.name for n in nodes(expr) if isinstance(n, ir.Quant | ir.SetOf | ir.MapOf | ir.Let)}
+
+
+def simplest(clauses: Iterable[list[Expr]]) -> list[list[Expr]] | None:
+    """Clauses of which all have to hold, without what follows from others; ``None``: never."""
+    found: list[list[Expr]] = []
+    for clause in clauses:
+        if ir.TRUE in clause:
+            continue
+        if not clause:
+            return None
+        if not any(set(other) <= set(clause) for other in found):
+            found = [other for other in found if not set(clause) <= set(other)]
+            found.append(clause)
+    return found

@@ -1,0 +1,166 @@
+"""Messages in flight that are dead: their reception changes nothing.
+
+A collection that is only added to, taken from, and received from: an item is dead where each step
+that takes it as its parameter does nothing but take it away (or nothing at all), now and for ever.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from checker.reductions.dead_conditions import Blockers, Meeting, VariablePart
+from checker.reductions.dead_program_points import ProgramPoint
+from checker.reductions.dead_terms import same
+from checker.reductions.dead_uses import VariableUse, now
+from checker.system import ir
+from checker.system.build import member, negation
+from checker.system.ir import Apply, Expr, Op, TransitionSystem
+from checker.system.run_errors import risky
+from checker.system.tree import nodes
+from checker.system.types import BoolT, SetT
+
+
+class MessageEffects:
+    """What steps do beside taking an item from a collection."""
+
+    def __init__(
+        self, system: TransitionSystem, sites: list[ProgramPoint], blockers: Blockers
+    ) -> None:
+        self.system, self.sites, self.blockers = system, sites, blockers
+        self._groups: dict[str, list[ir.Action]] = {}
+        for action in system.actions:
+            if action.promised != ir.FALSE:
+                group = ir.fairness_of(action).group
+                self._groups.setdefault(group, []).append(action)
+
+    def clauses(self, cell: VariablePart, reading: VariableUse) -> list[list[Expr]] | None:
+        """All have to hold for an item that a parameter is taken from; ``None``: never."""
+        action = reading.site.action
+        if action is None or cell.item is None or reading.item is None:
+            return None
+        gone = self.blockers.of(Meeting(cell, reading))
+        if self.system.monitor or not self._own_promise(
+            self.system.actions[action], reading.item, cell
+        ):
+            return [gone] if gone else None
+        found: list[list[Expr]] = []
+        for site in self.sites:
+            mine = (site.action, site.instance) == (action, reading.site.instance)
+            if not mine:
+                continue
+            if isinstance(site.node, ir.Universe | ir.Members | ir.Subsets):
+                if risky(site.node, site.path):
+                    return [gone] if gone else None
+                continue
+            if self._harmless(site, cell, reading.item):
+                continue
+            found.append([*gone, *self._blocking_conditions(site, cell, reading)])
+        return found
+
+    def _own_promise(self, action: ir.Action, item: ir.Local, cell: VariablePart) -> bool:
+        """Whether what is promised of an item is promised of it alone.
+
+        Else taking a dead item, of which there is nothing to be seen where it has vanished, could
+        stand for a step that is owed.
+        """
+        if action.promised == ir.FALSE:
+            return True
+        for other in self._groups[ir.fairness_of(action).group]:
+            fairness = ir.fairness_of(other)
+            if fairness.kind is not ir.fairness_of(action).kind:
+                return False
+            if not any(says_all(fairness.key, param) for param in other.params if _of(param, cell)):
+                return False
+        return True
+
+    def _harmless(self, site: ProgramPoint, cell: VariablePart, item: ir.Local) -> bool:
+        """Whether it changes nothing but the item, and no error can come of it."""
+        node = site.node
+        match node:
+            case ir.Assign(target=target, value=value):
+                if not target.is_state:
+                    return not risky(value, site.path) and not target.path
+                return self._takes(site, node, cell, item)
+            case ir.Declare(value=value):
+                return not risky(value, site.path) and value.type == node.type
+            case ir.Mark(args=args):
+                return not any(risky(arg, site.path) for arg in args)
+            case ir.For(domain=domain):
+                return not risky(domain, site.path)
+            case ir.While() | ir.Choose() | ir.Assume() | ir.Fault() | ir.Emit() | ir.If():
+                return False
+            case _:
+                return not risky(node, site.path)
+
+    def _takes(
+        self, site: ProgramPoint, stmt: ir.Assign, cell: VariablePart, item: ir.Local
+    ) -> bool:
+        here = now(stmt.target)
+        if here is None or risky(here, site.path) or stmt.target.name != cell.variable:
+            return False
+        match stmt.value:
+            case Apply(op=Op.REMOVE | Op.BAG_REMOVE, args=(base, what)):
+                return same(base, here) and same(what, item)
+            case _:
+                return False
+
+    def _blocking_conditions(
+        self, site: ProgramPoint, cell: VariablePart, reading: VariableUse
+    ) -> list[Expr]:
+        """Conditions under which a statement is not reached, or changes nothing, ever again."""
+        path = (*reading.path, *site.path, *(negation(test) for test in self._idle(site)))
+        there = replace(reading, path=path, around=(), site=site)
+        return self.blockers.of(Meeting(cell, there))
+
+    def _idle(self, site: ProgramPoint) -> tuple[Expr, ...]:
+        """Of an assignment: what is stored is there already."""
+        if not isinstance(site.node, ir.Assign):
+            return ()
+        here = now(site.node.target)
+        if here is None or risky(here, site.path):
+            return ()
+        value = site.node.value
+        if isinstance(here.type, BoolT) and value == ir.TRUE:
+            return (here,)
+        match value:
+            case Apply(op=Op.INSERT, args=(base, what)) if same(base, here):
+                return (member(what, here),) if isinstance(here.type, SetT) else ()
+            case _:
+                return ()
+
+
+def alone(system: TransitionSystem, action: ir.Action) -> bool:
+    """Whether each promised instance is a weak constraint of its own and can go one way only.
+
+    Then a step of it that nobody notices stands for no other: where it may be taken, all states
+    that rest alike have this step alone of the constraint, so it is not owed in what is left.
+    """
+    fairness = ir.fairness_of(action)
+    if fairness.kind is not ir.FairnessKind.WEAK:
+        return False
+    block = (*action.body, *system.monitor)
+    if any(isinstance(node, ir.Choose) for stmt in block for node in nodes(stmt)):
+        return False
+    promised = [a for a in system.actions if a.promised != ir.FALSE]
+    if sum(ir.fairness_of(a).group == fairness.group for a in promised) > 1:
+        return False
+    return all(says_all(fairness.key, param) for param in action.params)
+
+
+def _of(param: ir.Param, cell: VariablePart) -> bool:
+    if not isinstance(param.domain, ir.Members):
+        return False
+    of = param.domain.of
+    while isinstance(of, ir.Index):
+        of = of.base
+    return isinstance(of, ir.Read) and of.variable == cell.variable
+
+
+def says_all(key: tuple[Expr, ...], param: ir.Param) -> bool:
+    """Whether a constraint's key tells which item a parameter is."""
+    item = ir.Local(ir.domain_item(param.domain), param.name)
+    if any(same(k, item) for k in key):
+        return True
+    items = getattr(item.type, "items", ())
+    parts = [ir.Item(t, item, i) for i, t in enumerate(items)]
+    return bool(parts) and all(any(same(k, part) for k in key) for part in parts)

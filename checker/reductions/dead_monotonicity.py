@@ -1,0 +1,319 @@
+"""Monotonicity: expressions that move in one direction only, and so stay true or false.
+
+An order on the values of a type: ``false < true``, integers and enumerations by size, sets by
+inclusion, ``none`` below everything else, maps and tuples component by component.  A variable
+moves *up* when every assignment to it, in every action and in the monitor, stores a value that is
+not below the one that is there.  ``init`` is no step and does not count.
+
+Some variables move up but are cleared at the end: with a crash, or when a phase is over.  Such a
+variable moves up *until* a condition holds that never ceases to hold (``k in crashed``): every
+assignment that takes something away comes, in the same step, after the one that makes the condition
+true, and happens only where it was false before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from checker.reductions.dead_terms import free, mentions, replace_all, same
+from checker.system import ir
+from checker.system.build import conj, disj, negation
+from checker.system.ir import Apply, Expr, Op
+from checker.system.tree import nodes
+from checker.system.types import BOOL, AtomT, BoolT, IntT, MapT, OptionT, SetT
+
+
+class Direction(Enum):
+    """How a value moves as runs go on."""
+
+    STILL = auto()
+    UP = auto()
+    DOWN = auto()
+    ANY = auto()
+
+
+def flip(way: Direction) -> Direction:
+    """How the negation moves."""
+    return {Direction.UP: Direction.DOWN, Direction.DOWN: Direction.UP}.get(way, way)
+
+
+def joint(*ways: Direction) -> Direction:
+    """How something moves that moves as its parts do."""
+    moving = {way for way in ways if way is not Direction.STILL}
+    if not moving:
+        return Direction.STILL
+    return moving.pop() if len(moving) == 1 else Direction.ANY
+
+
+KEY = ir.Local(BOOL, "@key")
+"""Stands for the first key of an assignment in the condition of an :class:`Until`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """How a variable moves; ``until``: a condition on its first key, :data:`KEY`.
+
+    ``ends``: the actions after whose guard something may be taken away.
+    """
+
+    way: Direction
+    until: Expr | None = None
+    ends: frozenset[int | None] = frozenset()
+
+
+class Trends:
+    """How expressions move, given how variables do."""
+
+    def __init__(self, variables: Mapping[str, Trend]) -> None:
+        self.variables = variables
+
+    def way(self, expr: Expr, names: Mapping[str, Direction] | None = None) -> Direction:
+        """How the value of ``expr`` moves; ``names``: of local names, where they move at all."""
+        names = names or {}
+        match expr:
+            case ir.Const():
+                return Direction.STILL
+            case ir.Local(name=name):
+                return names.get(name, Direction.STILL)
+            case ir.Read(variable=variable):
+                return self.variables[variable].way
+            case ir.Index(base=base, key=key):
+                still = self.way(key, names) is Direction.STILL and isinstance(base.type, MapT)
+                return self.way(base, names) if still else self._still(expr, names)
+            case ir.Item(base=base):
+                return self.way(base, names)
+            case Apply():
+                return self._apply_trend(expr, names)
+            case ir.Let(name=name, value=value, body=body):
+                return self.way(body, {**names, name: self.way(value, names)})
+            case ir.Quant(kind=kind, name=name, domain=domain, body=body):
+                inner = self.way(body, names)
+                over = self._over(domain, names)
+                over = flip(over) if kind is ir.Quantifier.FORALL else over
+                return joint(inner, over)
+            case ir.SetOf(domain=domain, where=where, item=item):
+                if self.way(item, names) is not Direction.STILL:
+                    return Direction.ANY
+                return joint(self._over(domain, names), self.way(where, names))
+            case ir.MapOf(body=body):
+                return self.way(body, names)
+            case _:
+                return self._still(expr, names)
+
+    def _still(self, expr: Expr, names: Mapping[str, Direction]) -> Direction:
+        """Still where nothing in it moves, else unknown."""
+        reads = [self.variables[v].way for v in mentions(expr)]
+        local = [names.get(name, Direction.STILL) for name in free(expr)]
+        return (
+            Direction.STILL if all(w is Direction.STILL for w in reads + local) else Direction.ANY
+        )
+
+    def _over(self, domain: ir.Domain, names: Mapping[str, Direction]) -> Direction:
+        match domain:
+            case ir.Universe():
+                return Direction.STILL
+            case ir.Members(of=of) | ir.Subsets(of=of):
+                way = self.way(of, names)
+                return way if way is Direction.STILL or isinstance(of.type, SetT) else Direction.ANY
+
+    def _apply_trend(self, expr: Apply, names: Mapping[str, Direction]) -> Direction:
+        op, args = expr.op, expr.args
+        ways = [self.way(arg, names) for arg in args]
+        if all(way is Direction.STILL for way in ways):
+            return Direction.STILL
+        match op:
+            case Op.NOT:
+                return flip(ways[0])
+            case Op.AND | Op.OR | Op.ADD | Op.UNION | Op.INTERSECT | Op.TUPLE:
+                return joint(*ways)
+            case Op.SUB | Op.MINUS:
+                return joint(ways[0], flip(ways[1]))
+            case Op.LT | Op.LE | Op.SUBSET:
+                return joint(flip(ways[0]), ways[1])
+            case Op.CARD | Op.IS_SOME:
+                return ways[0]
+            case Op.IN:
+                sets = isinstance(args[1].type, SetT)
+                return ways[1] if ways[0] is Direction.STILL and sets else Direction.ANY
+            case Op.INSERT | Op.REMOVE:
+                return ways[0] if ways[1] is Direction.STILL else Direction.ANY
+            case Op.ITE if ways[0] is Direction.STILL:
+                return joint(*ways[1:])
+            case Op.ITE if isinstance(args[1], ir.Const) and isinstance(args[2], ir.Const):
+                return self._choice_trend(ways[0], args[1], args[2])
+            case _:
+                return Direction.ANY
+
+    def _choice_trend(self, way: Direction, yes: ir.Const, no: ir.Const) -> Direction:
+        """Of one number or another, as a condition says that moves so."""
+        if not (isinstance(yes.value, int) and isinstance(no.value, int)):
+            return Direction.ANY
+        return way if yes.value >= no.value else flip(way)
+
+    # -- what stays -----------------------------------------------------------------------------
+
+    def ever(self, expr: Expr) -> Expr:
+        """A condition under which ``expr`` is true, now and for ever."""
+        way = self.way(expr)
+        if way in (Direction.STILL, Direction.UP):
+            return expr
+        match expr:
+            case Apply(op=Op.NOT, args=(part,)):
+                return self.never(part)
+            case Apply(op=Op.AND, args=args):
+                return conj(*(self.ever(arg) for arg in args))
+            case Apply(op=Op.OR, args=args):
+                return disj(*(self.ever(arg) for arg in args))
+            case ir.Quant(kind=kind, domain=domain, body=body) if kind is not ir.Quantifier.COUNT:
+                over = self._over(domain, {})
+                wanted = Direction.DOWN if kind is ir.Quantifier.FORALL else Direction.UP
+                if over in (Direction.STILL, wanted):
+                    return self._quantifier(expr, self.ever(body))
+                return ir.FALSE
+            case Apply(op=Op.EQ, args=(left, right)) if left.type == right.type == BOOL:
+                both = conj(self.ever(left), self.ever(right))
+                return disj(both, conj(self.never(left), self.never(right)))
+            case _:
+                return ir.FALSE
+
+    def never(self, expr: Expr) -> Expr:
+        """A condition under which ``expr`` is false, now and for ever."""
+        way = self.way(expr)
+        if way in (Direction.STILL, Direction.DOWN):
+            return negation(expr)
+        match expr:
+            case Apply(op=Op.NOT, args=(part,)):
+                return self.ever(part)
+            case Apply(op=Op.AND, args=args):
+                return disj(*(self.never(arg) for arg in args))
+            case Apply(op=Op.OR, args=args):
+                return conj(*(self.never(arg) for arg in args))
+            case ir.Quant(kind=kind, domain=domain, body=body) if kind is not ir.Quantifier.COUNT:
+                over = self._over(domain, {})
+                exists = kind is ir.Quantifier.EXISTS
+                if over not in (Direction.STILL, Direction.DOWN if exists else Direction.UP):
+                    return ir.FALSE
+                other = ir.Quantifier.FORALL if exists else ir.Quantifier.EXISTS
+                return self._quantifier(
+                    ir.Quant(other, expr.name, domain, body, BOOL), self.never(body)
+                )
+            case Apply(op=Op.EQ, args=(left, right)):
+                return self._apart(left, right)
+            case _:
+                return ir.FALSE
+
+    def _quantifier(self, expr: ir.Quant, body: Expr) -> Expr:
+        if body == ir.FALSE:
+            return ir.FALSE
+        return ir.Quant(expr.kind, expr.name, expr.domain, body, BOOL)
+
+    def _apart(self, left: Expr, right: Expr) -> Expr:
+        """A condition under which two values, different now, never become equal."""
+        if left.type == right.type == BOOL:
+            one = conj(self.ever(left), self.never(right))
+            return disj(one, conj(self.never(left), self.ever(right)))
+        found: list[Expr] = []
+        for low, high in ((left, right), (right, left)):
+            rising = self.way(high) in (Direction.STILL, Direction.UP)
+            falling = self.way(low) in (Direction.STILL, Direction.DOWN)
+            if not (rising and falling):
+                continue
+            if isinstance(low.type, IntT) and isinstance(high.type, IntT):
+                found.append(Apply(BOOL, Op.LT, (low, high)))
+            elif isinstance(low.type, OptionT) and low == ir.Const(low.type, None):
+                found.append(Apply(BOOL, Op.IS_SOME, (high,)))
+            elif isinstance(low.type, SetT) and low.type == high.type:
+                found.append(negation(Apply(BOOL, Op.SUBSET, (high, low))))
+        return disj(*found)
+
+    def sides(self, expr: Expr) -> tuple[Expr, ...] | None:
+        """Conditions that end what is said of ``expr``: of each variable that moves up until then.
+
+        ``None`` where the first key of such a variable is not to be seen.
+        """
+        found: list[Expr] = []
+        seen = 0
+        for node in nodes(expr):
+            if isinstance(node, ir.Index) and isinstance(node.base, ir.Read):
+                until = self.variables[node.base.variable].until
+                if until is not None:
+                    seen += 1
+                    found.append(at_key(until, node.key))
+        every = [n for n in nodes(expr) if isinstance(n, ir.Read)]
+        bound = {n.name for n in nodes(expr) if isinstance(n, ir.Quant | ir.SetOf | ir.MapOf)}
+        if seen != sum(self.variables[n.variable].until is not None for n in every):
+            return None
+        if any(free(side) & bound for side in found):
+            return None
+        return tuple(dict.fromkeys(found))
+
+
+def at_key(until: Expr, key: Expr) -> Expr:
+    """The condition of an ``until`` for one key."""
+    return replace_all(until, KEY, key)
+
+
+def not_below(value: Expr, now: Expr, facts: tuple[Expr, ...], up: bool) -> bool:
+    """Whether ``value`` is at least what is there, ``now`` (at most, unless ``up``)."""
+    if same(value, now):
+        return True
+    match value:
+        case ir.Const(value=const) if isinstance(value.type, BoolT):
+            return const is up
+        case ir.Const(value=const) if isinstance(value.type, SetT) and const == frozenset():
+            return not up
+        case Apply(op=Op.INSERT, args=(base, _)) if up:
+            return not_below(base, now, facts, up)
+        case Apply(op=Op.REMOVE | Op.MINUS, args=(base, _)) if not up:
+            return not_below(base, now, facts, up)
+        case Apply(op=Op.UNION, args=args) if up:
+            return any(not_below(arg, now, facts, up) for arg in args)
+        case Apply(op=Op.INTERSECT, args=args) if not up:
+            return any(not_below(arg, now, facts, up) for arg in args)
+        case Apply(op=Op.OR | Op.AND as op, args=args) if up is (op is Op.OR):
+            return any(not_below(arg, now, facts, up) for arg in args)
+        case Apply(op=Op.ADD, args=(left, right)) if up:
+            for base, more in ((left, right), (right, left)):
+                grows = isinstance(more.type, IntT) and more.type.lo >= 0
+                if grows and not_below(base, now, facts, up):
+                    return True
+            return False
+        case Apply(op=Op.ITE, args=(test, yes, no)):
+            return not_below(yes, now, (*facts, test), up) and not_below(
+                no, now, (*facts, negation(test)), up
+            )
+        case Apply(op=Op.SOME) if up:
+            return True
+        case _:
+            return _is_known(value, now, facts, up)
+
+
+def _is_known(value: Expr, now: Expr, facts: tuple[Expr, ...], up: bool) -> bool:
+    """Whether what has been tested on the way tells."""
+    low, high = (now, value) if up else (value, now)
+    for fact in facts:
+        match fact:
+            case Apply(op=Op.LT | Op.LE, args=(left, right)):
+                if same(left, low) and same(right, high):
+                    return True
+            case Apply(op=Op.NOT, args=(Apply(op=Op.LT | Op.LE, args=(left, right)),)):
+                if same(right, low) and same(left, high):
+                    return True
+            case Apply(op=Op.EQ, args=args):
+                for one, other in (args, args[::-1]):
+                    if same(one, now) and _is_ordered(other, value, up):
+                        return True
+            case _:
+                continue
+    return False
+
+
+def _is_ordered(old: Expr, new: Expr, up: bool) -> bool:
+    if not (isinstance(old, ir.Const) and isinstance(new, ir.Const)):
+        return False
+    if not isinstance(old.type, AtomT | IntT):
+        return False
+    assert isinstance(old.value, int) and isinstance(new.value, int)
+    return new.value >= old.value if up else new.value <= old.value

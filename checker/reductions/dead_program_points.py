@@ -1,0 +1,280 @@
+"""Program points: where statements stand, and under which conditions they are reached.
+
+A *site* is an expression or an assignment together with its *path*: conditions all of which hold
+when it is evaluated, each as it was at some moment of the step (so that a condition that is false
+for ever blocks the site, whenever it is looked at), and its *facts*, those that still hold there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Any
+
+from checker.reductions.dead_terms import conjuncts, free, mentions
+from checker.system import ir
+from checker.system.build import member, negation
+from checker.system.evaluate import key_rank
+from checker.system.ir import Action, Block, Expr, Stmt, TransitionSystem
+from checker.system.run_errors import risky
+from checker.system.tree import nodes, rewritten
+from checker.system.types import MapT
+
+UNROLLED = 8
+"""A parameter with so many constant values at most is replaced by each of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramPoint:
+    """A statement or an expression; ``action``: its number, ``None`` of what is no action's.
+
+    ``beside``: conditions tested together with it, and no error can come of any of them: where one
+    is false, the values of the others make no difference.  ``param``: it is this parameter's
+    domain.  ``instance``: which one, of an action that stands for several.  ``body``: it is
+    reached after the guard.  ``mutable``: local names with more than one value.
+    """
+
+    node: Stmt | Expr | ir.Domain
+    path: tuple[Expr, ...]
+    facts: tuple[Expr, ...] = ()
+    action: int | None = None
+    order: int = 0
+    beside: tuple[Expr, ...] = ()
+    param: str | None = None
+    instance: int = 0
+    body: bool = False
+    mutable: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class PointWalk:
+    """What has been met on the way down a body."""
+
+    action: int | None
+    instance: int
+    numbers: Iterator[int]
+    sites: list[ProgramPoint]
+    path: tuple[Expr, ...] = ()
+    facts: tuple[Expr, ...] = ()
+    meaning: dict[str, Expr] = field(default_factory=dict)
+    mutable: frozenset[str] = frozenset()
+    body: bool = False
+
+    def note(self, node: Any) -> None:
+        self.sites.append(
+            ProgramPoint(node, self.path, self.facts, self.action, next(self.numbers), (), None,
+                 self.instance, self.body, self.mutable)
+        )  # fmt: skip
+
+    def assuming(self, *conditions: Expr) -> PointWalk:
+        """The walk where more is known."""
+        more = tuple(c for condition in conditions for c in conjuncts(condition))
+        sure = tuple(c for c in more if not free(c) & self.mutable)
+        return replace(self, path=(*self.path, *sure), facts=(*self.facts, *more),
+                       meaning=dict(self.meaning))  # fmt: skip
+
+    def forget(self, variables: set[str], names: set[str]) -> None:
+        """What is known of variables and names that change is known no longer."""
+        self.facts = tuple(
+            f for f in self.facts if not (mentions(f) & variables or free(f) & names)
+        )
+
+    def inline(self, node: Any) -> Any:
+        if not self.meaning:
+            return node
+
+        def change(part: Any) -> Any:
+            return self.meaning.get(part.name) if isinstance(part, ir.Local) else None
+
+        return rewritten(node, change)
+
+    def block(self, block: Block) -> None:
+        """Every site of ``block``, in order."""
+        for stmt in block:
+            self.statement(stmt)
+
+    def statement(self, raw: Stmt) -> None:
+        match raw:
+            case ir.Declare(name, _, value):
+                value = self.inline(value)
+                self.note(ir.Declare(name, raw.type, value))
+                self.forget(set(), {name})
+                if name not in self.mutable and not mentions(value) and value.type == raw.type:
+                    if not free(value) & self.mutable and not risky(value, self.path):
+                        self.meaning[name] = value
+            case ir.Assign():
+                stmt = self.inline(raw)
+                self.note(stmt)
+                target = stmt.target
+                self.forget(
+                    *(({target.name}, set()) if target.is_state else (set(), {target.name}))
+                )
+            case ir.If(condition, then, otherwise):
+                condition = self.inline(condition)
+                self.note(condition)
+                for test, branch in ((condition, then), (negation(condition), otherwise)):
+                    if branch and test != ir.FALSE:
+                        self.assuming(test).block(branch)
+                self.forget(*_assigned_names(raw))
+            case ir.For(name, domain, body):
+                domain = self.inline(domain)
+                self.note(self.inline(raw))
+                self.forget(*_assigned_names(raw))
+                self.assuming(*within_domain(name, domain)).block(body)
+            case ir.While(condition, body):
+                self.note(self.inline(raw))
+                self.forget(*_assigned_names(raw))
+                self.assuming(self.inline(condition)).block(body)
+            case ir.Choose(name):
+                stmt = self.inline(raw)
+                self.note(stmt)
+                known = self.assuming(*within_domain(name, stmt.domain), stmt.where)
+                self.path, self.facts = known.path, known.facts
+            case ir.Assume(condition):
+                stmt = self.inline(raw)
+                self.note(stmt)
+                known = self.assuming(stmt.condition)
+                self.path, self.facts = known.path, known.facts
+            case ir.Fault() | ir.Emit() | ir.Mark():
+                self.note(self.inline(raw))
+
+
+def within_domain(name: str, domain: ir.Domain) -> tuple[Expr, ...]:
+    """That ``name`` is one of ``domain``'s."""
+    if isinstance(domain, ir.Members):
+        return (member(ir.Local(domain.item, name), domain.of),)
+    return ()
+
+
+def _assigned_names(node: Any) -> tuple[set[str], set[str]]:
+    targets = [n.target for n in nodes(node) if isinstance(n, ir.Assign)]
+    names = {n.name for n in nodes(node) if isinstance(n, ir.Declare | ir.For | ir.Choose)}
+    return (
+        {t.name for t in targets if t.is_state},
+        names | {t.name for t in targets if not t.is_state},
+    )
+
+
+def program_points(system: TransitionSystem) -> list[ProgramPoint]:
+    """All sites of the actions, the monitor, the properties and justice; not of ``init``."""
+    found: list[ProgramPoint] = []
+    numbers = count()
+    for number, action in enumerate(system.actions):
+        for instance, one in enumerate(unroll(action)):
+            _action(number, instance, one, numbers, found)
+    watch = PointWalk(None, 0, numbers, found, mutable=_mutable(system.monitor))
+    watch.block(system.monitor)
+    for prop in system.properties:
+        asked = PointWalk(None, 0, numbers, found)
+        asked.note(prop.bad)
+        asked.note(prop.premise)
+        for param in prop.params:
+            asked.note(param.domain)
+            asked = asked.assuming(*within_domain(param.name, param.domain))
+            asked.note(param.where)
+            asked = asked.assuming(param.where)
+        for proposition in prop.propositions:
+            asked.note(proposition)
+    for justice in system.justice:
+        PointWalk(None, 0, numbers, found).note(justice.holds)
+    return found
+
+
+def _mutable(block: Block) -> frozenset[str]:
+    """Local names that are given more than one value."""
+    stores = [n for s in block for n in nodes(s) if isinstance(n, ir.Assign | ir.Declare)]
+    names = [
+        n.name if isinstance(n, ir.Declare) else n.target.name
+        for n in stores
+        if isinstance(n, ir.Declare) or not n.target.is_state
+    ]
+    return frozenset(name for name in names if names.count(name) > 1)
+
+
+def _action(
+    number: int, instance: int, action: Action, numbers: Iterator[int], found: list[ProgramPoint]
+) -> None:
+    walk = PointWalk(number, instance, numbers, found, mutable=_mutable(action.body))
+    tests = [
+        condition
+        for param in action.params
+        for condition in (*within_domain(param.name, param.domain), *conjuncts(param.where))
+    ]
+    tests += conjuncts(action.guard)
+    parts: list[Any] = [p.domain for p in action.params]
+    safe = not any(risky(part) for part in parts)
+    safe = safe and not any(risky(test, tuple(tests[:i])) for i, test in enumerate(tests))
+    beside = tuple(c for test in tests for c in conjuncts(test)) if safe else ()
+    for param in action.params:
+        at = ProgramPoint(param.domain, walk.path, walk.facts, number, next(numbers), beside,
+                  param.name,
+                  instance)  # fmt: skip
+        found.append(at)
+        walk = walk.assuming(*within_domain(param.name, param.domain))
+        found.append(replace(at, node=param.where, path=walk.path, param=None))
+        walk = walk.assuming(param.where)
+    found.append(
+        ProgramPoint(
+            action.guard, walk.path, walk.facts, number, next(numbers), beside, None, instance
+        )
+    )
+    walk = walk.assuming(action.guard)
+    walk.note(action.promised)
+    for key in ir.fairness_of(action).key:
+        walk.note(key)
+    walk.body = True
+    walk.block(action.body)
+
+
+def unroll(action: Action) -> list[Action]:
+    """``action`` for each value of parameters that are only names for constants."""
+    for param in action.params:
+        match param.domain:
+            case ir.Members(of=ir.Const(value=frozenset() as values)) if len(values) <= UNROLLED:
+                if not _names_constants(action, param.name):
+                    continue
+                rest = replace(action, params=tuple(p for p in action.params if p is not param))
+                rest = replace(rest, guard=_and(param.where, action.guard))
+                ordered = sorted(values, key=repr)
+                return [
+                    one
+                    for value in ordered
+                    for one in unroll(_with(rest, param, ir.Const(param.domain.item, value)))
+                ]
+            case _:
+                continue
+    return [action]
+
+
+def _and(left: Expr, right: Expr) -> Expr:
+    from checker.system.build import conj
+
+    return conj(left, right)
+
+
+def _names_constants(action: Action, name: str) -> bool:
+    return any(
+        isinstance(node, ir.Index)
+        and isinstance(node.base, ir.Const)
+        and isinstance(node.key, ir.Local)
+        and node.key.name == name
+        for node in nodes(action)
+    )
+
+
+def _with(action: Action, param: ir.Param, value: ir.Const) -> Action:
+    def change(node: Any) -> Any:
+        if isinstance(node, ir.Local) and node.name == param.name:
+            return value
+        if isinstance(node, ir.Index) and isinstance(node.base, ir.Const):
+            key = rewritten(node.key, change)
+            if isinstance(key, ir.Const) and isinstance(node.base.type, MapT):
+                rank = key_rank(node.base.type.key, key.value)
+                if rank >= 0:
+                    assert isinstance(node.base.value, tuple)
+                    return ir.Const(node.type, node.base.value[rank])
+        return None
+
+    result: Action = rewritten(replace(action, fairness=ir.fairness_of(action)), change)
+    return result

@@ -1,0 +1,275 @@
+"""Dead-variable analysis: parts of a state that are not live are reset to one value.
+
+A part is an entry of a map, or one item of a set or of a bag in an entry.  It is *dead* in a state
+when nobody who might look at it ever will again: each reading of it stands under a condition that
+is false for ever, or is part of a condition whose value is decided for ever.  What is so for ever
+is told by how variables move (:mod:`dead_monotonicity`), from all assignments in all actions and in
+the monitor (:mod:`dead_monotone_variables`); who reads what under which conditions is told by
+:mod:`dead_uses`; both are put together in :mod:`dead_conditions`, for each part a condition that
+mentions the state alone.  Three kinds of parts come to rest:
+
+* flags and items of sets that are only ever added to are filled: the flag is raised, the item put
+  in (so a process that has heard from a quorum has heard from everybody);
+* whatever else belongs to a process is cleared;
+* messages that nobody will take any notice of (:mod:`dead_messages`) vanish.
+
+Let ``r`` be what the statements do.  Then ``{(s, r(s))}`` is a bisimulation, with the constraints
+that steps take, up to receptions of dead messages.  A step that changes dead parts only leads from
+``r(s)`` to itself, and keeps its promise there as it does in the system:
+
+* *Deadness lasts.*  The conditions speak of what moves in one direction only, so no step makes
+  them false, and neither does filling.  What is cleared, and messages, are in no condition.
+* *Nobody can tell.*  Dead parts are read under conditions that are false, or within conditions that
+  have one value, in ``s`` as in ``r(s)``.  So the same instances of actions are enabled, their
+  choices are the same, they assign the same to all that is alive, meet the same errors and belong
+  to the same constraints; invariants, premises, propositions and justice have the same values.  An
+  instance that takes a dead message may be missing in ``r(s)``: it would have taken the message
+  away and done nothing else.
+* *Running it twice changes nothing more.*  A variable is filled after those that its conditions
+  mention; where two ask about each other one of them does without
+  (:meth:`DeadVariableAnalysis._in_dependency_order`).  Its own entries it asks only about
+  conditions that the part itself belongs to, and a part that is filled belongs to none that is
+  still open.
+* *What vanishes stands for no others.*  To receive a dead message is a promise about that message
+  alone (:meth:`dead_messages.MessageEffects._own_promise`), and a message that is dead stays dead.
+  So where it has vanished nothing is owed that receiving it would keep, and a run without these
+  receptions becomes a fair one by putting them in.
+* *Whoever comes to an end does.*  Steps of dead parts alone are finitely many: what is filled has
+  moved up, what is cleared or sent is assigned only together with one of finitely many steps up
+  (:func:`dead_monotone_variables.progresses`), or by an instance that is a constraint of its own
+  (:func:`dead_messages.alone`).  So a run that ends among states at rest is shown as one that ends.
+
+Dead variables: Bozga, Fernandez, Ghirvu, *State space reduction based on live variables analysis*,
+SAS 1999; here a variable may be alive for one process and dead for another.  Stuttering: Namjoshi,
+*A simple characterization of stuttering bisimulation*, FSTTCS 1997.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from checker.reductions.dead_conditions import Blockers, Meeting, VariablePart, cell, simplest
+from checker.reductions.dead_messages import MessageEffects, alone
+from checker.reductions.dead_monotone_variables import progresses, trends
+from checker.reductions.dead_monotonicity import Direction, Trend, Trends
+from checker.reductions.dead_program_points import ProgramPoint, program_points
+from checker.reductions.dead_reset import Reset, reset_statements
+from checker.reductions.dead_terms import mentions
+from checker.reductions.dead_uses import VariableUse, now, uses_in
+from checker.reductions.reduction_plan import Kind, Unused
+from checker.system import ir
+from checker.system.ir import Block, Expr, TransitionSystem, VariableKind
+from checker.system.tree import nodes, placeless
+from checker.system.types import (
+    BOOL,
+    AtomT,
+    BagT,
+    BoolT,
+    IntT,
+    MapT,
+    OptionT,
+    SeqT,
+    SetT,
+    TupleT,
+    Type,
+    VariantT,
+    cardinality,
+)
+
+WIDE = 256
+"""Of sets over more values no single members are dead."""
+
+
+def find_dead(system: TransitionSystem) -> tuple[Block, tuple[Unused, ...]]:
+    """Statements that give dead parts their value of rest; and what hinders more."""
+    if any(isinstance(s, ir.Emit) for a in system.actions for b in a.body for s in nodes(b)):
+        return (), (Unused(Kind.DEAD, "effects are still to be lowered"),)
+    return DeadVariableAnalysis(placeless(system)).block()
+
+
+class DeadVariableAnalysis:
+    """What is dead when, in one system."""
+
+    def __init__(self, system: TransitionSystem) -> None:
+        self.system, self.sites = system, program_points(system)
+        self.unused: list[Unused] = []
+        moves = trends(system, self.sites).variables
+        self.links = {
+            v.name for v in system.variables
+            if v.kind is VariableKind.LINK and moves[v.name].way is not Direction.STILL
+        }  # fmt: skip
+        known = {n: Trend(Direction.ANY) if n in self.links else t for n, t in moves.items()}
+        self.trends = Trends(known)
+        self.readings: dict[str, list[VariableUse]] = {v.name: [] for v in system.variables}
+        for site in self.sites:
+            for reading in uses_in(site):
+                self.readings[reading.variable].append(reading)
+
+    def block(self) -> tuple[Block, tuple[Unused, ...]]:
+        rising, others, links = list[ir.Variable](), list[ir.Variable](), list[ir.Variable]()
+        for variable in self.system.variables:
+            if variable.name in self.links:
+                if self._may_resend(variable):
+                    links.append(variable)
+            elif self._fills(variable):
+                rising.append(variable)
+            elif self._clears(variable):
+                others.append(variable)
+        found: list[Reset] = []
+        for variable, hidden in self._in_dependency_order(rising):
+            found += self._rest(variable, hidden, Direction.UP)
+        for variable in others:
+            found += self._rest(variable, frozenset(), Direction.ANY)
+        for variable in links:
+            found += self._rest(variable, frozenset(), Direction.DOWN)
+        return tuple(s for rest in found for s in reset_statements(rest)), tuple(self.unused)
+
+    # -- which variables ------------------------------------------------------------------------
+
+    def _fills(self, variable: ir.Variable) -> bool:
+        leaf = cell(variable, items=False).entry.type
+        if self.trends.variables[variable.name].way is not Direction.UP:
+            return False
+        if isinstance(leaf, SetT):
+            return cardinality(leaf.item) <= WIDE
+        return isinstance(leaf, BoolT)
+
+    def _clears(self, variable: ir.Variable) -> bool:
+        """Whether it may be given any value when it is dead."""
+        if self.trends.variables[variable.name].way is not Direction.ANY:
+            return False
+        if variable.kind is not VariableKind.LOCAL:
+            return False
+        leaf = cell(variable, items=False).entry.type
+        return _plain(leaf) and self._finite(variable, receiving=False)
+
+    def _may_resend(self, variable: ir.Variable) -> bool:
+        leaf = cell(variable, items=False).entry.type
+        if not isinstance(leaf, SetT | BagT):
+            return False
+        if self._finite(variable, receiving=True):
+            return True
+        why = f"`{variable.title or variable.name}`: what is sent may be sent for ever"
+        self.unused.append(Unused(Kind.DEAD, why))
+        return False
+
+    def _finite(self, variable: ir.Variable, receiving: bool) -> bool:
+        """Whether promised steps assign it only together with one of finitely many steps, or alone
+        of their constraint."""
+        for site in self.sites:
+            node = site.node
+            if not (isinstance(node, ir.Assign) and node.target.name == variable.name):
+                continue
+            if site.action is None:
+                return False
+            action = self.system.actions[site.action]
+            if action.promised == ir.FALSE or alone(self.system, action):
+                continue
+            if receiving and self._consumes_parameter(site, node):
+                continue
+            if not progresses(self.sites, self.trends, site):
+                return False
+        return True
+
+    def _consumes_parameter(self, site: ProgramPoint, node: ir.Assign) -> bool:
+        """Whether it takes away what the action's parameter says."""
+        assert site.action is not None
+        names = {
+            p.name
+            for p in self.system.actions[site.action].params
+            if isinstance(p.domain, ir.Members) and p.domain.of == now(node.target)
+        }
+        match node.value:
+            case ir.Apply(op=ir.Op.REMOVE | ir.Op.BAG_REMOVE, args=(base, ir.Local(name=name))):
+                return name in names and base == now(node.target)
+            case _:
+                return False
+
+    # -- when -----------------------------------------------------------------------------------
+
+    def _in_dependency_order(
+        self, variables: list[ir.Variable]
+    ) -> list[tuple[ir.Variable, frozenset[str]]]:
+        """Those that others are asked about first; with what is filled only later."""
+        left = {v.name: v for v in variables}
+        asks = {n: self._mentioned_variables(v) & set(left) - {n} for n, v in left.items()}
+        found: list[tuple[ir.Variable, frozenset[str]]] = []
+        while left:
+            name = min(left, key=lambda n: (len(asks[n] & set(left)), n))
+            variable = left.pop(name)
+            found.append((variable, frozenset(left)))
+        return found
+
+    def _mentioned_variables(self, variable: ir.Variable) -> set[str]:
+        clauses = self._clauses(variable, frozenset())
+        return {name for clause in clauses or () for part in clause for name in mentions(part)}
+
+    def _clauses(self, variable: ir.Variable, hidden: frozenset[str]) -> list[list[Expr]] | None:
+        items = (
+            variable.name in self.links or self.trends.variables[variable.name].way is Direction.UP
+        )
+        part = cell(variable, items)
+        blockers = Blockers(self.trends, hidden)
+        effects = MessageEffects(self.system, self.sites, blockers)
+        found: list[list[Expr]] = []
+        for reading in self.readings[variable.name]:
+            more: list[list[Expr]] | None
+            if reading.among is not None and part.item is not None:
+                more = effects.clauses(part, reading)
+            else:
+                clause = blockers.of(Meeting(part, reading))
+                more = [clause] if clause else None
+            if more is None or any(not clause for clause in more):
+                return None
+            found += more
+        if (clauses := simplest(found)) is None:
+            return None
+        idle = self._freezing_conditions(part, blockers)
+        return simplest([p for p in clause if p not in idle] for clause in clauses)
+
+    def _freezing_conditions(self, part: VariablePart, blockers: Blockers) -> set[Expr]:
+        """Conditions that never change and under which the part never does: nothing is gained."""
+        common: set[Expr] | None = None
+        for site in self.sites:
+            node = site.node
+            if not (isinstance(node, ir.Assign) and node.target.name == part.variable):
+                continue
+            keys = tuple(k.key for k in node.target.path if isinstance(k, ir.Key))
+            item: ir.Local | None = None
+            path = site.path
+            match node.value:
+                case ir.Apply(op=ir.Op.INSERT | ir.Op.BAG_ADD, args=(_, what)) if part.item:
+                    item = ir.Local(what.type, "@stored")
+                    path = (*path, ir.Apply(BOOL, ir.Op.EQ, (item, what)))
+                case _:
+                    pass
+            stored = VariableUse(part.variable, keys, path, (), site, item)
+            found = blockers.of(Meeting(part, stored))
+            common = set(found) if common is None else common & set(found)
+        still = self.trends.way
+        return {
+            p
+            for p in common or ()
+            if still(p) is Direction.STILL and not any(isinstance(n, ir.IsCase) for n in nodes(p))
+        }
+
+    def _rest(self, variable: ir.Variable, hidden: frozenset[str], way: Direction) -> list[Reset]:
+        clauses = self._clauses(variable, hidden)
+        if clauses is None:
+            return []
+        return [Reset(cell(variable, way is not Direction.ANY), clauses, way)]
+
+
+def _plain(type_: Type) -> bool:
+    """Whether its value of rest is the same however processes and payloads are renamed."""
+    match type_:
+        case AtomT() | VariantT():
+            return False
+        case TupleT(items=items):
+            return all(_plain(item) for item in items)
+        case MapT(value=value):
+            return _plain(value)
+        case BoolT() | IntT() | OptionT() | SeqT() | SetT() | BagT():
+            return True
+        case _:
+            assert_never(type_)

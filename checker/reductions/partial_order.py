@@ -1,0 +1,249 @@
+"""Ample sets: steps that may go before all others, since they commute with all that could happen
+before them.
+
+An instance t of an action is *eager* in a state s when, for every sequence w of other steps that
+can follow s, t is still there and still promised after w, and w is still there after t, and both
+ways lead to the same state; a step with the same effect as t may stand in the place of t.  Then
+only t is explored in s.  This is an ample set of one step; in the words of the books: {t} is a
+persistent set (Godefroid 1996), it satisfies C0 and C1 (Peled 1993; Clarke, Grumberg, Peled 1999)
+and D1 and D2 (Valmari 1991), t is a left and right mover (Lipton 1975) against what may follow.
+
+What is kept, and why:
+
+* *Ends.*  Let w lead from s to an end.  If t is in w it can be moved to its front: the end is
+  reached from t(s), in fewer steps.  If it is not then t changes nothing there, or else the end
+  would owe it; so w leads from t(s) to the same state.  This needs that t stays promised, and that
+  no other step keeps its promise and changes nothing: each step of an action of the same group
+  moves on (:meth:`_Search._staying`), unless t is a constraint of its own.
+* *Bad states of invariants.*  Let w lead from s to a bad state, without t.  Then w leads from t(s)
+  to t of that bad state, which is bad as well: what t writes stands in ``bad`` only where that can
+  make it true (this is weaker than C2, invisibility).
+* *Errors of the run.*  What a step looks at for anything but being there is not changed by t.
+* *Runs for ever.*  They have a counterpart after t(s), so where there is one some run without end
+  is explored, too, and is noticed; see ``ReductionPlan.acyclic``.
+* C3 (nothing is put off for ever): no run goes round by eager steps alone, since each of them
+  either sets what nobody ever sets back, or takes a message and sends none.
+* *What was reached* (premises, marks) is no more than is there, but may be less: an engine that
+  misses something asks again without this.
+
+How it is decided: by pairs of accesses (:mod:`checker.reductions.effects`) that do not commute,
+and a condition over the state that says that the other one can't come any more.  A literal that is
+false stays false unless someone who helps it can come, see :class:`Future`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from checker.reductions.access_sets import Access, AccessKind, accesses_of
+from checker.reductions.dead_messages import alone
+from checker.reductions.effects import Effects, effects
+from checker.reductions.partial_order_cycle_proviso import may_progress, progressing
+from checker.reductions.partial_order_equivalent_actions import are_equivalent
+from checker.reductions.partial_order_logic import (
+    Case,
+    conjuncts,
+    forget,
+    free_of,
+    key_of,
+    size,
+    some,
+)
+from checker.reductions.partial_order_may_enable import Future, clash, may_change, rename_bound
+from checker.reductions.reduction_plan import AmpleAction, Kind, Unused
+from checker.system import ir
+from checker.system.build import conj, negation
+from checker.system.ir import FALSE, TRUE, Apply, Expr, Op, PropertyKind, TransitionSystem
+from checker.system.run_errors import can_fault
+from checker.system.types import BOOL
+
+LARGEST = 3_000
+"""A condition of more nodes than this takes longer than it saves."""
+MOST_CASES = 150
+"""So many ways in which two actions may meet are looked at; where there are more they clash."""
+
+PATIENCE = 1_200
+"""So many cases are made for all actions together; those that are left then are not eager."""
+
+
+def find_ample(system: TransitionSystem) -> tuple[tuple[AmpleAction, ...], tuple[Unused, ...]]:
+    """What is eager; and why there is no more."""
+    try:
+        return _find(system)
+    finally:
+        forget()
+
+
+def _find(system: TransitionSystem) -> tuple[tuple[AmpleAction, ...], tuple[Unused, ...]]:
+    known = [effects(system, action) for action in system.actions]
+    unclear = [e.action.name for e in known if not e.clear]
+    if unclear:
+        return (), (Unused(Kind.ORDER, f"it is not known what `{unclear[0]}` does"),)
+    search = _Search(system, known)
+    found: list[AmpleAction] = []
+    reasons: list[str] = []
+    for number in range(len(known)):
+        when, why = search.eager(number)
+        if when != FALSE:
+            found.append(AmpleAction(number, when))
+        elif why:
+            reasons.append(why)
+    going = progressing([known[one.action] for one in found])
+    reasons += [
+        f"`{known[one.action].action.name}` may go round"
+        for one, goes in zip(found, going, strict=True)
+        if not goes
+    ]
+    found = [one for one, goes in zip(found, going, strict=True) if goes]
+    if found:
+        return tuple(found), ()
+    why = reasons[0] if reasons else "no step is known to commute with all others"
+    return (), (Unused(Kind.ORDER, why),)
+
+
+_Pair = tuple[Access, Access, tuple[Expr, ...]]
+"""Accesses of two steps, and when they are to the same place."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Meeting:
+    """Which accesses of an instance and of one of ``theirs`` do not commute, and when: ``apart``
+    and what is said beside them.  ``cost``: how much there is to find out."""
+
+    theirs: Effects
+    apart: tuple[Expr, ...]
+    pairs: list[_Pair]
+    cost: int
+
+
+def _weakest(pairs: list[_Pair]) -> list[_Pair]:
+    """``pairs`` without those that can't be met but where others are, too."""
+    kept: list[tuple[frozenset[object], _Pair]] = []
+    for pair in pairs:
+        a, b, overlap = pair
+        literals = frozenset(key_of(part) for part in (*a.path, *overlap, *b.path))
+        said: frozenset[object] = literals | {*a.binders, *b.binders}
+        if any(less <= said for less, _ in kept):
+            continue
+        kept = [(more, other) for more, other in kept if not said <= more]
+        kept.append((said, pair))
+    return [pair for _, pair in kept]
+
+
+class _Search:
+    def __init__(self, system: TransitionSystem, known: list[Effects]) -> None:
+        self.system, self.known = system, known
+        self.live = any(p.kind is PropertyKind.LIVENESS for p in system.properties)
+        bad = [p.bad for p in system.properties if p.kind is PropertyKind.INVARIANT]
+        self.left = PATIENCE
+        self.seen = [a for b in bad for a in accesses_of(b, None if can_fault(b) else True)]
+
+    def eager(self, number: int) -> tuple[Expr, str]:
+        """When the instances of an action are eager; and why they never are."""
+        mine = self.known[number]
+        name = f"`{mine.action.name}`"
+        if self.live and mine.action.promised == FALSE:
+            return FALSE, ""
+        if self.live and (rival := self._staying(mine.action)) is not None:
+            return FALSE, f"`{rival}` may keep the promise of {name} and change nothing"
+        if not mine.single:
+            return FALSE, f"{name} has a choice"
+        if not may_progress(mine):
+            return FALSE, f"{name} may go round"
+        for access in mine.accesses:
+            if access.writes and any(may_change(look, access) for look in self.seen):
+                return FALSE, f"{name} changes what an invariant looks at"
+        parts: list[Expr] = []
+        if self.live:
+            parts = conjuncts(mine.action.promised)
+        accesses = [*mine.accesses, *self._promise(mine)]
+        future = Future(self.system, self.known, mine, accesses)
+        others = [self._meeting(mine, accesses, other, future.tag()) for other in self.known]
+        for other in sorted(others, key=lambda one: one.cost):
+            if self.left <= 0:
+                return FALSE, f"it takes long to see when {name} commutes with the others"
+            before = future.left
+            clashes = self._clashes(mine, other, future)
+            self.left -= before - future.left
+            if clashes == TRUE:
+                text = f"{name} does not commute with `{other.theirs.action.name}`"
+                return FALSE, text
+            parts.append(negation(clashes))
+        when = conj(*dict.fromkeys(parts))
+        if free_of(when) - {param for param, _ in mine.binders}:
+            return FALSE, f"it is not known what {name} does"
+        if size(when) > LARGEST:
+            return FALSE, f"it takes long to see when {name} commutes with the others"
+        return when, ""
+
+    def _staying(self, action: ir.Action) -> str | None:
+        """The name of an action of the same group some step of which may leave the state as it is:
+        a run may stay there although an instance of ``action`` is possible, and for ever so.
+
+        An instance of ``action`` itself leads elsewhere, or it is not taken before others.
+        """
+        group = ir.fairness_of(action).group
+        for one in self.known:
+            other = one.action
+            if other.promised == FALSE or ir.fairness_of(other).group != group:
+                continue
+            if other is action and alone(self.system, action):
+                continue
+            if not may_progress(one):
+                return other.name
+        return None
+
+    def _promise(self, mine: Effects) -> list[Access]:
+        if not self.live:
+            return []
+        found = []
+        for part in conjuncts(mine.action.promised):
+            for access in accesses_of(part, None if can_fault(part) else True, mine.binders):
+                found.append(
+                    Access(
+                        access.variable,
+                        AccessKind.TEST,
+                        access.keys,
+                        access.item,
+                        access.up,
+                        mine.enabling,
+                        access.binders,
+                    )
+                )
+        return found
+
+    def _meeting(
+        self, mine: Effects, accesses: list[Access], theirs: Effects, tag: str
+    ) -> _Meeting:
+        """Where an instance of ``theirs`` does not commute, whatever makes it possible."""
+        other = rename_bound(theirs, tag)
+        apart: tuple[Expr, ...] = ()
+        if theirs.action is mine.action or are_equivalent(mine, theirs):
+            equal = [
+                Apply(BOOL, Op.EQ, (ir.Local(t, n), ir.Local(u, m)))
+                for (n, t), (m, u) in zip(mine.binders, other.binders, strict=True)
+            ]
+            apart = (negation(conj(*equal)),)
+        pairs = ((a, b, clash(a, b, self.system)) for a in accesses for b in other.accesses)
+        found = _weakest([(a, b, overlap) for a, b, overlap in pairs if overlap is not None])
+        return _Meeting(theirs, apart, found, sum(len(b.path) for _, b, _ in found))
+
+    def _clashes(self, mine: Effects, other: _Meeting, future: Future) -> Expr:
+        """That an instance may come that does not commute."""
+        if len(other.pairs) > MOST_CASES:
+            return TRUE
+        own = {name for name, _ in mine.binders}
+        cases: list[Case] = []
+        known: dict[tuple[int, ...], list[Case]] = {}
+        for a, b, overlap in other.pairs:
+            path = tuple(key_of(part) for part in b.path)
+            if path not in known:
+                known[path] = future.all(b.path)
+            mine_only = tuple(x for x in a.binders if x[0] not in own)
+            for case in known[path]:
+                if len(cases) >= MOST_CASES:
+                    return TRUE
+                binders = (*mine_only, *b.binders, *case.binders)
+                self.left -= 2
+                cases.append(Case(binders, (*a.path, *overlap, *other.apart, *case.parts)))
+        return some(cases, frozenset(key_of(fact) for fact in mine.enabling))

@@ -1,0 +1,55 @@
+"""Equivalent actions: their instances have the same effect."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from checker.reductions.effects import Effects
+from checker.system import ir
+
+
+def are_equivalent(a: Effects, b: Effects) -> bool:
+    """Whether instances with the same parameters do the same, whatever makes them possible."""
+    types_a, types_b = ([type_ for _, type_ in e.binders] for e in (a, b))
+    if types_a != types_b:
+        return False
+    return bool(_shape(a) == _shape(b))
+
+
+def _shape(one: Effects) -> Any:
+    names = {name: i for i, (name, _) in enumerate(one.binders)}
+    return _normalize(one.action.body, names)
+
+
+def _normalize(node: Any, names: dict[str, int]) -> Any:
+    """``node`` with its locals numbered as they come, and without marks and places."""
+    if isinstance(node, tuple):
+        return tuple(_normalize(part, names) for part in node if not isinstance(part, ir.Mark))
+    if isinstance(node, ir.SourceLocation):
+        return None
+    if not is_dataclass(node) or isinstance(node, type | ir.Const):
+        return node
+    local = not (isinstance(node, ir.Target) and node.is_state)
+    parts: list[Any] = [type(node).__name__]
+    for one in fields(node):
+        value = getattr(node, one.name)
+        if one.name == "name" and local and isinstance(node, _NAMING):
+            value = names.setdefault(value, len(names))
+        elif one.name != "type":
+            value = _normalize(value, names)
+        parts.append(value)
+    return tuple(parts)
+
+
+_NAMING = (
+    ir.Local,
+    ir.Target,
+    ir.Declare,
+    ir.For,
+    ir.Choose,
+    ir.Quant,
+    ir.SetOf,
+    ir.MapOf,
+    ir.Let,
+)

@@ -1,0 +1,417 @@
+"""Conditions over a state, simplified as they are made: what
+:mod:`checker.reductions.partial_order` needs.
+
+A condition is a disjunction of :class:`Case`: some values of ``binders`` satisfy all of ``parts``.
+Leaving parts out makes a condition weaker; that is always allowed here, since these conditions say
+what may still happen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, get_args
+
+from checker.system import ir
+from checker.system.build import conj, disj, negation
+from checker.system.ir import FALSE, TRUE, Apply, Const, Expr, Op
+from checker.system.tree import nodes
+from checker.system.types import (
+    BOOL,
+    SeqT,
+    SetT,
+    TupleT,
+    Type,
+    VariantT,
+    cardinality,
+    cardinality_up_to,
+    universe,
+)
+
+MANY = 64
+"""Values of a type are tried one by one where there are no more than these."""
+UNKNOWN = "?"
+"""The name of a local whose value is not known."""
+
+Binder = tuple[str, Type]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Some values of ``binders`` satisfy all of ``parts``, which are evaluated in this order."""
+
+    binders: tuple[Binder, ...]
+    parts: tuple[Expr, ...]
+
+
+_LEAVES = (type, str, int, ir.SourceLocation, ir.Const, *get_args(Type))
+
+
+_FIELDS: dict[type, tuple[str, ...]] = {}
+
+
+def _parts(kind: type) -> tuple[str, ...]:
+    """The fields of a kind of node in which there may be others."""
+    if kind not in _FIELDS:
+        names = (one.name for one in fields(kind))
+        _FIELDS[kind] = tuple(name for name in names if name not in ("type", "place"))
+    return _FIELDS[kind]
+
+
+_LOCALS: dict[int, tuple[Any, frozenset[str]]] = {}
+
+
+def locals_of(node: Any) -> frozenset[str]:
+    """The names of locals that occur in ``node``."""
+    if isinstance(node, tuple):
+        return frozenset[str]().union(*(locals_of(part) for part in node))
+    if isinstance(node, ir.Local):
+        return frozenset((node.name,))
+    if node is None or isinstance(node, _LEAVES):
+        return frozenset()
+    found = _LOCALS.get(id(node))
+    if found is None or found[0] is not node:
+        below = (locals_of(getattr(node, name)) for name in _parts(type(node)))
+        found = _LOCALS[id(node)] = (node, frozenset[str]().union(*below))
+    return found[1]
+
+
+def free_of(node: Any) -> frozenset[str]:
+    """The names of locals in ``node`` that nothing in it binds."""
+    if isinstance(node, tuple):
+        return frozenset[str]().union(*(free_of(part) for part in node))
+    if isinstance(node, ir.Local):
+        return frozenset((node.name,))
+    if node is None or isinstance(node, _LEAVES):
+        return frozenset()
+    below = frozenset[str]().union(*(free_of(getattr(node, n)) for n in _parts(type(node))))
+    return below - {node.name} if isinstance(node, _BINDING) else below
+
+
+_BINDING = (ir.Quant, ir.SetOf, ir.MapOf, ir.Let)
+_KEYS: dict[int, tuple[Any, int]] = {}
+_KNOWN: dict[object, int] = {}
+_AGAINST: dict[int, int] = {}
+
+
+def key_of(node: Any) -> int:
+    """A number that equal expressions share, and no others."""
+    found = _KEYS.get(id(node))
+    if found is None or found[0] is not node:
+        found = _KEYS[id(node)] = (node, _KNOWN.setdefault(_structure(node), len(_KNOWN)))
+    return found[1]
+
+
+def _key_against(node: Expr) -> int:
+    """The key of the negation."""
+    key = key_of(node)
+    if key not in _AGAINST:
+        _AGAINST[key] = key_of(negation(node))
+    return _AGAINST[key]
+
+
+def _structure(node: Any) -> object:
+    if isinstance(node, tuple):
+        return tuple(key_of(part) for part in node)
+    if isinstance(node, ir.Const):
+        return ir.Const, type(node.type).__name__, node.value
+    if node is None or isinstance(node, _LEAVES):
+        return node
+    return type(node).__name__, *(key_of(getattr(node, name)) for name in _parts(type(node)))
+
+
+def forget() -> None:
+    """Makes room: what is known of expressions is not needed any more."""
+    for known_ones in (_LOCALS, _KEYS, _KNOWN, _AGAINST):
+        known_ones.clear()
+
+
+def reads_of(node: Any) -> frozenset[str]:
+    """The variables that are read in ``node``."""
+    return frozenset(n.variable for n in nodes(node) if isinstance(n, ir.Read))
+
+
+def is_known(node: Any) -> bool:
+    """Whether no value in ``node`` is unknown."""
+    return UNKNOWN not in locals_of(node)
+
+
+def substitute(node: Any, meaning: Mapping[str, Expr]) -> Any:
+    """``node`` with locals replaced, and simplified where that changes something."""
+    if isinstance(node, ir.Local):
+        return meaning.get(node.name, node)
+    if isinstance(node, tuple):
+        return tuple(substitute(part, meaning) for part in node)
+    if node is None or isinstance(node, _LEAVES) or locals_of(node).isdisjoint(meaning):
+        return node
+    inner = meaning
+    if isinstance(node, ir.Quant | ir.SetOf | ir.MapOf | ir.Let) and node.name in meaning:
+        inner = {name: value for name, value in meaning.items() if name != node.name}
+    return _simple(
+        _rebuilt(node, [substitute(getattr(node, n), inner) for n in _parts(type(node))])
+    )
+
+
+def _rebuilt(node: Any, parts: list[Any]) -> Any:
+    """``node`` with other parts."""
+    kind = type(node)
+    if kind is Apply:
+        op, args = parts
+        return Apply(node.type, op, args, node.place)
+    if kind is ir.Index:
+        base, key = parts
+        return ir.Index(node.type, base, key, node.place)
+    return replace(node, **dict(zip(_parts(kind), parts, strict=True)))
+
+
+def _simple(node: Any) -> Any:
+    match node:
+        case ir.Item(_, Apply(op=Op.TUPLE, args=args), position):
+            return args[position]
+        case ir.Item(_, Const(TupleT(items=items), tuple() as value), position):
+            return Const(items[position], value[position])
+        case ir.CaseField(_, ir.Make(case=made, args=args), case, position) if made == case:
+            return args[position]
+        case ir.IsCase(ir.Make(case=made), case):
+            return TRUE if made == case else FALSE
+        case ir.IsCase(Const(_, tuple() as value), case):
+            return TRUE if value[0] == case else FALSE
+        case ir.IsCase(base, _) if isinstance(base.type, VariantT) and len(base.type.cases) == 1:
+            return TRUE
+        case Apply(op=Op.EQ, args=(left, right)):
+            return same(left, right)
+        case Apply(op=Op.NOT, args=(arg,)):
+            return negation(arg)
+        case Apply(op=Op.AND, args=args):
+            return _fold(conj, args, FALSE)
+        case Apply(op=Op.OR, args=args):
+            return _fold(disj, args, TRUE)
+        case Apply(op=Op.IN, args=(Const(_, item), Const(_, frozenset() as members))):
+            return TRUE if item in members else FALSE
+        case Apply(op=Op.IN, args=(item, Const(_, frozenset() as members))):
+            return TRUE if _all_are_in(item.type, members) else node
+        case Apply(op=Op.LE, args=(Const(_, int() as low), Const(_, int() as high))):
+            return TRUE if low <= high else FALSE
+        case _:
+            return node
+
+
+def _all_are_in(type_: Type, members: frozenset[Any]) -> bool:
+    return _small(type_) and all(value in members for value in universe(type_))
+
+
+def _fold(join: Any, args: tuple[Expr, ...], absorbing: Expr) -> Expr:
+    return absorbing if absorbing in args else join(*args)
+
+
+def same(left: Expr, right: Expr) -> Expr:
+    """That two values are equal."""
+    if left == right:
+        return TRUE
+    if isinstance(left, Const) and isinstance(right, Const):
+        return TRUE if left.value == right.value else FALSE
+    for one, other in ((left, right), (right, left)):
+        match one:
+            case Apply(op=Op.TUPLE, args=args):
+                parts = (same(a, _item(other, i)) for i, a in enumerate(args))
+                return _fold(conj, tuple(parts), FALSE)
+            case ir.Make(VariantT(cases=cases), case, args):
+                tests: list[Expr] = [_simple(ir.IsCase(other, case))]
+                for i, (a, (_, type_)) in enumerate(zip(args, cases[case].fields, strict=True)):
+                    tests.append(same(a, _simple(ir.CaseField(type_, other, case, i))))
+                return _fold(conj, tuple(tests), FALSE)
+    return Apply(BOOL, Op.EQ, (left, right))
+
+
+def may_be_same(left: Expr, right: Expr) -> Expr:
+    """That two values may be equal, as far as their types let it be said."""
+    equal = same(left, right)
+    parts = []
+    for part in conjuncts(equal):
+        match part:
+            case Apply(op=Op.EQ, args=(one, other)) if one.type != other.type:
+                pass
+            case _:
+                parts.append(part)
+    return conj(*parts)
+
+
+def _item(of: Expr, position: int) -> Expr:
+    """A component."""
+    assert isinstance(of.type, TupleT)
+    item: Expr = _simple(ir.Item(of.type.items[position], of, position))
+    return item
+
+
+def conjuncts(expr: Expr) -> list[Expr]:
+    """The parts of a conjunction."""
+    match expr:
+        case Apply(op=Op.AND, args=args):
+            return [part for arg in args for part in conjuncts(arg)]
+        case Apply(op=Op.NOT, args=(Apply(op=Op.OR, args=args),)):
+            return [part for arg in args for part in conjuncts(negation(arg))]
+        case _:
+            return [] if expr == TRUE else [expr]
+
+
+def some(cases: list[Case], facts: frozenset[int] = frozenset()) -> Expr:
+    """The condition that one of the cases is there, where ``facts`` (keys) hold."""
+    found: dict[frozenset[int], Expr] = {}
+    for case in cases:
+        expr = normalize_binders(close_case(case, facts))
+        if expr == TRUE:
+            return TRUE
+        parts = frozenset(key_of(part) for part in conjuncts(expr))
+        if expr == FALSE or any(weaker <= parts for weaker in found):
+            continue
+        found = {more: there for more, there in found.items() if not parts <= more}
+        found[parts] = expr
+    return disj(*found.values())
+
+
+def normalize_binders(expr: Expr) -> Expr:
+    """``expr`` with bound names that do not depend on how they came about.
+
+    Each name says how many are nested below it, so that none is caught by another.
+    """
+    made: Expr = _normalize(expr)[0]
+    return made
+
+
+def _normalize(node: Any) -> tuple[Any, int]:
+    if isinstance(node, tuple):
+        parts = [_normalize(part) for part in node]
+        return tuple(part for part, _ in parts), max((below for _, below in parts), default=0)
+    if node is None or isinstance(node, (*_LEAVES, ir.Local, ir.Read)):
+        return node, 0
+    changes: dict[str, Any] = {}
+    height = 0
+    for name in _parts(type(node)):
+        changes[name], below = _normalize(getattr(node, name))
+        height = max(height, below)
+    if height or isinstance(node, ir.Quant):
+        node = replace(node, **changes)
+    if not isinstance(node, ir.Quant):
+        return node, height
+    height += 1
+    new = f"_b:{height}"
+    meaning: dict[str, Expr] = {node.name: ir.Local(ir.domain_item(node.domain), new)}
+    return replace(node, name=new, body=substitute(node.body, meaning)), height
+
+
+def close_case(case: Case, facts: frozenset[int] = frozenset()) -> Expr:
+    """The condition of one case; weaker where it would take too long to evaluate."""
+    binders = dict(case.binders)
+    parts: dict[int, Expr] = {}
+    if not _add_parts(case.parts, parts, facts):
+        return FALSE
+    while (meaning := _next(binders, list(parts.values()))) is not None:
+        touched = [key for key, part in parts.items() if not locals_of(part).isdisjoint(meaning)]
+        changed = [substitute(parts.pop(key), meaning) for key in touched]
+        if not _add_parts(changed, parts, facts):
+            return FALSE
+    return _quantify(binders, list(parts.values()))
+
+
+def _add_parts(more: Iterable[Expr], parts: dict[int, Expr], facts: frozenset[int]) -> bool:
+    """Puts what is known of ``more`` to the other ``parts``; whether they agree."""
+    for whole in more:
+        for part in conjuncts(whole):
+            key, against = key_of(part), _key_against(part)
+            if part == FALSE or against in facts or against in parts:
+                return False
+            if key not in facts and is_known(part):
+                parts[key] = part
+    return True
+
+
+def _next(binders: dict[str, Type], parts: list[Expr]) -> dict[str, Expr] | None:
+    """Binders that need not stay, and what takes their place."""
+    found: dict[str, Expr] = {}
+    for name, type_ in list(binders.items()):
+        match type_:
+            case TupleT(items=items):
+                del binders[name]
+                inner = [(f"{name}:{i}", item) for i, item in enumerate(items)]
+                binders.update(inner)
+                found[name] = Apply(type_, Op.TUPLE, tuple(ir.Local(t, n) for n, t in inner))
+            case VariantT(cases=cases):
+                case = _required_case(name, parts)
+                if case is None and len(cases) == 1:
+                    case = 0
+                if case is not None:
+                    del binders[name]
+                    inner = [(f"{name}:{i}", t) for i, (_, t) in enumerate(cases[case].fields)]
+                    binders.update(inner)
+                    made = tuple(ir.Local(t, n) for n, t in inner)
+                    found[name] = ir.Make(type_, case, made)
+    return found or _equalities(binders, parts)
+
+
+def _equalities(binders: dict[str, Type], parts: list[Expr]) -> dict[str, Expr] | None:
+    """What binders are said to be equal to; none of them is left in what takes its place."""
+    found: dict[str, Expr] = {}
+    used: set[str] = set()
+    for part in parts:
+        match part:
+            case Apply(op=Op.EQ, args=(left, right)):
+                for one, other in ((left, right), (right, left)):
+                    if not isinstance(one, ir.Local) or one.name not in binders:
+                        continue
+                    within = locals_of(other)
+                    if one.name in within or one.name in used or one.type != other.type:
+                        continue
+                    if within.isdisjoint(found):
+                        del binders[one.name]
+                        found[one.name] = other
+                        used |= within
+                        break
+    return found or None
+
+
+def _required_case(name: str, parts: list[Expr]) -> int | None:
+    for part in parts:
+        match part:
+            case ir.IsCase(ir.Local(name=found), case) if found == name:
+                return case
+    return None
+
+
+def _quantify(binders: dict[str, Type], parts: list[Expr]) -> Expr:
+    """Quantifiers for what is left, those over few values outside."""
+    used = {name: type_ for name, type_ in binders.items() if name in locals_of(tuple(parts))}
+    domains: dict[str, ir.Domain] = {}
+    for name, type_ in used.items():
+        if _small(type_):
+            domains[name] = ir.Universe(type_)
+    for name in sorted(set(used) - set(domains)):
+        parts = [part for part in parts if name not in locals_of(part)]
+    ordered = sorted(domains, key=lambda name: (cardinality(used[name]), name))
+    return _nest_quantifiers(ordered, domains, parts)
+
+
+def _nest_quantifiers(names: list[str], domains: dict[str, ir.Domain], parts: list[Expr]) -> Expr:
+    """Each part is evaluated as far outside as it can be, in the order given."""
+    if not names:
+        return conj(*parts)
+    free = set(names)
+    outside = [part for part in parts if not locals_of(part) & free]
+    inside = [part for part in parts if locals_of(part) & free]
+    if not inside:
+        return conj(*outside)
+    name, domain = names[0], domains[names[0]]
+    body = _nest_quantifiers(names[1:], domains, inside)
+    if name in locals_of(body):
+        body = ir.Quant(ir.Quantifier.EXISTS, name, domain, body, BOOL)
+    return conj(*outside, body)
+
+
+def _small(type_: Type) -> bool:
+    if isinstance(type_, SeqT | SetT):
+        return False
+    return cardinality_up_to(type_, MANY + 1) <= MANY
+
+
+def size(node: Any) -> int:
+    """How large an expression is."""
+    return sum(not isinstance(n, Const) for n in nodes(node))

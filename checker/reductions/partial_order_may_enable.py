@@ -1,0 +1,361 @@
+"""May-enable: what may still happen, over-approximated by conditions over the present state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count, product
+
+from checker.reductions.access_sets import Access, AccessKind, accesses_of
+from checker.reductions.effects import Effects
+from checker.reductions.partial_order_logic import (
+    MANY,
+    Binder,
+    Case,
+    is_known,
+    key_of,
+    may_be_same,
+    reads_of,
+    some,
+    substitute,
+)
+from checker.system import ir
+from checker.system.build import conj, disj, negation
+from checker.system.ir import TRUE, Apply, Const, Expr, Op, TransitionSystem
+from checker.system.run_errors import can_fault
+from checker.system.types import BOOL, BagT, IntT, MapT, SetT, cardinality, cardinality_up_to
+
+DEPTH = 2
+"""Those who help are looked at, and those who help them; further on everything may happen."""
+MOST = 64
+"""So many cases at most are told apart."""
+EFFORT = 500
+"""So many cases are made for one action; after that everything may happen."""
+
+ANYTHING = Case((), ())
+
+_Pair = tuple[tuple[Expr, ...], tuple[Binder, ...], tuple[Expr, ...]]
+
+
+def may_change(look: Access, write: Access) -> bool:
+    """Whether ``write`` may change what ``look`` looks at, in the way that matters."""
+    if look.variable != write.variable:
+        return False
+    return look.up is None or write.grows is None or write.grows != look.up
+
+
+def clash(a: Access, b: Access, system: TransitionSystem) -> tuple[Expr, ...] | None:
+    """When two accesses of different steps do not commute: all of these; ``None``: never."""
+    if a.variable != b.variable or not (a.writes or b.writes):
+        return None
+    items = True
+    if a.writes and b.writes:
+        if not _writes_clash(a, b):
+            return None
+        type_ = system.variable(a.variable).type
+        if {a.how, b.how} == {AccessKind.ADD, AccessKind.TAKE}:
+            bounded = a.how is AccessKind.TAKE and _is_bounded(type_)
+            takes = a if a.how is AccessKind.TAKE else b
+            if not bounded and _in_bags(type_) and there(takes):
+                return None
+            items = not bounded
+    else:
+        look, write = (b, a) if a.writes else (a, b)
+        if look.how is AccessKind.TEST and not may_change(look, write):
+            return None
+    return overlap(a, b, items)
+
+
+def _writes_clash(a: Access, b: Access) -> bool:
+    match a.how, b.how:
+        case (AccessKind.ADD, AccessKind.ADD) | (AccessKind.TAKE, AccessKind.TAKE):
+            return False
+        case (AccessKind.SET, AccessKind.SET):
+            return a.item != b.item or len(a.keys) != len(b.keys)
+        case (AccessKind.SHIFT, AccessKind.SHIFT):
+            return a.grows is not b.grows or len(a.keys) != len(b.keys)
+        case _:
+            return True
+
+
+def there(access: Access) -> bool:
+    """Whether what is taken is known to be there: a copy more or less does not matter then."""
+    if not access.sure or access.item is None:
+        return False
+    for part in access.path:
+        match part:
+            case Apply(op=Op.IN, args=(item, _)) if item == access.item:
+                found = accesses_of(part, True)
+                places = [(look.variable, look.keys) for look in found]
+                if places == [(access.variable, access.keys)]:
+                    return True
+    return False
+
+
+def _in_bags(type_: object) -> bool:
+    """Whether what is taken from or added to is always a bag."""
+    return isinstance(type_, BagT) or (isinstance(type_, MapT) and _in_bags(type_.value))
+
+
+def _is_bounded(type_: object) -> bool:
+    """Whether some bag in it has a bound that the author has set."""
+    if isinstance(type_, BagT):
+        return type_.grows is None
+    return isinstance(type_, MapT) and _is_bounded(type_.value)
+
+
+_ELEMENTS = (AccessKind.ADD, AccessKind.TAKE)
+
+
+def overlap(a: Access, b: Access, items: bool = True) -> tuple[Expr, ...]:
+    """When two accesses are to the same entry, and the same element of it."""
+    parts = [may_be_same(k, m) for k, m in zip(a.keys, b.keys, strict=False)]
+    if items and a.item is not None and b.item is not None and len(a.keys) == len(b.keys):
+        looks_at = [x for x in (a, b) if not x.writes]
+        changes = [x for x in (a, b) if x.writes]
+        if all(x.how in _ELEMENTS for x in changes) and len(looks_at) <= 1:
+            parts.append(may_be_same(a.item, b.item))
+    return tuple(part for part in parts if part != TRUE)
+
+
+def rename_bound(theirs: Effects, tag: str) -> Effects:
+    """``theirs`` with other names for all that is bound in it."""
+    accesses = tuple(_rename_access(access, tag) for access in theirs.accesses)
+    binders, meaning = _names(theirs.binders, tag)
+    return replace(
+        theirs, binders=binders, enabling=substitute(theirs.enabling, meaning), accesses=accesses
+    )
+
+
+def _names(binders: tuple[Binder, ...], tag: str) -> tuple[tuple[Binder, ...], dict[str, Expr]]:
+    made = tuple((name + tag, type_) for name, type_ in binders)
+    meaning: dict[str, Expr] = {name: ir.Local(type_, name + tag) for name, type_ in binders}
+    return made, meaning
+
+
+def _rename_access(access: Access, tag: str) -> Access:
+    binders, meaning = _names(access.binders, tag)
+    return replace(
+        access,
+        keys=substitute(access.keys, meaning),
+        item=None if access.item is None else substitute(access.item, meaning),
+        path=substitute(access.path, meaning),
+        binders=binders,
+    )
+
+
+class Future:
+    """What may happen before anything that does not commute with an instance of ``mine``.
+
+    ``accesses``: of ``mine``, its promise included.  Of a sequence of steps that do not all
+    commute with the instance the first that does not is looked at: those before it, which help it
+    to be there, all commute.
+    """
+
+    def __init__(
+        self,
+        system: TransitionSystem,
+        everyone: list[Effects],
+        mine: Effects,
+        accesses: list[Access],
+    ) -> None:
+        self.system, self.mine = system, mine
+        self.writes: dict[str, list[tuple[Effects, Access]]] = {}
+        for one in everyone:
+            for access in one.accesses:
+                if access.writes:
+                    self.writes.setdefault(access.variable, []).append((one, access))
+        own = {name for name, _ in mine.binders}
+        enabling = frozenset(key_of(part) for part in mine.enabling)
+        self._fixed = [
+            a
+            for a in accesses
+            if not a.writes
+            and a.item is None
+            and all(name in own for name, _ in a.binders)
+            and all(key_of(part) in enabling for part in a.path)
+        ]
+        self._pairs: dict[int, list[_Pair]] = {}
+        self._numbers = count(1)
+        self.left = EFFORT
+
+    def tag(self) -> str:
+        """Makes names new."""
+        return f"~{next(self._numbers)}"
+
+    def all(self, path: tuple[Expr, ...], depth: int = DEPTH) -> list[Case]:
+        """When all of ``path`` may hold at once, later or now."""
+        cases = [ANYTHING]
+        for literal in path:
+            if self.left <= 0:
+                break
+            more = self.may(literal, depth)
+            if len(cases) * len(more) > MOST:
+                continue
+            cases = [
+                Case((*a.binders, *b.binders), (*a.parts, *b.parts))
+                for a, b in product(cases, more)
+            ]
+            self.left -= len(cases)
+        return cases
+
+    def may(self, literal: Expr, depth: int) -> list[Case]:
+        """When ``literal`` may hold, later or now."""
+        if self.left <= 0 or not is_known(literal) or can_fault(literal):
+            return [ANYTHING]
+        match literal:
+            case Apply(op=Op.OR, args=args):
+                found = [case for arg in args for case in self.all((arg,), depth)]
+                return [ANYTHING] if ANYTHING in found else found
+        helping = self._helping(literal)
+        if not helping:
+            return [Case((), (literal,))]
+        if depth == 0:
+            return [ANYTHING]
+        counted = self._count_joiners(literal, depth)
+        if counted is not None:
+            return [Case((), (counted,))]
+        found = [Case((), (literal,))]
+        for one, look, write in helping:
+            found += self._comes(one, look, write, depth)
+            if len(found) > MOST:
+                return [ANYTHING]
+        return [ANYTHING] if ANYTHING in found else found
+
+    def _helping(self, literal: Expr) -> list[tuple[Effects, Access, Access]]:
+        """Who may make ``literal`` true: with what of it they change, and by what."""
+        found = []
+        for look in accesses_of(literal, True):
+            for one, write in self.writes.get(look.variable, []):
+                same_way = look.up is None or write.grows is None or write.grows == look.up
+                if same_way and not _sets_otherwise(literal, write):
+                    found.append((one, look, write))
+        return found
+
+    def _comes(self, one: Effects, look: Access, write: Access, depth: int) -> list[Case]:
+        """When ``write`` may come, where ``look`` looks."""
+        tag = self.tag()
+        look = _rename_access(look, tag + "l")
+        now, others = _rename_access(write, tag), self._apart(one, write, tag)
+        parts = (*overlap(look, now), *others)
+        return [
+            Case((*look.binders, *now.binders, *case.binders), (*parts, *case.parts))
+            for case in self.all(now.path, depth - 1)
+        ]
+
+    def _apart(self, one: Effects, write: Access, tag: str) -> list[Expr]:
+        """What holds of a step that commutes with the instance, and does ``write``."""
+        at = id(write)
+        if at not in self._pairs:
+            self._pairs[at] = list(self._clashing(one, write))
+        found = []
+        for mine, binders, theirs in self._pairs[at]:
+            keys = substitute(theirs, _names(binders, tag)[1])
+            equal = (Apply(BOOL, Op.EQ, pair) for pair in zip(mine, keys, strict=True))
+            found.append(negation(conj(*equal)))
+        return found
+
+    def _clashing(self, one: Effects, write: Access) -> Iterator[_Pair]:
+        """Entries that the instance looks at, and those that any step with ``write`` changes."""
+        held = frozenset(key_of(part) for part in write.path)
+        for other in one.accesses:
+            if not (other.writes and other.sure) or other.how in _ELEMENTS:
+                continue
+            if other.binders != write.binders[: len(other.binders)]:
+                continue
+            for fixed in self._fixed:
+                if fixed.variable != other.variable or len(fixed.keys) != len(other.keys):
+                    continue
+                if fixed.how is AccessKind.TEST and not may_change(fixed, other):
+                    continue
+                pairs = zip(fixed.keys, other.keys, strict=True)
+                if other.keys and all(a.type == b.type for a, b in pairs):
+                    if all(key_of(part) in held for part in other.path):
+                        yield fixed.keys, other.binders, other.keys
+
+    def _count_joiners(self, literal: Expr, depth: int) -> Expr | None:
+        """A threshold that members of a set may reach, with those that may still join."""
+        match literal:
+            case Apply(op=Op.LE | Op.LT as op, args=(least, Apply(op=Op.CARD, args=(of,)))):
+                pass
+            case Apply(op=Op.EQ, args=(Apply(op=Op.CARD, args=(of,)), least)):
+                op = Op.LE
+            case Apply(op=Op.EQ, args=(least, Apply(op=Op.CARD, args=(of,)))):
+                op = Op.LE
+            case _:
+                return None
+        if reads_of(least) or not isinstance(of.type, SetT):
+            return None
+        type_ = of.type.item
+        if cardinality_up_to(type_, MANY + 1) > MANY:
+            return None
+        name = "_x" + self.tag()
+        x = ir.Local(type_, name)
+        match of:
+            case ir.SetOf(_, inner, ir.Members(of=source, item=kind), where, item):
+                if reads_of((where, item)):
+                    return None
+                there = conj(where, Apply(BOOL, Op.EQ, (item, x)))
+                now: Expr = ir.Quant(
+                    ir.Quantifier.EXISTS, inner, ir.Members(source, kind), there, BOOL
+                )
+            case ir.Read() | ir.Index():
+                source, inner, where, item = of, "", TRUE, TRUE
+                now = Apply(BOOL, Op.IN, (x, of))
+            case _:
+                return None
+        found = accesses_of(source, True)
+        if not isinstance(source, ir.Read | ir.Index) or len(found) != 1:
+            return None
+        for _, write in self.writes.get(found[0].variable, []):
+            if write.grows is not False and (write.how is not AccessKind.ADD or write.item is None):
+                return None
+        joins = self._joining(found[0], inner, where, item, x, depth)
+        total = ir.Quant(
+            ir.Quantifier.COUNT,
+            name,
+            ir.Universe(type_),
+            disj(now, joins),
+            IntT(0, cardinality(type_)),
+        )
+        return Apply(BOOL, op, (least, total))
+
+    def _joining(
+        self, look: Access, inner: str, where: Expr, item: Expr, x: Expr, depth: int
+    ) -> Expr:
+        """That ``x`` may join."""
+        cases: list[Case] = []
+        for one, write in self.writes.get(look.variable, []):
+            if write.how is not AccessKind.ADD:
+                continue
+            tag = self.tag()
+            now, others = _rename_access(write, tag), self._apart(one, write, tag)
+            assert now.item is not None
+            joined = now.item if not inner else substitute(item, {inner: now.item})
+            fits = TRUE if not inner else substitute(where, {inner: now.item})
+            parts = (*overlap(look, now), may_be_same(joined, x), fits, *others)
+            for case in self.all(now.path, depth - 1):
+                cases.append(Case((*now.binders, *case.binders), (*parts, *case.parts)))
+        self.left -= 10 * len(cases)
+        return TRUE if self.left <= 0 else some(cases)
+
+
+def _sets_otherwise(literal: Expr, write: Access) -> bool:
+    """Whether ``write`` sets a constant under which ``literal``, an equality, does not hold."""
+    if write.how is not AccessKind.SET or not isinstance(write.item, Const):
+        return False
+    wanted, one = True, literal
+    if isinstance(one, Apply) and one.op is Op.NOT:
+        wanted, one = False, one.args[0]
+    if not (isinstance(one, Apply) and one.op is Op.EQ):
+        return False
+    for entry, value in (one.args, one.args[::-1]):
+        if isinstance(value, Const) and isinstance(entry, ir.Read | ir.Index):
+            keys = 0
+            whole: Expr = entry
+            while isinstance(whole, ir.Index):
+                keys, whole = keys + 1, whole.base
+            if isinstance(whole, ir.Read) and whole.variable == write.variable:
+                if keys == len(write.keys) and entry.type == write.item.type:
+                    return (value.value == write.item.value) is not wanted
+    return False

@@ -1,0 +1,160 @@
+"""The reductions of an exploration: symmetry, dead variables and ample sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import permutations, product
+from math import factorial, prod
+
+from checker.system.ir import Block, Expr
+from checker.system.types import AtomT
+
+
+class Kind(StrEnum):
+    """A way to explore less."""
+
+    SYMMETRY = "symmetry"
+    DEAD = "dead"
+    ORDER = "por"
+
+
+Permutation = tuple[tuple[int, ...], ...]
+"""A renaming of atoms: for each sort the atom that takes the place of each, counted from 0."""
+
+Atom = tuple[int, int]
+"""The number of a sort, and of an atom in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sorts:
+    """The finite types without arithmetic of a system, by their labels; processes come first.
+
+    A type whose labels are some consecutive ones of the processes is of the first sort, too.
+    """
+
+    labels: tuple[tuple[str, ...], ...]
+
+    def of(self, type_: AtomT) -> int | None:
+        """The number of the sort of a type; ``None`` where its atoms are never renamed."""
+        processes, last = self.labels[0], type_.first + len(type_.labels)
+        if type_.labels and processes[type_.first : last] == type_.labels:
+            return 0
+        if type_.first or type_.labels not in self.labels:
+            return None
+        return self.labels.index(type_.labels)
+
+    @property
+    def identity(self) -> Permutation:
+        """The renaming that renames nothing."""
+        return tuple(tuple(range(len(labels))) for labels in self.labels)
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """Blocks of atoms that may take each other's places, in any order.
+
+    All blocks have as many atoms, of the same sorts in the same order: where two blocks change
+    places, so do their first atoms, their second ones, and so on.
+    """
+
+    blocks: tuple[tuple[Atom, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Symmetry:
+    """A group of renamings that the system does not notice: all that permute the blocks of each of
+    ``classes``.  No atom is in two blocks.  ``text``: in words what may be interchanged.
+    """
+
+    sorts: Sorts
+    classes: tuple[Class, ...]
+    text: str
+
+    @property
+    def order(self) -> int:
+        """How many renamings there are, the identity included."""
+        return prod(factorial(len(c.blocks)) for c in self.classes)
+
+    def moving(self, number: int, order: Sequence[int]) -> Permutation:
+        """The renaming that puts block ``i`` of a class into the place of ``order[i]``."""
+        images = [list(images) for images in self.sorts.identity]
+        blocks = self.classes[number].blocks
+        for block, there in zip(blocks, order, strict=True):
+            for (sort, atom), (_, image) in zip(block, blocks[there], strict=True):
+                images[sort][atom] = image
+        return tuple(tuple(image) for image in images)
+
+    def swap(self, number: int, i: int, j: int) -> Permutation:
+        """The renaming by which blocks ``i`` and ``j`` of a class change places."""
+        order = list(range(len(self.classes[number].blocks)))
+        order[i], order[j] = j, i
+        return self.moving(number, order)
+
+    def elements(self) -> Iterator[Permutation]:
+        """All renamings, the identity first."""
+        found = [permutations(range(len(c.blocks))) for c in self.classes]
+        for orders in product(*found):
+            total = self.sorts.identity
+            for number, order in enumerate(orders):
+                total = after(self.moving(number, order), total)
+            yield total
+
+
+def after(second: Permutation, first: Permutation) -> Permutation:
+    """The renaming that does ``first`` and then ``second``."""
+    return tuple(tuple(s[x] for x in f) for s, f in zip(second, first, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class AmpleAction:
+    """Instances of action number ``action`` that may go before everything else.
+
+    ``when``: over the action's parameters and the state before the step; an enabled instance for
+    which it holds, with all ways in which its choices can go, is an ample set.
+    """
+
+    action: int
+    when: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Unused:
+    """A reduction that is not used, or less than it could be, and why, in words."""
+
+    kind: Kind
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReductionPlan:
+    """What an exploration leaves out.
+
+    ``dead``: statements that give whatever nobody will look at again its value of rest (no choices,
+    no faults); they are run on every state, and running them twice changes nothing more.
+    ``acyclic``: something in it is proven only where no run goes round; an engine that finds a step
+    that does not lead on raises :class:`checker.exploration.explored.Cyclic`.
+    ``cautious``: the plan that takes its place then.
+    """
+
+    symmetry: Symmetry | None = None
+    dead: Block = ()
+    ample_actions: tuple[AmpleAction, ...] = ()
+    acyclic: bool = False
+    fallback: ReductionPlan | None = None
+    unused: tuple[Unused, ...] = ()
+
+    @property
+    def used_kinds(self) -> tuple[Kind, ...]:
+        """The reductions that it makes use of."""
+        parts = (
+            (Kind.SYMMETRY, self.symmetry is not None),
+            (Kind.DEAD, bool(self.dead)),
+            (Kind.ORDER, bool(self.ample_actions)),
+        )
+        return tuple(kind for kind, there in parts if there)
+
+
+NOTHING = ReductionPlan()
+"""Everything is explored as it is."""

@@ -1,0 +1,102 @@
+"""Scenarios in files of their own: what they are of, and the clause.
+
+    of ../specs/broadcast/eager_reliable.bcast::crash_one
+    set n = 4
+    fine steps
+
+    scenario the_sender_dies {
+      p1 broadcasts a
+      p1 crashes
+      then it ends
+    }
+
+``of`` names the spec, seen from the file's folder (or from here), and the check.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from checker.diagnostics import Diagnostic, Span, SpecError
+from checker.lang import typed
+from checker.lang.check_scenario import scenario_in
+
+SUFFIX = ".scenario"
+"""How the names of such files end."""
+
+FINE = "fine steps"
+_OF = re.compile(r"of\s+(?P<path>.+?)::(?P<check>\w+)\s*")
+_SET = re.compile(r"set\s+(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<value>\S.*?)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """``path`` and ``check``: what it is of; ``clause``: the rest of ``file``, at its lines."""
+
+    file: str
+    path: str
+    check: str
+    settings: Mapping[str, str] = field(default_factory=dict)
+    fine: bool = False
+    clause: str = ""
+
+    def scenario(self, check: typed.Check) -> typed.Scenario:
+        """The scenario, as one of ``check``; raises :class:`SpecError`."""
+        found = scenario_in(self.clause, self.file, {p.name for p in check.prove})
+        if found is None:
+            raise _wrong(self.file, 1, "this file has not exactly one scenario")
+        return found
+
+
+def read_saved(text: str, file: str) -> Saved:
+    """What is saved in ``text``, the content of ``file``; raises :class:`SpecError` (E040)."""
+    path = check = ""
+    settings: dict[str, str] = {}
+    fine = False
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        bare = line.partition("//")[0].strip()
+        if bare.startswith("scenario"):
+            if not path:
+                break
+            clause = "\n" * number + "\n".join(lines[number:]) + "\n"
+            return Saved(file, _resolve(path, file), check, settings, fine, clause)
+        if of := _OF.fullmatch(bare):
+            path, check = of["path"], of["check"]
+        elif setting := _SET.fullmatch(bare):
+            settings[setting["name"]] = setting["value"]
+        elif bare == FINE:
+            fine = True
+        elif bare:
+            raise _wrong(file, number + 1, f"`{bare[:40]}` is nothing that a scenario's file says")
+    missing = "a scenario" if path else "the line `of FILE::CHECK`"
+    raise _wrong(file, len(lines), f"{missing} is missing in this file")
+
+
+def _wrong(file: str, line: int, message: str) -> SpecError:
+    hint = "it begins with `of FILE::CHECK`; then come `set NAME = VALUE`, `fine steps`, a scenario"
+    return SpecError((Diagnostic("E040", message, Span(file, line, 1, line, 2), "", hint),))
+
+
+def _resolve(path: str, file: str) -> str:
+    """``path`` seen from the folder of ``file``, or from here where there is no such file."""
+    beside = Path(file).parent / path
+    return os.path.normpath(beside) if beside.exists() else path
+
+
+def scenario_text(
+    path: str, check: str, settings: Iterable[tuple[str, str]], fine: bool, clause: str, file: str
+) -> str:
+    """The text of such a file, to be written to ``file``."""
+    folder = Path(file).resolve().parent
+    seen = Path(path)
+    if seen.exists():
+        path = Path(os.path.relpath(seen.resolve(), folder)).as_posix()
+    head = [f"of {path}::{check}", *(f"set {name} = {value}" for name, value in settings)]
+    if fine:
+        head.append(FINE)
+    return "\n".join([*head, "", clause])

@@ -1,0 +1,191 @@
+"""What a sweep will do: a task for each cell that makes sense, and why the others do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from checker import budgets, pipeline
+from checker.diagnostics import SpecError
+from checker.lang import typed
+from checker.lang.check_stack import layers_of, stands_for
+from checker.lang.world_settings import BOUNDS, WORDS, world_of
+from checker.pipeline import Options
+from checker.sweep.grid import Grid, wrong
+from checker.system.instantiate.sizes import (
+    compute,
+    describe_sizes,
+    evaluate_size,
+    number_or_text,
+    parameters,
+    require_settable,
+    require_sizes,
+)
+from checker.system.instantiate.walk import nodes
+
+NEVER_MEANT = ("E030", "C004", "C010", "N002")
+"""What is wrong with a world whatever the other axes say: a slip, and not a cell's own trouble."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellTask:
+    """One cell, ready to be run anywhere: ``check`` is loaded already, and needs no file."""
+
+    cell: int
+    path: str
+    check: typed.Check
+    options: Options
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A point of the grid.
+
+    ``parameters``: of the check there, as a report shows them, or those that are set where it is
+    ``impossible`` (a reason); ``within``: whether what the protocol ``requires`` holds (``None``
+    where it requires nothing, or can't be told).
+    """
+
+    number: int
+    settings: Mapping[str, str]
+    parameters: Mapping[str, str | int]
+    within: bool | None = None
+    impossible: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepPlan:
+    """All cells of ``grid`` for one check; ``tasks`` has those that can be run.
+
+    ``named``: the names of all parameters that a cell can have; ``properties``: of what is asked.
+    ``notes``: what is likely not meant so.
+    """
+
+    path: str
+    check: typed.Check
+    options: Options
+    grid: Grid
+    cells: tuple[Cell, ...]
+    tasks: tuple[CellTask, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        given = (*self.grid.names, *self.options.settings)
+        more = (name for cell in self.cells if not cell.impossible for name in cell.parameters)
+        return tuple(dict.fromkeys((*given, *more)))
+
+    @property
+    def properties(self) -> tuple[str, ...]:
+        return tuple(p.name for p in self.check.prove)
+
+
+def plan(path: str, name: str | None, grid: Grid, options: Options) -> SweepPlan:
+    """Makes the tasks of all cells of the check ``name`` of ``path`` (``None``: its only one).
+
+    ``options.settings`` hold for all cells, ``options.limits`` for each.  Raises
+    :class:`SpecError` for what no cell can be meant to have: an unknown parameter or kind of link.
+    """
+    base = _loaded(path, name, options, options.settings)
+    _require_known(base, grid, options)
+    worlds = _worlds(path, base, grid, options)
+    cells, tasks = [], []
+    for number, values in enumerate(grid.settings(), 1):
+        settings = {**options.settings, **values}
+        loaded = worlds[_key(base, settings)]
+        cell, check = _cell(number, values, settings, loaded)
+        cells.append(cell)
+        if check is not None:
+            tasks.append(CellTask(number, path, check, replace(options, settings=settings)))
+    return SweepPlan(
+        path, base, options, grid, tuple(cells), tuple(tasks), tuple(_idle(base, grid))
+    )
+
+
+def _loaded(
+    path: str, name: str | None, options: Options, settings: Mapping[str, str]
+) -> typed.Check:
+    """The check in the world of ``settings``, read within the limits of one cell."""
+    with budgets.within(options.limits.timeout, options.limits.memory):
+        return pipeline.load_check(path, name, settings)
+
+
+def _require_known(check: typed.Check, grid: Grid, options: Options) -> None:
+    both = sorted(set(grid.names) & set(options.settings))
+    if both:
+        raise wrong(f"`{both[0]}` is an axis, and --set gives it a value")
+    require_sizes(check, {*grid.names, *options.settings})
+    world = WORDS.keys() - parameters(check)
+    for name in grid.names:
+        for value in grid.values(name):
+            if name not in world:
+                require_settable(check, name, value)
+
+
+_Key = tuple[tuple[str, str], ...]
+
+
+def _key(check: typed.Check, settings: Mapping[str, str]) -> _Key:
+    return tuple(world_of(settings, parameters(check)).items())
+
+
+def _worlds(
+    path: str, check: typed.Check, grid: Grid, options: Options
+) -> dict[_Key, typed.Check | SpecError]:
+    """The check in each world of the grid, or why there is no such world."""
+    worlds: dict[_Key, typed.Check | SpecError] = {}
+    for values in grid.settings():
+        settings = {**options.settings, **values}
+        key = _key(check, settings)
+        if key in worlds:
+            continue
+        try:
+            worlds[key] = _loaded(path, check.name, options, settings)
+        except SpecError as problem:
+            if any(d.code in NEVER_MEANT for d in problem.diagnostics):
+                raise
+            worlds[key] = problem
+    return worlds
+
+
+def _cell(
+    number: int,
+    values: Mapping[str, str],
+    settings: Mapping[str, str],
+    loaded: typed.Check | SpecError,
+) -> tuple[Cell, typed.Check | None]:
+    """A cell, and its check where it can be run."""
+    given = {name: number_or_text(value) for name, value in settings.items()}
+    try:
+        if isinstance(loaded, SpecError):
+            raise loaded
+        sizes = compute(loaded, settings)
+        requires = loaded.protocol.requires
+        within = None if requires is None else bool(evaluate_size(requires, sizes.values))
+    except SpecError as problem:
+        return Cell(number, values, given, impossible=reason_of(problem)), None
+    return Cell(number, values, given | describe_sizes(loaded, sizes), within), loaded
+
+
+def reason_of(problem: SpecError) -> str:
+    """What is wrong, in a line."""
+    return problem.diagnostics[0].message
+
+
+def _idle(check: typed.Check, grid: Grid) -> Iterator[str]:
+    """Says where ``f`` is an axis and changes nothing."""
+    if "f" not in grid.names or set(BOUNDS) & set(grid.names):
+        return
+    below = (stands_for(layer, check.given) for layer in layers_of(check.protocol, check.given))
+    protocols = [replace(p, requires=None) for p in (check.protocol, *below) if p is not None]
+    asked = replace(check, protocol=protocols[0], given=())
+    if not any(isinstance(n, typed.Param) and n.name == "f" for n in nodes((asked, *protocols))):
+        yield (
+            f"nothing in `{check.name}` depends on `f`: `crash={'..'.join(_ends(grid))}` sets how"
+            " many may crash"
+        )
+
+
+def _ends(grid: Grid) -> tuple[str, str]:
+    numbers = sorted(int(value) for value in grid.values("f"))
+    return str(numbers[0]), str(numbers[-1])

@@ -1,0 +1,91 @@
+"""Whether a property constrains the requests of Byzantine processes.
+
+A Byzantine process makes no requests, whatever the others are told of it.  A property that says of
+any process what it must have requested (``no_creation``: what is delivered from ``s`` was broadcast
+by ``s``) would keep it from lying.  One that was made for Byzantine faults demands of each process
+whose requests it reads that the process is correct, and so leaves open what is said of all others.
+"""
+
+from __future__ import annotations
+
+from checker.lang import typed
+from checker.system.instantiate.walk import nodes
+
+Requests = typed.History | typed.HistoryOrder
+"""What a process, their owner, has requested."""
+
+Names = frozenset[str]
+"""Processes, as the property calls them."""
+
+
+def committed_requests(formula: typed.Expr, correct: Names = frozenset()) -> Requests | None:
+    """The first requests in ``formula`` whose owner may be anybody; ``None`` where all are those of
+    correct processes.  ``correct``: who is known to be correct there."""
+    match formula:
+        case typed.Operation(_, "=>", (left, _) as parts, _):
+            return _first(parts, correct | _correct_if_true(left))
+        case typed.Temporal(_, "~>", (left, _) as parts, _):
+            return _first(parts, correct | _correct_if_true(left))
+        case typed.Operation(_, "and", parts, _):
+            return _first(parts, correct | _correct_if_true(formula))
+        case typed.Operation(_, "or", parts, _):
+            return _first(parts, correct.union(*(_correct_if_false(part) for part in parts)))
+        case typed.Quantified(_, kind, binders, body, _):
+            known = correct | (_premise(body) if kind == "forall" else _correct_if_true(body))
+            known = known.union(*(_correct_if_true(binder.where) for binder in binders))
+            wheres = (b.where for b in binders if b.where is not None)
+            return _first((*(b.domain for b in binders), *wheres, body), known)
+        case typed.Operation(_, _, parts, _) | typed.Temporal(_, _, parts, _):
+            return _first(parts, correct)
+        case _:
+            found = (n for n in nodes(formula) if isinstance(n, Requests) and n.kind == "request")
+            return next((r for r in found if _name(r.owner) not in correct), None)
+
+
+def _first(parts: tuple[typed.Expr, ...], correct: Names) -> Requests | None:
+    found = (committed_requests(part, correct) for part in parts)
+    return next((requests for requests in found if requests is not None), None)
+
+
+def _premise(formula: typed.Expr) -> Names:
+    """Who is correct wherever ``formula`` says anything."""
+    match formula:
+        case typed.Operation(_, "=>", (left, _), _) | typed.Temporal(_, "~>", (left, _), _):
+            return _correct_if_true(left)
+        case typed.Temporal(_, _, (part,), _) | typed.Quantified(_, "forall", _, part, _):
+            return _premise(part)
+        case _:
+            return frozenset()
+
+
+def _correct_if_true(formula: typed.Expr | None) -> Names:
+    """Who is correct wherever ``formula`` is true."""
+    match formula:
+        case typed.Correct(_, "correct", process, _):
+            return frozenset({_name(process)} - {""})
+        case typed.Operation(_, "and", parts, _):
+            return frozenset().union(*(_correct_if_true(part) for part in parts))
+        case typed.Temporal(_, _, (part,), _) | typed.Quantified(_, "exists", _, part, _):
+            return _correct_if_true(part)
+        case _:
+            return frozenset()
+
+
+def _correct_if_false(formula: typed.Expr) -> Names:
+    """Who is correct wherever ``formula`` is false."""
+    match formula:
+        case typed.Correct(_, "faulty", process, _):
+            return frozenset({_name(process)} - {""})
+        case typed.Operation(_, "not", (part,), _):
+            return _correct_if_true(part)
+        case _:
+            return frozenset()
+
+
+def _name(process: typed.Expr) -> str:
+    """What the property calls ``process``; empty where it has no name."""
+    match process:
+        case typed.Local(_, name, _) | typed.Param(_, name, _) | typed.Named(_, name, _):
+            return name
+        case _:
+            return ""

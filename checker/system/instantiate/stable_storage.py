@@ -1,0 +1,159 @@
+"""Stable storage: what is left of the assignments of a process that crashes inside a handler.
+
+An assignment to a stable or to a shared variable is an effect: a crash before it takes it back.  An
+assignment to a volatile variable is none, and yet a property may look at a process that is down and
+must see what it had assigned by then, and nothing else.  Both leave an ``Emit`` beside the
+assignment, of kind ``STORE`` or ``ASSIGN``.  Where effects are steps of their own, a variable of
+the tool's holds what is left; elsewhere :mod:`checker.system.passes.crash_points` keeps it in the
+transition.
+"""
+
+from __future__ import annotations
+
+from checker.lang import typed
+from checker.system import build, ir
+from checker.system.instantiate.stack import prefix_of
+from checker.system.instantiate.walk import nodes
+from checker.system.instantiate.world import ATOMIC, World
+from checker.system.ir import Block, EffectDef, EffectKind, Expr, SourceLocation, VariableKind
+from checker.system.types import AtomT, MapT, SetT, default
+
+LEFT = "@left."
+"""Prefix of the variables that hold what a crash would leave, where effects are steps."""
+
+STORE, ASSIGN = "store.", "assign."
+"""Prefixes of the effects' names; the variable's name follows."""
+
+
+def declare(world: World) -> None:
+    """Declares the effects of assignments, and the one that begins an ``atomic`` block.
+
+    Without recovery a stable write matters only where a property looks at the variable.
+    """
+    if world.crash_bound == 0:
+        return
+    if any(isinstance(n, typed.Atomic) for i in world.instances for n in nodes(i.protocol)):
+        params = (("_self", world.proc),)
+        world.effects[ATOMIC] = EffectDef(ATOMIC, EffectKind.VISIBLE, params, ())
+    for instance in world.instances:
+        for decl in instance.protocol.shared:
+            _declare_stored(world, f"{instance.path}{decl.name}")
+        for role in instance.protocol.roles:
+            for state in role.states:
+                name = f"{prefix_of(instance, role)}{state.name}"
+                if state.stable and (world.recovers or name in world.read_by_properties):
+                    _declare_stored(world, name)
+    for variable in list(world.variables.values()):
+        read = variable.name in world.read_by_properties - world.stored
+        if read and variable.kind is VariableKind.LOCAL:
+            world.seen.add(variable.name)
+            _effect(world, f"{ASSIGN}{variable.name}", EffectKind.ASSIGN, variable)
+
+
+def _declare_stored(world: World, name: str) -> None:
+    world.stored.add(name)
+    _effect(world, f"{STORE}{name}", EffectKind.STORE, world.variables[name])
+
+
+def _effect(world: World, effect: str, kind: EffectKind, variable: ir.Variable) -> None:
+    whole = type_ = variable.type
+    body: Block = ()
+    if variable.kind is VariableKind.LOCAL:
+        assert isinstance(whole, MapT)
+        type_ = whole.value
+    value = ir.Local(type_, "_value")
+    if world.fine and variable.kind is VariableKind.LOCAL:
+        assert isinstance(whole, MapT)
+        left = f"{LEFT}{variable.name}"
+        what = "stored" if kind is EffectKind.STORE else "last"
+        world.add(left, whole, default(whole), VariableKind.WORLD, f"{what} {variable.name}")
+        path = (ir.Key(ir.Local(world.proc, "_self"), whole.key),)
+        body = (ir.Assign(ir.Target(type_, left, True, path), value),)
+    params = (("_self", world.proc), (value.name, type_))
+    world.effects[effect] = EffectDef(effect, kind, params, body)
+
+
+def note_assignment(
+    world: World, name: str, self: Expr | None, place: SourceLocation | None = None
+) -> Block:
+    """What stands beside an assignment of ``self`` to a variable: nothing where no crash can
+    tell."""
+    if name not in world.stored | world.seen:
+        return ()
+    assert self is not None
+    prefix = STORE if name in world.stored else ASSIGN
+    return (ir.Emit(f"{prefix}{name}", (self, mine(world, name, self)), place),)
+
+
+def mine(world: World, name: str, self: Expr) -> Expr:
+    """What ``self`` sees of a variable: its own entry, or the whole of a shared one."""
+    whole = world.read(name)
+    return whole if world.variables[name].kind is VariableKind.SHARED else build.entry(whole, self)
+
+
+def target(world: World, name: str, self: Expr) -> ir.Target:
+    """Where ``self`` assigns a variable."""
+    variable = world.variables[name]
+    if variable.kind is VariableKind.SHARED:
+        return ir.Target(variable.type, name, True)
+    assert isinstance(variable.type, MapT)
+    return ir.Target(variable.type.value, name, True, (ir.Key(self, variable.type.key),))
+
+
+def variable_of(effect: str) -> str | None:
+    """The variable that an effect assigns."""
+    for prefix in (STORE, ASSIGN):
+        if effect.startswith(prefix):
+            return effect.removeprefix(prefix)
+    return None
+
+
+def on_its_own(world: World, name: str, process: Expr, block: Block) -> Block:
+    """``block``, which uses ``process`` as a key of a variable, where it is one."""
+    type_ = world.variables[name].type
+    if world.variables[name].kind is VariableKind.SHARED:
+        return block
+    assert isinstance(type_, MapT) and isinstance(type_.key, AtomT)
+    key = type_.key
+    if key == world.proc:
+        return block
+    members = ir.Const(SetT(world.proc), frozenset(range(key.first, key.first + len(key.labels))))
+    return (ir.If(build.member(process, members), block),)
+
+
+# ---- where effects are steps of their own ------------------------------------------------------
+
+
+def _shadowed_variables(world: World) -> list[str]:
+    """The variables of which the tool keeps what a crash would leave."""
+    return [n for n in sorted(world.stored | world.seen) if f"{LEFT}{n}" in world.variables]
+
+
+def save_initial(world: World) -> Block:
+    """What is left at first are the initial values."""
+    return tuple(
+        ir.Assign(ir.Target(world.read(name).type, f"{LEFT}{name}", True), world.read(name))
+        for name in _shadowed_variables(world)
+    )
+
+
+def reset_at_recovery(world: World, self: Expr) -> Block:
+    """A volatile variable has its initial value again, and a crash would leave that."""
+    found: list[ir.Stmt] = []
+    for name in _shadowed_variables(world):
+        if name in world.seen:
+            now = target(world, name, self)
+            left = ir.Target(now.type, f"{LEFT}{name}", True, now.path)
+            assign = ir.Assign(left, mine(world, name, self))
+            found.extend(on_its_own(world, name, self, (assign,)))
+    return tuple(found)
+
+
+def restore_after_crash(world: World, victim: Expr) -> Block:
+    """The variables of ``victim``, which crashes, become what is left of them."""
+    found: list[ir.Stmt] = []
+    for name in _shadowed_variables(world):
+        left = build.entry(world.read(f"{LEFT}{name}"), victim)
+        assign = ir.Assign(target(world, name, victim), left)
+        found.extend(on_its_own(world, name, victim, (assign,)))
+    return tuple(found)

@@ -1,0 +1,183 @@
+"""Synchronous rounds: what must be over before one ends, and what is lost when it ends."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from checker.lang import typed
+from checker.system import build, ir
+from checker.system.build import conj, disj, entry, equal, fresh, member, negation
+from checker.system.instantiate import overflow
+from checker.system.instantiate.changes import changes, some
+from checker.system.instantiate.losses import WHILE_DOWN
+from checker.system.instantiate.sizes import refuse
+from checker.system.instantiate.world import World, mark
+from checker.system.ir import FALSE, TRUE, Action, ActionKind, Block, Expr, MarkKind
+from checker.system.types import BagT, MapT, default
+
+ROUND = "round"
+_URGENT = {ActionKind.STEP, ActionKind.REQUEST, ActionKind.EFFECT}
+_RECEPTION = {ActionKind.RECEIVE, ActionKind.FORGE, ActionKind.LOSE}
+"""What waits for the timers of the round.  Losses do, too: a message that is lost before it could
+be received was never enabled, and a fair-loss link would owe nothing for it.  What is lost while an
+end of the link is down was promised by nobody."""
+_AGAIN = ("duplicating", "persistent", "stubborn")
+
+
+def check_links(world: World, timing: typed.Timing) -> None:
+    """Refuses (C003) links that deliver again and again: no round would ever end."""
+    for kinds in (world.check.links, *(r.kinds for r in world.check.link_rules)):
+        for kind in _AGAIN:
+            if kind in kinds:
+                message = f"rounds end when every message is received, and `{kind}` links keep them"
+                hint = "perfect, fifo, lossy or fair_loss links go with rounds"
+                raise refuse("C003", message, timing.span, hint)
+
+
+# ---- what is gone at the end of a round -------------------------------------------------------
+
+
+def empty_links(world: World) -> Block:
+    """Empties the links: whatever is left was sent by, or to, a faulty process, or is lost.
+
+    Only what waits for the network to come together again stays.
+    """
+    result: list[ir.Stmt] = []
+    lossy = {"lossy", "fair_loss"}
+    faults = world.check.crash, world.check.omission, world.check.byzantine
+    for link in world.links:
+        if all(world.bound(f) == 0 for f in faults) and not lossy & link.kinds:
+            continue
+        if lossy & link.kinds:
+            result.extend(_tell_lost(world, world.read(link.variable)))
+        names = (link.variable, *((overflow.variable(link),) if overflow.remembers(link) else ()))
+        for name in names:
+            network = world.read(name)
+            target = ir.Target(network.type, name, True)
+            if not world.may_split:
+                result.append(ir.Assign(target, ir.Const(network.type, default(network.type))))
+            elif isinstance(network.type, MapT):
+                result.append(_empty_queues(world, name))
+            else:
+                result.extend(_keep_partitioned(world, network, target))
+    return tuple(result)
+
+
+def _tell_lost(world: World, network: Expr) -> Block:
+    """Tells of what a link that loses still holds for processes that are correct: that is lost."""
+
+    def tell(source: Expr, to: Expr, message: Expr) -> Block:
+        lost = mark(world, MarkKind.LOSE, "lose", ("from", "to", "message"), source, to, message)
+        return (ir.If(_due(world, source, to), (lost,)),)
+
+    if not isinstance(network.type, MapT):
+        envelope = ir.Local(build.element(network.type), fresh("_e"))
+        parts = tuple(build.item(envelope, i) for i in range(3))
+        return (ir.For(envelope.name, ir.Members(network, envelope.type), tell(*parts), True),)
+    source, to = ir.Local(world.proc, fresh("_from")), ir.Local(world.proc, fresh("_to"))
+    queue = entry(entry(network, source), to)
+    message = ir.Local(build.element(queue.type), fresh("_m"))
+    each = ir.For(message.name, ir.Members(queue, message.type), tell(source, to, message))
+    loop = ir.For(to.name, ir.Universe(world.proc), (each,))
+    return (ir.For(source.name, ir.Universe(world.proc), (loop,)),)
+
+
+def _stays(world: World, source: Expr, to: Expr) -> Expr:
+    return conj(world.correct(source), world.correct(to), world.apart(source, to))
+
+
+def _empty_queues(world: World, variable: str) -> ir.Stmt:
+    whole = world.read(variable).type
+    assert isinstance(whole, MapT) and isinstance(whole.value, MapT)
+    source, to = ir.Local(world.proc, fresh("_from")), ir.Local(world.proc, fresh("_to"))
+    path = (ir.Key(source, world.proc), ir.Key(to, world.proc))
+    queue = whole.value.value
+    clear = ir.Assign(ir.Target(queue, variable, True, path), ir.Const(queue, default(queue)))
+    inner = ir.If(negation(_stays(world, source, to)), (clear,))
+    loop = ir.For(to.name, ir.Universe(world.proc), (inner,))
+    return ir.For(source.name, ir.Universe(world.proc), (loop,))
+
+
+def _keep_partitioned(world: World, network: Expr, target: ir.Target) -> Block:
+    envelope = ir.Local(build.element(network.type), fresh("_e"))
+    stays = _stays(world, build.item(envelope, 0), build.item(envelope, 1))
+    domain = ir.Members(network, envelope.type)
+    if not isinstance(network.type, BagT):
+        keep = ir.SetOf(network.type, envelope.name, domain, stays, envelope)
+        return (ir.Assign(target, keep),)
+    remove = ir.Assign(target, build.without_item(network, envelope))
+    again = ir.While(member(envelope, network), (remove,), 1000)
+    return (ir.For(envelope.name, domain, (ir.If(negation(stays), (again,)),), True),)
+
+
+# ---- what must be over before a round ends ----------------------------------------------------
+
+
+def order_rounds(
+    world: World, actions: tuple[Action, ...], nothing_over: Expr, stable: Expr
+) -> tuple[Action, ...]:
+    """``actions`` with the guards that keep rounds apart, once the system is ``stable``."""
+    left: list[Expr] = [negation(nothing_over), *_under_way(world)]
+    for action in actions:
+        if action.kind in _URGENT and action.promised != FALSE:
+            left.append(_to_do(world, action))
+    result = []
+    for action in actions:
+        if action.name == ROUND:
+            action = replace(action, guard=conj(action.guard, *(negation(x) for x in left)))
+        elif action.kind in _RECEPTION and not action.name.startswith(WHILE_DOWN):
+            may = disj(negation(stable), nothing_over)
+            action = replace(action, guard=conj(may, action.guard))
+        result.append(action)
+    return tuple(result)
+
+
+def promise_to_omitting(world: World, action: Action) -> Action:
+    """``action`` promised also to processes that omit messages: all are in the same round."""
+    own = action.kind in _URGENT | {ActionKind.TIMEOUT} and action.promised != FALSE
+    if not own or action.fairness is None or not action.fairness.key:
+        return action
+    if not world.bound(world.check.omission):
+        return action
+    omits = member(action.fairness.key[0], world.omitting())
+    return replace(action, promised=disj(action.promised, omits))
+
+
+def _under_way(world: World) -> list[Expr]:
+    """For each kind of link whether it holds a message that is to be received in this round.
+
+    A lossy link promises nothing: what it still holds may be lost when the round ends.
+    """
+    found: list[Expr] = []
+    for link in world.links:
+        if "lossy" in link.kinds:
+            continue
+        network = world.read(link.variable)
+        if isinstance(network.type, MapT):
+            source, to = ir.Local(world.proc, fresh("_from")), ir.Local(world.proc, fresh("_to"))
+            queue = entry(entry(network, source), to)
+            filled = negation(equal(build.size(queue), build.integer(0)))
+            inner = some(to, ir.Universe(world.proc), conj(filled, _due(world, source, to)))
+            found.append(some(source, ir.Universe(world.proc), inner))
+        else:
+            envelope = ir.Local(build.element(network.type), fresh("_e"))
+            due = _due(world, build.item(envelope, 0), build.item(envelope, 1))
+            found.append(some(envelope, ir.Members(network, envelope.type), due))
+    return found
+
+
+def _due(world: World, source: Expr, to: Expr) -> Expr:
+    together = negation(world.apart(source, to))
+    return conj(world.correct(source), world.correct(to), together)
+
+
+def _to_do(world: World, action: Action) -> Expr:
+    """Whether some instance of ``action`` can be taken and would change something."""
+    changed: Expr = TRUE
+    if action.kind is ActionKind.STEP:
+        changed = changes(world, action.body)
+    result = conj(action.guard, changed)
+    for param in reversed(action.params):
+        local = ir.Local(ir.domain_item(param.domain), param.name)
+        result = some(local, param.domain, conj(param.where, result))
+    return result

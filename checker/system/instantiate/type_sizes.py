@@ -1,0 +1,132 @@
+"""How large types are, and how large they may be."""
+
+from __future__ import annotations
+
+from checker.diagnostics import Span
+from checker.system.instantiate.sizes import refuse
+from checker.system.types import (
+    AtomT,
+    BagT,
+    BoolT,
+    IntT,
+    MapT,
+    OptionT,
+    SeqT,
+    SetT,
+    TupleT,
+    Type,
+    VariantT,
+    cardinality,
+    cardinality_up_to,
+)
+
+DENSE = 1024
+"""Sets over at most so many possible members are bit masks; larger ones are sorted lists."""
+
+LARGEST = 1 << 16
+"""Parts at most of one value: entries of maps, items of sequences and bags."""
+
+
+def fitting(type_: Type, span: Span | None) -> Type:
+    """``type_``; raises :class:`SpecError` (C202) where one value of it has too many parts."""
+    if _parts(type_) <= LARGEST:
+        return type_
+    if isinstance(type_, MapT):
+        message = f"a map with more than {LARGEST:,} entries: every key has a value"
+        hint = "keep a set of tuples, or use keys of which there are fewer"
+    else:
+        message = f"room for more than {LARGEST:,} items"
+        hint = "give it a smaller `max`, or none: the tool finds how much room is needed"
+    raise refuse("C202", message, span, hint)
+
+
+def _parts(type_: Type) -> int:
+    """The largest number of parts that a value can have; beyond ``LARGEST`` any larger number."""
+    match type_:
+        case TupleT(items):
+            return sum(_parts(item) for item in items)
+        case OptionT(item):
+            return _parts(item)
+        case MapT(key, value):
+            return cardinality_up_to(key, LARGEST + 1) * _parts(value)
+        case SeqT(item, cap) | BagT(item, cap):
+            return cap * _parts(item)
+        case VariantT(_, cases):
+            return max((sum(_parts(t) for _, t in case.fields) for case in cases), default=1)
+        case _:
+            return 1
+
+
+def enumerable(type_: Type) -> bool:
+    """Whether all values of ``type_`` can be tried, one by one."""
+    match type_:
+        case BoolT() | IntT() | AtomT():
+            return True
+        case OptionT(item):
+            return enumerable(item)
+        case TupleT(items):
+            return all(enumerable(t) for t in items) and cardinality(type_) <= DENSE * DENSE
+        case _:
+            return not has_bag(type_) and small(type_)
+
+
+def is_bounded(type_: Type) -> bool:
+    """Whether the values of ``type_`` do not depend on a capacity that the tool has guessed."""
+    match type_:
+        case IntT(grows=grows):
+            return grows is None
+        case SeqT(item, grows=grows):
+            return grows is None and is_bounded(item)
+        case BagT():
+            return False
+        case TupleT(items):
+            return all(is_bounded(t) for t in items)
+        case OptionT(item) | SetT(item):
+            return is_bounded(item)
+        case MapT(key, value):
+            return is_bounded(key) and is_bounded(value)
+        case VariantT(_, cases):
+            return all(is_bounded(t) for case in cases for _, t in case.fields)
+        case _:
+            return True
+
+
+def has_bag(type_: Type) -> bool:
+    match type_:
+        case BagT():
+            return True
+        case TupleT(items):
+            return any(has_bag(t) for t in items)
+        case OptionT(item) | SetT(item) | SeqT(item):
+            return has_bag(item)
+        case MapT(_, value):
+            return has_bag(value)
+        case VariantT(_, cases):
+            return any(has_bag(t) for case in cases for _, t in case.fields)
+        case _:
+            return False
+
+
+def small(type_: Type) -> bool:
+    """Whether ``type_`` has at most ``DENSE`` values, without computing huge numbers."""
+    match type_:
+        case SetT(item):
+            return small(item) and cardinality(item) <= 10
+        case MapT(key, value):
+            if not (small(key) and small(value)):
+                return False
+            entries, values = cardinality(key), cardinality(value)
+            return values == 1 or (entries <= 10 and values**entries <= DENSE)
+        case SeqT(item, cap):
+            return small(item) and cap <= 10 and cardinality(type_) <= DENSE
+        case TupleT(items):
+            return all(small(t) for t in items) and cardinality(type_) <= DENSE
+        case OptionT(item):
+            return small(item) and cardinality(type_) <= DENSE
+        case VariantT(_, cases):
+            fields = [t for case in cases for _, t in case.fields]
+            return all(small(t) for t in fields) and cardinality(type_) <= DENSE
+        case BagT():
+            return False
+        case BoolT() | IntT() | AtomT():
+            return cardinality(type_) <= DENSE

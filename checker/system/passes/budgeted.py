@@ -1,0 +1,385 @@
+"""Instruments a system with budgets: fewer faults, fewer messages, not this crash.
+
+A twin has one more variable for each :class:`Budget`: how often what the budget is about may still
+happen.  The engines then answer for the world in which it happens no more often than that.
+
+What goes beyond a budget is cut off where nothing promises it: faults, and everything where the
+question is about states.  A promised step can't just be taken away where the question is about
+whole runs: a run that waits for it for ever would become admissible.  There it leads to a last
+state in which the variable ``FORBIDDEN`` is true, nothing goes on from there, and an
+:class:`ir.Justice` says that no run stays there.  So the promise stands, and the runs that make use
+of what is forbidden are not admitted, nor are those that wait for it for ever.
+
+The new variables come last: :func:`project` takes them off again.  They are given their values by
+:meth:`Budgeted.asking`, which changes nothing that native code depends on: all questions that one
+twin is asked are answered by the same machine code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from checker.system import build, interpreter, ir
+from checker.system.build import conj, equal, negation
+from checker.system.evaluate import misfit
+from checker.system.interpreter import Event, State
+from checker.system.ir import FALSE, TRUE, Block, Expr, MarkInfo, MarkKind, TransitionSystem
+from checker.system.passes.fault_marks import Fault, FaultKind, byzantine, fault_kind, new
+from checker.system.types import BOOL, IntT, Value
+from checker.system.verify import verify
+
+FORBIDDEN = "@forbidden"
+"""The variable that is true where a promised step has gone beyond a budget."""
+
+BEFORE = "@before."
+"""Prefix of the locals that hold what variables were before a step."""
+
+UNLIMITED = -1
+
+_Arg = TypeVar("_Arg")
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A message that ``receiver`` gets as from ``sender``, who may not have sent it."""
+
+    receiver: Value
+    sender: Value
+    message: Value
+
+
+Cost = Callable[[MarkInfo, tuple[Expr, ...]], Expr]
+"""Whether passing a mark, with these arguments, uses up one of a budget."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How often something may happen; ``name`` is that of the variable.
+
+    ``most``: the largest number that can be asked for.  ``start``: conditions on the initial state,
+    each of which uses up one where it is true.
+    """
+
+    name: str
+    most: int
+    cost: Cost
+    start: tuple[Expr, ...] = ()
+
+    @property
+    def type(self) -> IntT:
+        """``UNLIMITED``, or how often it may still happen."""
+        return IntT(UNLIMITED, self.most)
+
+    @property
+    def remaining(self) -> Expr:
+        """How often it may still happen."""
+        return ir.Read(self.type, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Budgeted:
+    """``system`` is ``original`` with the variables of ``budgets``, all unlimited."""
+
+    original: TransitionSystem
+    system: TransitionSystem
+    budgets: tuple[Budget, ...]
+
+    def asking(self, limits: Mapping[str, int]) -> TransitionSystem:
+        """The twin in which the budgets called so have so much; the others are unlimited.
+
+        Raises ``ValueError`` for more than a budget's ``most``, ``KeyError`` for an unknown name.
+        """
+        known = {budget.name: budget for budget in self.budgets}
+        for name, limit in limits.items():
+            if not 0 <= limit <= known[name].most:
+                raise ValueError(f"{name} can't be {limit}")
+        variables = tuple(
+            replace(v, initial=limits.get(v.name, UNLIMITED)) if v.name in known else v
+            for v in self.system.variables
+        )
+        return replace(self.system, variables=variables)
+
+    def project(self, states: tuple[State, ...]) -> tuple[State, ...]:
+        """The states as those of the original system."""
+        return tuple(state[: len(self.original.variables)] for state in states)
+
+
+def add_budgets(
+    system: TransitionSystem, prop: ir.Property, budgets: tuple[Budget, ...]
+) -> Budgeted:
+    """The twin of ``system`` with these ``budgets``, in which only ``prop`` is asked about.
+
+    A property of states is that of the twin's states; one of whole runs is about those fair runs
+    of ``system`` that stay within the budgets.
+    """
+    whole_runs = prop.kind is ir.PropertyKind.LIVENESS
+    metered = [_meter(system, a.body, budgets, flags=False) for a in system.actions]
+    flagged = [
+        whole_runs and action.promised != FALSE and body != action.body
+        for action, body in zip(system.actions, metered, strict=True)
+    ]
+    variables = system.variables + tuple(
+        ir.Variable(b.name, b.type, UNLIMITED, ir.VariableKind.WORLD) for b in budgets
+    )
+    init = (*_meter(system, system.init, budgets, flags=False), *_charge_start(budgets))
+    if not any(flagged):
+        actions = [replace(a, body=b) for a, b in zip(system.actions, metered, strict=True)]
+        monitor, justice = system.monitor, system.justice
+    else:
+        goes_on = negation(_forbidden())
+        last = _last_state(system)
+        actions = []
+        for action, body, flags in zip(system.actions, metered, flagged, strict=True):
+            whole = (*body, *system.monitor)
+            if flags:
+                whole = _metered_promise(system, action.body, budgets, last)
+            actions.append(replace(action, guard=conj(goes_on, action.guard), body=whole))
+        init, monitor = (*init, *system.monitor), ()
+        flag = ir.Variable(FORBIDDEN, BOOL, False, ir.VariableKind.WORLD)
+        variables = (*variables, flag)
+        justice = (*system.justice, ir.Justice(goes_on, "nothing happens that is forbidden"))
+    restricted = replace(
+        system,
+        variables=variables,
+        init=init,
+        actions=tuple(actions),
+        monitor=monitor,
+        properties=(replace(prop, given=None),),
+        justice=justice,
+    )
+    return Budgeted(system, verify(restricted), budgets)
+
+
+def _metered_promise(
+    system: TransitionSystem, body: Block, budgets: tuple[Budget, ...], last: Block
+) -> Block:
+    """The body of a promised action, with the monitor; beyond a budget it leads to ``last``.
+
+    What a step does that leads from a state to itself is not counted, nor forbidden: it keeps its
+    promise there as often as it likes.
+    """
+    whole = (*body, *system.monitor)
+    touched = _assigned_variables(whole)
+    kept = [v for v in system.variables if v.name in touched]
+    ours = [ir.Variable(b.name, b.type, UNLIMITED, ir.VariableKind.WORLD) for b in budgets]
+    before = [
+        ir.Declare(f"{BEFORE}{v.name}", v.type, ir.Read(v.type, v.name)) for v in (*kept, *ours)
+    ]
+    same = conj(*(equal(ir.Read(v.type, v.name), _before(v)) for v in kept))
+    back = [ir.Assign(ir.Target(v.type, v.name, True), _before(v)) for v in ours]
+    back.append(ir.Assign(ir.Target(BOOL, FORBIDDEN, True), FALSE))
+    judged = ir.If(same, tuple(back), (ir.If(_forbidden(), last),))
+    return (*before, *_meter(system, whole, budgets, flags=True), judged)
+
+
+def _before(variable: ir.Variable) -> Expr:
+    return ir.Local(variable.type, f"{BEFORE}{variable.name}")
+
+
+def _assigned_variables(block: Block) -> frozenset[str]:
+    """The state variables that ``block`` may change."""
+    found: set[str] = set()
+    for stmt in block:
+        match stmt:
+            case ir.Assign(target) if target.is_state:
+                found.add(target.name)
+            case ir.If(_, then, otherwise):
+                found |= _assigned_variables(then) | _assigned_variables(otherwise)
+            case ir.For(body=body) | ir.While(body=body):
+                found |= _assigned_variables(body)
+            case _:
+                pass
+    return frozenset(found)
+
+
+def _forbidden() -> Expr:
+    return ir.Read(BOOL, FORBIDDEN)
+
+
+def _last_state(system: TransitionSystem) -> Block:
+    """Makes one state of all in which something forbidden has happened: an initial one, so that
+    every question about it has an answer."""
+    start, _ = next(interpreter.starts(system))
+    return tuple(
+        ir.Assign(ir.Target(v.type, v.name, True), ir.Const(v.type, value))
+        for v, value in zip(system.variables, start, strict=True)
+    )
+
+
+def _charge_start(budgets: tuple[Budget, ...]) -> Block:
+    paid: list[ir.Stmt] = []
+    for budget in budgets:
+        for condition in budget.start:
+            paid.extend(_charge(budget, condition, flags=False))
+    return tuple(paid)
+
+
+def _meter(
+    system: TransitionSystem, block: Block, budgets: tuple[Budget, ...], *, flags: bool
+) -> Block:
+    """``block`` in which every mark uses up what it costs."""
+    result: list[ir.Stmt] = []
+    for stmt in block:
+        match stmt:
+            case ir.Mark(mark, args):
+                result.append(stmt)
+                for budget in budgets:
+                    condition = budget.cost(system.marks[mark], args)
+                    result.extend(_charge(budget, condition, flags=flags))
+            case ir.If(_, then, otherwise):
+                yes = _meter(system, then, budgets, flags=flags)
+                no = _meter(system, otherwise, budgets, flags=flags)
+                result.append(replace(stmt, then=yes, otherwise=no))
+            case ir.For(body=body) | ir.While(body=body):
+                result.append(replace(stmt, body=_meter(system, body, budgets, flags=flags)))
+            case _:
+                result.append(stmt)
+    return tuple(result)
+
+
+def _charge(budget: Budget, condition: Expr, *, flags: bool) -> Block:
+    """Uses up one of ``budget`` where ``condition`` holds; ``flags``: a promise is at stake."""
+    if condition == FALSE:
+        return ()
+    left = budget.remaining
+    nothing = equal(left, build.integer(0))
+    over: ir.Stmt = ir.Assume(negation(nothing))
+    if flags:
+        over = ir.If(nothing, (ir.Assign(ir.Target(BOOL, FORBIDDEN, True), TRUE),))
+    statements: list[ir.Stmt] = [over]
+    if budget.most:
+        less = ir.Apply(IntT(UNLIMITED - 1, budget.most - 1), ir.Op.ADD, (left, build.integer(-1)))
+        spent = ir.Assign(ir.Target(budget.type, budget.name, True), less)
+        statements.append(ir.If(build.below(build.integer(0), left), (spent,)))
+    if condition == TRUE:
+        return tuple(statements)
+    return (ir.If(condition, tuple(statements)),)
+
+
+# ---- what a mark costs ------------------------------------------------------------------------
+
+
+def any_fault(system: TransitionSystem) -> Cost:
+    """Costs one for each fault."""
+
+    def cost(info: MarkInfo, args: tuple[Expr, ...]) -> Expr:
+        return FALSE if fault_kind(info) is None else new(system, info, args)
+
+    return cost
+
+
+def any_message(info: MarkInfo, args: tuple[Expr, ...]) -> Expr:
+    """Costs one for each message that is sent, to however many, or that is made up."""
+    if info.kind is MarkKind.FORGE:
+        return TRUE
+    if info.kind is not MarkKind.SEND:
+        return FALSE
+    return negation(equal(args[1], ir.Const(args[1].type, frozenset())))
+
+
+def this_fault(system: TransitionSystem, fault: Fault) -> Cost:
+    """Costs one for each time that it happens."""
+
+    def cost(info: MarkInfo, args: tuple[Expr, ...]) -> Expr:
+        if fault_kind(info) is not fault.kind:
+            return FALSE
+        return conj(same(args, fault.args), new(system, info, args))
+
+    return cost
+
+
+def other_faults(system: TransitionSystem, known: tuple[Fault, ...]) -> Cost:
+    """Costs one for each fault that is none of those ``known``."""
+
+    def cost(info: MarkInfo, args: tuple[Expr, ...]) -> Expr:
+        kind = fault_kind(info)
+        if kind is None:
+            return FALSE
+        others = (negation(same(args, f.args)) for f in known if f.kind is kind)
+        return conj(*others, new(system, info, args))
+
+    return cost
+
+
+def this_copy(copy: Copy) -> Cost:
+    """Costs one for each time that this message is received, sent or made up."""
+
+    def cost(info: MarkInfo, args: tuple[Expr, ...]) -> Expr:
+        ends = reception_of(info, args)
+        if ends is None:
+            return FALSE
+        return same(ends, (copy.receiver, copy.sender, copy.message))
+
+    return cost
+
+
+def reception_of(info: MarkInfo, args: tuple[_Arg, ...]) -> tuple[_Arg, _Arg, _Arg] | None:
+    """The receiver, the sender that it sees, and the message, where a mark tells of a reception."""
+    if info.kind is MarkKind.RECEIVE:
+        return args[0], args[1], args[2]
+    if info.kind is MarkKind.FORGE:
+        return args[1], args[3] if len(args) > 3 else args[0], args[2]
+    return None
+
+
+def same(args: tuple[Expr, ...], values: tuple[Value, ...]) -> Expr:
+    """Whether ``args`` have these values; none has a value that its type does not hold."""
+    if len(args) != len(values):
+        return FALSE
+    pairs = list(zip(args, values, strict=True))
+    if any(misfit(arg.type, value, None) is not None for arg, value in pairs):
+        return FALSE
+    return conj(*(equal(arg, ir.Const(arg.type, value)) for arg, value in pairs))
+
+
+# ---- budgets ----------------------------------------------------------------------------------
+
+
+def faults_at_most(system: TransitionSystem, most: int, name: str = "@faults") -> Budget:
+    """A budget for faults of all kinds; ``most``: the largest number that is asked for."""
+    return Budget(name, most, any_fault(system), tuple(is_ for _, is_ in byzantine(system)))
+
+
+def messages_at_most(most: int, name: str = "@messages") -> Budget:
+    """A budget for messages: a multicast is one."""
+    return Budget(name, most, any_message)
+
+
+def one_fault(system: TransitionSystem, fault: Fault, most: int, name: str) -> Budget:
+    """A budget for one fault, which may happen several times."""
+    start: tuple[Expr, ...] = ()
+    if fault.kind is FaultKind.BYZANTINE:
+        start = tuple(is_ for who, is_ in byzantine(system) if (who,) == fault.args)
+    return Budget(name, most, this_fault(system, fault), start)
+
+
+def no_other_fault(
+    system: TransitionSystem, known: tuple[Fault, ...], name: str = "@other faults"
+) -> Budget:
+    """A budget for the faults that are none of those ``known``."""
+    start = tuple(
+        is_ for who, is_ in byzantine(system) if Fault(FaultKind.BYZANTINE, (who,)) not in known
+    )
+    return Budget(name, 0, other_faults(system, known), start)
+
+
+def one_copy(copy: Copy, name: str) -> Budget:
+    """A budget for the reception of one message by one process."""
+    return Budget(name, 0, this_copy(copy))
+
+
+# ---- what a run took --------------------------------------------------------------------------
+
+
+def is_message(system: TransitionSystem, event: Event) -> bool:
+    """Whether a message is sent, or made up, to somebody."""
+    info = system.marks[event.mark]
+    return info.kind is MarkKind.FORGE or (info.kind is MarkKind.SEND and bool(event.args[1]))
+
+
+def copy_of_event(system: TransitionSystem, event: Event) -> Copy | None:
+    """The message whose reception an event is, if it is one."""
+    ends = reception_of(system.marks[event.mark], event.args)
+    return None if ends is None else Copy(*ends)

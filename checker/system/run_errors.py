@@ -1,0 +1,278 @@
+"""Which expressions can fail with an error of the run.
+
+Where several members of a domain are looked at and the first that decides ends the search, it
+depends on the order whether an error shows; and what is not evaluated meets none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import assert_never
+
+from checker.system import ir
+from checker.system import types as t
+from checker.system.ir import Expr, Op
+from checker.system.tree import nodes, placeless
+from checker.system.types import Type
+
+Known = frozenset[Expr]
+"""What is known, without places: options that hold something, and memberships in constant sets."""
+
+_CALM = frozenset(
+    {
+        Op.NOT, Op.EQ, Op.LT, Op.LE, Op.ADD, Op.SUB, Op.MUL, Op.IS_SOME, Op.IN, Op.UNION,
+        Op.INTERSECT, Op.MINUS, Op.SUBSET, Op.REMOVE, Op.CARD, Op.LEN, Op.BAG_REMOVE, Op.BAG_COUNT,
+        Op.RANK,
+    }
+)  # fmt: skip
+_GROWING = frozenset({Op.APPEND, Op.CONCAT, Op.BAG_ADD, Op.SEQ})
+
+
+def fits(have: Type, want: Type) -> bool:
+    """Whether every value of ``have`` is one of ``want``."""
+    match have, want:
+        case (t.IntT(a, b), t.IntT(lo, hi)):
+            return lo <= a and b <= hi
+        case (t.AtomT(labels=labels, first=first), t.AtomT()):
+            end = want.first + len(want.labels)
+            return want.first <= first and first + len(labels) <= end
+        case (t.TupleT(items), t.TupleT(others)):
+            pairs = zip(items, others, strict=False)
+            return len(items) == len(others) and all(fits(a, b) for a, b in pairs)
+        case (t.OptionT(a), t.OptionT(b)) | (t.SetT(a), t.SetT(b)):
+            return fits(a, b)
+        case (t.SeqT(a, n), t.SeqT(b, m)) | (t.BagT(a, n), t.BagT(b, m)):
+            return n <= m and fits(a, b)
+        case (t.MapT(key, a), t.MapT(other, b)):
+            return key == other and fits(a, b)
+        case _:
+            return have == want
+
+
+def known_from(expr: Expr, truth: bool) -> Known:
+    """What is known where ``expr`` has the value ``truth``."""
+    match expr:
+        case ir.Apply(op=Op.IN, args=(_, ir.Const())) | ir.Apply(op=Op.LT) if truth:
+            return frozenset({placeless(expr)})
+        case ir.Apply(op=Op.IS_SOME, args=(option,)) if truth:
+            return frozenset({placeless(option)})
+        case ir.Apply(op=Op.NOT, args=(inner,)):
+            return known_from(inner, not truth)
+        case ir.Apply(op=Op.AND, args=args) if truth:
+            return frozenset().union(*(known_from(a, True) for a in args))
+        case ir.Apply(op=Op.OR, args=args) if not truth:
+            return frozenset().union(*(known_from(a, False) for a in args))
+        case _:
+            return frozenset()
+
+
+def known_of(name: str, domain: ir.Domain) -> Known:
+    """What is known of a name that is bound to a member of ``domain``."""
+    match domain:
+        case ir.Members(of=ir.Const() as of, item=item):
+            return frozenset({placeless(ir.Apply(t.BOOL, Op.IN, (ir.Local(item, name), of)))})
+        case _:
+            return frozenset()
+
+
+def forget(known: Known, names: Collection[str]) -> Known:
+    """``known`` without what it says of ``names``, which are bound again."""
+
+    def about(fact: Expr) -> bool:
+        return any(isinstance(n, ir.Local) and n.name in names for n in nodes(fact))
+
+    return frozenset(fact for fact in known if not about(fact))
+
+
+def _is_key(key: Expr, want: Type, known: Known) -> bool:
+    """Whether ``key`` certainly is a key of a map with keys ``want``."""
+    if fits(key.type, want):
+        return True
+    if not isinstance(want, t.AtomT):
+        return False
+    for fact in known:
+        match fact:
+            case ir.Apply(op=Op.IN, args=(item, ir.Const(_, frozenset() as members))):
+                inside = all(want.first <= m < want.first + len(want.labels) for m in members)
+                if inside and _same(item, placeless(key)):
+                    return True
+            case _:
+                pass
+    return False
+
+
+def _is_below_length(key: Expr, base: Expr, known: Known) -> bool:
+    """Whether ``key`` certainly is an index of a sequence: below its length, or below what is."""
+    if not (isinstance(key.type, t.IntT) and key.type.lo >= 0):
+        return False
+    index, seq = placeless(key), placeless(base)
+    below = [fact.args for fact in known if isinstance(fact, ir.Apply) and fact.op is Op.LT]
+    short = [a for a, b in below if isinstance(b, ir.Apply) and b.op is Op.LEN and b.args == (seq,)]
+    return index in short or any(a == index and b in short for a, b in below)
+
+
+def _same(a: Expr, b: Expr) -> bool:
+    """Whether two expressions are the same, but for the type in which a local is seen."""
+    match a, b:
+        case ir.Local(_, one), ir.Local(_, other):
+            return one == other
+        case ir.Item(_, one, i), ir.Item(_, other, j):
+            return i == j and _same(one, other)
+        case _:
+            return a == b
+
+
+def can_fault(expr: Expr, known: Known = frozenset(), growing: bool = True) -> bool:
+    """Whether evaluating ``expr`` may be an error of the run, as far as its types tell.
+
+    ``growing``: whether exceeding a capacity that was guessed by the tool counts.
+    """
+
+    def any_of(parts: Iterable[Expr]) -> bool:
+        return any(can_fault(part, known, growing) for part in parts)
+
+    match expr:
+        case ir.Const() | ir.Local() | ir.Read():
+            return False
+        case ir.Index(_, base, key):
+            match base.type:
+                case t.MapT(wanted):
+                    inside = _is_key(key, wanted, known)
+                case _:
+                    inside = _is_below_length(key, base, known)
+            return not inside or any_of((base, key))
+        case ir.Item(base=base) | ir.IsCase(base=base) | ir.CaseField(base=base):
+            return can_fault(base, known, growing)
+        case ir.Apply():
+            return _application(expr, known, growing)
+        case ir.Make(type_, case, args):
+            assert isinstance(type_, t.VariantT)
+            places = [field for _, field in type_.cases[case].fields]
+            return any_of(args) or not _all_fit(args, places)
+        case ir.Let(_, name, value, body):
+            inner = forget(known, (name,))
+            inside = can_fault(value, known, growing) or can_fault(body, inner, growing)
+            return inside or not fits(body.type, expr.type)
+        case ir.Quant(_, name, domain, body):
+            inner = forget(known, (name,)) | known_of(name, domain)
+            return _source(domain, known, growing) or can_fault(body, inner, growing)
+        case ir.SetOf(type_, name, domain, where, item):
+            assert isinstance(type_, t.SetT)
+            if _source(domain, known, growing) or not fits(item.type, type_.item):
+                return True
+            inner = forget(known, (name,)) | known_of(name, domain)
+            return can_fault(where, inner, growing) or can_fault(
+                item, inner | known_from(where, True), growing
+            )
+        case ir.MapOf(type_, name, body):
+            assert isinstance(type_, t.MapT)
+            inner = forget(known, (name,))
+            return can_fault(body, inner, growing) or not fits(body.type, type_.value)
+        case _:
+            assert_never(expr)
+
+
+def risky(node: Expr | ir.Domain, conditions: Iterable[Expr] = ()) -> bool:
+    """Whether evaluating an expression, or a domain, may be an error of the run where
+    ``conditions`` hold."""
+    known: Known = frozenset().union(*(known_from(each, True) for each in conditions))
+    if isinstance(node, ir.Universe | ir.Members | ir.Subsets):
+        return _source(node, known, True)
+    return can_fault(node, known)
+
+
+def _source(domain: ir.Domain, known: Known, growing: bool) -> bool:
+    return not isinstance(domain, ir.Universe) and can_fault(domain.of, known, growing)
+
+
+def _all_fit(args: Iterable[Expr], places: Iterable[Type]) -> bool:
+    return all(fits(a.type, place) for a, place in zip(args, places, strict=True))
+
+
+def _application(expr: ir.Apply, known: Known, growing: bool) -> bool:
+    args = expr.args
+    if expr.op in (Op.AND, Op.OR):
+        for arg in args:
+            if can_fault(arg, known, growing):
+                return True
+            known |= known_from(arg, expr.op is Op.AND)
+        return False
+    if expr.op is Op.ITE:
+        condition, then, otherwise = args
+        return (
+            can_fault(condition, known, growing)
+            or can_fault(then, known | known_from(condition, True), growing)
+            or can_fault(otherwise, known | known_from(condition, False), growing)
+            or not _all_fit((then, otherwise), (expr.type, expr.type))
+        )
+    if any(can_fault(arg, known, growing) for arg in args):
+        return True
+    if expr.op in _CALM:
+        return False
+    match expr.op, expr.type:
+        case (Op.GET, _):
+            return placeless(args[0]) not in known
+        case (Op.DIV | Op.MOD, _):
+            divisor = args[1].type
+            return not (isinstance(divisor, t.IntT) and (divisor.lo > 0 or divisor.hi < 0))
+        case (Op.TUPLE, t.TupleT(items)):
+            return not _all_fit(args, items)
+        case (Op.SOME, t.OptionT(item)) | (Op.SET, t.SetT(item)) | (Op.FILL, t.MapT(_, item)):
+            return not _all_fit(args, [item] * len(args))
+        case (Op.INSERT, t.SetT(item)):
+            return not _all_fit(args, (expr.type, item))
+        case (op, t.SeqT(item, _, grows) | t.BagT(item, _, grows)) if op in _GROWING:
+            if growing or grows is None:
+                return True
+            holders = {Op.APPEND: 1, Op.BAG_ADD: 1, Op.CONCAT: 2}.get(op, 0)
+            return not all(
+                _holds(a.type, expr.type) if i < holders else fits(a.type, item)
+                for i, a in enumerate(args)
+            )
+        case _:
+            return True
+
+
+def _holds(have: Type, want: Type) -> bool:
+    """Whether the items of one collection fit into another, whatever their number."""
+    match have, want:
+        case (t.SeqT(a), t.SeqT(b)) | (t.BagT(a), t.BagT(b)):
+            return fits(a, b)
+        case _:
+            return False
+
+
+def block_can_fault(block: ir.Block, growing: bool) -> bool:
+    """Whether running ``block`` may be an error of the run."""
+    return any(_statement(stmt, growing) for stmt in block)
+
+
+def _statement(stmt: ir.Stmt, growing: bool) -> bool:
+    match stmt:
+        case ir.Assign(target, value):
+            if can_fault(value, growing=growing) or not fits(value.type, target.type):
+                return True
+            keys = [step for step in target.path if isinstance(step, ir.Key)]
+            return any(
+                step.key_type is None
+                or can_fault(step.key, growing=growing)
+                or not fits(step.key.type, step.key_type)
+                for step in keys
+            )
+        case ir.Declare(_, type_, value):
+            return can_fault(value, growing=growing) or not fits(value.type, type_)
+        case ir.If(condition, then, otherwise):
+            inside = block_can_fault(then, growing) or block_can_fault(otherwise, growing)
+            return inside or can_fault(condition, growing=growing)
+        case ir.For(_, domain, body):
+            return _source(domain, frozenset(), growing) or block_can_fault(body, growing)
+        case ir.Choose(_, domain, where):
+            return _source(domain, frozenset(), growing) or can_fault(where, growing=growing)
+        case ir.Assume(condition):
+            return can_fault(condition, growing=growing)
+        case ir.Mark(_, args):
+            return any(can_fault(a, growing=growing) for a in args)
+        case ir.While() | ir.Fault() | ir.Emit():
+            return True
+        case _:
+            assert_never(stmt)

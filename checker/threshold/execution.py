@@ -1,0 +1,271 @@
+"""Executes accelerated runs step by step, without a solver: whether a solver's model is a run.
+
+Each burst is taken by as many processes as it says, one after the other, each with receipts that
+it can have had; receipts are looked for among all that are possible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import assert_never
+
+from checker.threshold.arithmetic import comparisons, holds, names, value
+from checker.threshold.automaton import (
+    AcceleratedRun,
+    AllOf,
+    And,
+    AnyOf,
+    Automaton,
+    Burst,
+    Condition,
+    Mode,
+    Not,
+    NotState,
+    Question,
+    Receipt,
+    Somebody,
+    StateFormula,
+)
+
+TOO_MANY = 2_000_000
+"""Combinations of receipts that are looked through at most."""
+
+
+class NotARun(Exception):
+    """Why something is no run of an automaton, or not one that a question asks for: a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """How many processes are ``where``, and how many ``correct`` and ``crashing`` ones have sent
+    each kind of message."""
+
+    where: tuple[int, ...]
+    correct: tuple[int, ...]
+    crashing: tuple[int, ...]
+
+
+def require_run(
+    automaton: Automaton,
+    run: AcceleratedRun,
+    question: Question,
+    resilience: Condition | None = None,
+) -> Configuration:
+    """The last configuration of ``run``, where it is a run of ``automaton`` under ``resilience``
+    (its own if ``None``) that violates ``question``.
+
+    Raises ``NotARun`` where it is not.
+    """
+    values = dict(run.values)
+    if not holds(automaton.resilience if resilience is None else resilience, values):
+        raise NotARun("its numbers are not among those that are asked about")
+    last = execute(automaton, run)
+    if not satisfies(last, question.violated):
+        raise NotARun(f"it does not violate {question.property}")
+    if question.at_end:
+        restless = next(unstable_locations(automaton, values, last), None)
+        if restless is not None:
+            raise NotARun(f"who is in {automaton.locations[restless].name} has to go on")
+    return last
+
+
+def execute(automaton: Automaton, run: AcceleratedRun) -> Configuration:
+    """The last configuration of ``run``.
+
+    Raises ``NotARun`` where it is no run of ``automaton`` (which numbers are asked about apart).
+    """
+    configuration = start(automaton, run)
+    values = dict(run.values)
+    for segment in run.segments:
+        for burst in segment:
+            configuration = _after(automaton, values, configuration, burst)
+    return configuration
+
+
+def start(automaton: Automaton, run: AcceleratedRun) -> Configuration:
+    """The first configuration of ``run``; raises ``NotARun`` where there is none such."""
+    values = dict(run.values)
+    quotients = {quotient.name for quotient in automaton.quotients}
+    for name in (*automaton.parameters, *automaton.hidden, *quotients):
+        if name not in values:
+            raise NotARun(f"{name} has no number")
+        if values[name] < 0 and name not in quotients:
+            raise NotARun(f"{name} is negative")
+    for quotient in automaton.quotients:
+        if values[quotient.name] != value(quotient.numerator, values) // quotient.divisor:
+            raise NotARun(f"{quotient.name} is not what it stands for")
+    if not all(holds(constraint, values) for constraint in automaton.constraints):
+        raise NotARun("its numbers are not possible")
+    if len(run.begin) != len(automaton.locations):
+        raise NotARun("it does not say for each location how many begin there")
+    there = [0] * len(automaton.groups)
+    for number, location in zip(run.begin, automaton.locations, strict=True):
+        if number < 0 or (number > 0 and not location.initial):
+            raise NotARun(f"{number} processes can't begin in {location.name}")
+        there[location.group] += number
+    for number, group in zip(there, automaton.groups, strict=True):
+        if number != value(group.size, values):
+            raise NotARun(f"{number} processes are not the size of {group.name}")
+    nothing = (0,) * len(automaton.kinds)
+    return Configuration(run.begin, nothing, nothing)
+
+
+def _after(
+    automaton: Automaton, values: Mapping[str, int], before: Configuration, burst: Burst
+) -> Configuration:
+    rule = automaton.rules[burst.rule]
+    source = automaton.locations[rule.source]
+    if burst.times <= 0 or before.where[rule.source] < burst.times:
+        raise NotARun(f"{burst.times} processes can't leave {source.name}")
+    if not can_take(automaton, values, before, burst.rule):
+        raise NotARun(f"nobody in {source.name} can have received what {rule.label} needs")
+    where = list(before.where)
+    where[rule.source] -= burst.times
+    where[rule.target] += burst.times
+    crashing = automaton.groups[source.group].mode is Mode.CRASHING
+    sent = list(before.crashing if crashing else before.correct)
+    for kind in rule.sends:
+        sent[kind] += burst.times
+    if crashing:
+        return Configuration(tuple(where), before.correct, tuple(sent))
+    return Configuration(tuple(where), tuple(sent), before.crashing)
+
+
+def can_take(automaton: Automaton, values: Mapping[str, int], at: Configuration, rule: int) -> bool:
+    """Whether who is in the rule's source can have received what its guard needs."""
+    taken = automaton.rules[rule]
+    needed = And((taken.guard, *automaton.locations[taken.source].known))
+    return _receivable(automaton, values, at, taken.source, needed, owed=False)
+
+
+def unstable_locations(
+    automaton: Automaton, values: Mapping[str, int], at: Configuration
+) -> Iterator[int]:
+    """Locations where correct processes are that will have to go on, whatever they received."""
+    for index, location in enumerate(automaton.locations):
+        correct = automaton.groups[location.group].mode is Mode.CORRECT
+        if not at.where[index] or location.crashed or not correct:
+            continue
+        owed = [rule for rule in automaton.rules if rule.source == index and rule.owed]
+        leaving = [Not(rule.guard) for rule in owed]
+        stays = And((*leaving, *location.known))
+        if leaving and not _receivable(automaton, values, at, index, stays, owed=True):
+            yield index
+
+
+def satisfies(at: Configuration, formula: StateFormula) -> bool:
+    """Whether the formula is true of the configuration."""
+    match formula:
+        case Somebody(locations, least):
+            return sum(at.where[location] for location in locations) >= least
+        case NotState(part):
+            return not satisfies(at, part)
+        case AllOf(parts):
+            return all(satisfies(at, part) for part in parts)
+        case AnyOf(parts):
+            return any(satisfies(at, part) for part in parts)
+        case _:
+            assert_never(formula)
+
+
+def _receivable(
+    automaton: Automaton,
+    values: Mapping[str, int],
+    at: Configuration,
+    location: int,
+    condition: Condition,
+    *,
+    owed: bool,
+) -> bool:
+    """Whether some receipts satisfy ``condition``; ``owed``: with all from correct processes."""
+    used = names(condition)
+    receipts = [receipt for receipt in automaton.receipts if receipt.name in used]
+    own = automaton.locations[location].own
+    told: dict[int, range] = {}
+    for kind in sorted({kind for receipt in receipts for kind in receipt.kinds}):
+        mine = 1 if kind in own else 0
+        least = max(0, at.correct[kind] - mine) if owed else 0
+        told[kind] = range(least, at.correct[kind] + at.crashing[kind] - mine + 1)
+    return any(
+        holds(condition, {**values, **heard})
+        for heard in _receipt_counts(automaton, values, receipts, told, condition)
+    )
+
+
+def _receipt_counts(
+    automaton: Automaton,
+    values: Mapping[str, int],
+    receipts: list[Receipt],
+    told: Mapping[int, range],
+    condition: Condition,
+) -> Iterator[dict[str, int]]:
+    """All receipts, or enough of them: numbers of one that is compared alone are tried only where
+    a comparison changes."""
+    shared = [kind for receipt in receipts for kind in receipt.kinds]
+    alone = [
+        receipt
+        for receipt in receipts
+        if len(receipt.kinds) == 1 and shared.count(receipt.kinds[0]) == 1
+    ]
+    lies = {kind: value(automaton.kinds[kind].forged, values) for kind in told}
+    choices: list[list[dict[str, int]]] = []
+    for receipt in alone:
+        (kind,) = receipt.kinds
+        low, high = told[kind].start, told[kind].stop - 1 + lies[kind]
+        numbers = _telling(receipt.name, condition, values, low, high)
+        choices.append([{receipt.name: number} for number in numbers])
+    others = [receipt for receipt in receipts if receipt not in alone]
+    kinds = sorted({kind for receipt in others for kind in receipt.kinds})
+    ways = 1
+    for kind in kinds:
+        ways *= len(told[kind]) * (lies[kind] + 1)
+    for part in choices:
+        ways *= len(part)
+    if ways > TOO_MANY:
+        raise NotARun("there are too many receipts to look through")
+    pairs = [list(product(told[kind], range(lies[kind] + 1))) for kind in kinds]
+    for found in product(*pairs):
+        heard = dict(zip(kinds, found, strict=True))
+        sums = [_sums(automaton, values, receipt, heard) for receipt in others]
+        for parts in product(*choices, *sums):
+            yield {name: number for part in parts for name, number in part.items()}
+
+
+def _telling(
+    name: str, condition: Condition, values: Mapping[str, int], low: int, high: int
+) -> list[int]:
+    found = {low, high}
+    for term in comparisons(condition):
+        by = dict(term.terms).get(name, 0)
+        if not by:
+            continue
+        if any(other != name and other not in values for other, _ in term.terms):
+            return list(range(low, high + 1))
+        change = value(term, {**values, name: 0}) // -by
+        found |= {change - 1, change, change + 1}
+    return sorted(number for number in found if low <= number <= high)
+
+
+def _sums(
+    automaton: Automaton,
+    values: Mapping[str, int],
+    receipt: Receipt,
+    heard: Mapping[int, tuple[int, int]],
+) -> list[dict[str, int]]:
+    """How many senders there may be: the same Byzantine ones may have sent several kinds."""
+    told = sum(heard[kind][0] for kind in receipt.kinds)
+    unions: Iterable[int] = [0]
+    sources = {
+        (automaton.kinds[kind].sender, automaton.kinds[kind].forged) for kind in receipt.kinds
+    }
+    for sender, forged in sources:
+        lied = [
+            heard[kind][1]
+            for kind in receipt.kinds
+            if (automaton.kinds[kind].sender, automaton.kinds[kind].forged) == (sender, forged)
+        ]
+        most = min(sum(lied), value(forged, values))
+        unions = {before + here for before in unions for here in range(max(lied), most + 1)}
+    return [{receipt.name: told + union} for union in unions]

@@ -1,0 +1,134 @@
+"""Local states of a process, with everything that its future can depend on, and single steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from checker.lang import typed
+from checker.system.instantiate.walk import nodes
+from checker.threshold.automaton import Condition, Group
+from checker.threshold.extract_paths import Effect, Path, Sending, Telling, Walker
+from checker.threshold.extract_values import (
+    Made,
+    Scene,
+)
+from checker.threshold.extract_world import Settings
+from checker.threshold.fragment import FragmentErrors
+
+Wanted = tuple[int, str]
+"""A handler, by its number, and the name of the count that it waits for."""
+
+History = tuple[str, str]
+"""``request`` or ``indication``, and the operator."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalState:
+    """``values``: of the variables, ``told``: of the histories, in order; ``turn``: requests that
+    were made; ``sent``: messages, ``own``: those of them never sent to itself; ``known``:
+    conditions that hold for ever; ``soiled``: what may have been received without being taken;
+    ``pending``: what is still sent at the start; ``variant``: tells places apart that remember the
+    same and go on differently."""
+
+    group: int
+    values: tuple[object, ...]
+    told: tuple[tuple[object, ...], ...]
+    turn: int = 0
+    sent: frozenset[Made] = frozenset()
+    own: frozenset[Made] = frozenset()
+    known: frozenset[Condition] = frozenset()
+    soiled: frozenset[Wanted] = frozenset()
+    missed: frozenset[Wanted] = frozenset()
+    resting: bool = False
+    crashed: bool = False
+    pending: tuple[Sending, ...] = ()
+    variant: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """``sends``: for the first time; ``attempts``: all that the handler sends; ``wanted``: the
+    message that it takes; ``handler``: its number, or -1; ``owed``: see :class:`Rule`."""
+
+    target: LocalState
+    guard: Condition
+    sends: tuple[Made, ...]
+    attempts: frozenset[Made]
+    label: str
+    handler: int = -1
+    wanted: Wanted | None = None
+    indications: tuple[str, ...] = ()
+    owed: bool = True
+
+
+class ExtractionContext:
+    """What is common to all places: variables, histories, whose they are."""
+
+    def __init__(
+        self, settings: Settings, histories: tuple[History, ...], found: FragmentErrors
+    ) -> None:
+        self.settings, self.histories, self.found = settings, histories, found
+        self.role = settings.check.protocol.roles[0]
+        self.states = tuple(decl.name for decl in self.role.states)
+        self.types = {decl.name: decl.type for decl in self.role.states}
+        self.counts_all = _counts_all(settings.check)
+
+    def group(self, spot: LocalState) -> Group:
+        return self.settings.groups[spot.group]
+
+    def walker(self, group: Group) -> Walker:
+        keeps = frozenset(op for kind, op in self.histories if kind == "indication")
+        return Walker(self.settings.scale, self.settings.who(group), self.types, keeps)
+
+    def scene(self, spot: LocalState) -> Scene:
+        who = self.settings.who(self.group(spot))
+        values = dict(zip(self.states, spot.values, strict=True))
+        return Scene(self.settings.scale, who, values)
+
+    def stays(self, spot: LocalState, path: Path) -> bool:
+        """Whether nothing is different behind ``path``."""
+        if self.extend_histories(spot.told, path.effects) != spot.told:
+            return False
+        sends = {e.made for e in path.effects if isinstance(e, Sending)}
+        own = spot.own - {e.made for e in path.effects if isinstance(e, Sending) and e.to_self}
+        same = tuple(path.values[name] for name in self.states) == spot.values
+        return same and sends <= spot.sent and own == spot.own
+
+    def is_tracked(self, telling: Telling) -> bool:
+        return (telling.kind, telling.op) in self.histories
+
+    def extend_histories(
+        self, told: tuple[tuple[object, ...], ...], effects: tuple[Effect, ...]
+    ) -> tuple[tuple[object, ...], ...]:
+        histories = list(told)
+        for effect in effects:
+            if isinstance(effect, Telling) and self.is_tracked(effect):
+                number = self.histories.index((effect.kind, effect.op))
+                if self.counts_all or histories[number].count(effect.entry) < 2:
+                    histories[number] = (*histories[number], effect.entry)
+        return tuple(histories)
+
+
+def _counts_all(check: typed.Check) -> bool:
+    """Whether a property asks how often something is in a history: otherwise twice is enough to
+    tell once from more, and what came first from what came later."""
+    for node in nodes(tuple(p.formula for p in check.prove)):
+        if isinstance(node, typed.Operation) and node.op not in ("in", "not in"):
+            if any(isinstance(arg, typed.History) for arg in node.args):
+                return True
+    return False
+
+
+def sent_after(
+    spot: LocalState, effects: tuple[Effect, ...]
+) -> tuple[frozenset[Made], frozenset[Made]]:
+    """What has been sent behind ``effects``, and what of it never to itself."""
+    sent, own = set(spot.sent), set(spot.own)
+    for effect in effects:
+        if isinstance(effect, Sending):
+            if effect.to_self:
+                own.discard(effect.made)
+            elif effect.made not in sent:
+                own.add(effect.made)
+            sent.add(effect.made)
+    return frozenset(sent), frozenset(own)

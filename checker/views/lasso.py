@@ -1,0 +1,94 @@
+"""A lasso: the steps of its cycle, and the fairness justification."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.segment import Segment
+from rich.text import Text
+
+from checker.views.canvas import pairs, stack
+from checker.witness.phrases import listing
+from checker.witness.trace import FairnessJustification, Trace
+
+MOST = 4
+"""Steps that are named one by one."""
+
+
+class Bar:
+    """What it holds, with a bar on the left."""
+
+    def __init__(self, inside: RenderableType) -> None:
+        self._inside = inside
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        narrower = options.update(width=max(options.max_width - 2, 1))
+        for line in console.render_lines(self._inside, narrower, pad=False):
+            yield Segment("| ")
+            yield from line
+            yield Segment.line()
+
+
+def repeated_steps(trace: Trace, steps: list[RenderableType]) -> RenderableType:
+    """``steps``, which repeat for ever, marked as such."""
+    then = "at the start" if trace.loop == 0 else f"after step {trace.loop}"
+    head = Text(f"+-- from here on, for ever: {repeating(trace)}", style="bold yellow")
+    foot = Text(f"+-- then all is as it was {then}, and so on for ever", style="yellow")
+    return Group(head, Bar(stack(steps)), foot)
+
+
+def repeating(trace: Trace) -> str:
+    """``steps 5 to 8 repeat``."""
+    first, last = (trace.loop or 0) + 1, trace.length
+    return f"step {first} repeats" if first == last else f"steps {first} to {last} repeat"
+
+
+def fairness_view(trace: Trace) -> RenderableType | None:
+    """How the run keeps each promise of the world; ``None`` where there is nothing to say."""
+    if not trace.ledger:
+        return None
+    if still_acts(trace):
+        title = "Why the run may stay like this for ever: each promise of the world is kept"
+    elif trace.closing is None:
+        title = "Why the run may end here: what must come again and again is there"
+    else:
+        title = "Why the run may go round for ever: each promise of the world is kept"
+    rows = []
+    for entry in trace.ledger:
+        text = Text(entry.text)
+        text.append(f"\n{_justification_text(entry, trace)}", style="dim")
+        rows.append((Text("-"), text))
+    return Group(Text(title, style="bold"), pairs(rows, 2, 1))
+
+
+def still_acts(trace: Trace) -> bool:
+    """Whether something still happens where the run stays for ever."""
+    return trace.closing is None and any(entry.how == "taken" for entry in trace.ledger)
+
+
+def _justification_text(entry: FairnessJustification, trace: Trace) -> str:
+    match entry.how:
+        case "taken" if not entry.steps:
+            return "it happens again and again, and changes nothing any more"
+        case "taken":
+            return f"it happens in {_steps(entry.steps)}"
+        case "disabled" if entry.kind == "strong":
+            return "it is possible nowhere in the loop"
+        case "disabled":
+            return f"it is not possible all the time: not {_after(entry.steps[:1])}"
+        case _ if trace.closing is None:
+            return "so it is at the end"
+        case _:
+            return f"so it is {_after(entry.steps)}"
+
+
+def _after(numbers: tuple[int, ...]) -> str:
+    return "at the start" if numbers == (0,) else f"after {_steps(numbers)}"
+
+
+def _steps(numbers: tuple[int, ...]) -> str:
+    if len(numbers) > MOST:
+        named = ", ".join(str(number) for number in numbers[:MOST])
+        return f"steps {named} and {len(numbers) - MOST} more"
+    return ("step " if len(numbers) == 1 else "steps ") + listing([str(n) for n in numbers])

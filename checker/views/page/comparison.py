@@ -1,0 +1,98 @@
+"""Two runs beside one another: how far they are the same, and where they part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from checker.witness.trace import Step, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """``common``: the number of the last step that is the same in both; ``words`` say so, and what
+    the first difference is."""
+
+    common: int
+    words: tuple[str, ...]
+
+
+def align(left: Trace, right: Trace) -> Alignment:
+    """Aligns two runs by their common prefix.
+
+    Steps are the same when they have the same action and lead to the same state; where processes,
+    variables or initial states are others, when they are told in the same words.
+    """
+    comparable = (
+        left.processes == right.processes
+        and left.variables == right.variables
+        and left.steps[0].state == right.steps[0].state
+    )
+    ours, theirs = _steps(left), _steps(right)
+    common = 0
+    for one, two in zip(ours[1:], theirs[1:], strict=False):
+        if not _same(one, two, comparable):
+            break
+        common = one.number
+    return Alignment(common, tuple(_words(left, right, common, comparable)))
+
+
+def _steps(trace: Trace) -> tuple[Step, ...]:
+    return trace.steps if trace.closing is None else (*trace.steps, trace.closing)
+
+
+def _same(one: Step, two: Step, comparable: bool) -> bool:
+    if comparable:
+        return one.action == two.action and one.state == two.state
+    return one.headline == two.headline
+
+
+def _words(left: Trace, right: Trace, common: int, comparable: bool) -> list[str]:
+    said = []
+    if not comparable:
+        said.append(
+            "The two runs are of different systems (other processes, variables or initial values),"
+            " so steps count as the same where the same words tell them."
+        )
+    ours, theirs = _next(left, common), _next(right, common)
+    if ours is None and theirs is None:
+        said.append("Both runs take the same steps.")
+        return said
+    if common == 0:
+        said.append("They differ from the first step on.")
+    elif common == 1:
+        said.append(f"Step 1 is the same in both: {_steps(left)[1].headline}.")
+    else:
+        said.append(
+            f"Steps 1 to {common} are the same in both; the last of them: "
+            f"{_steps(left)[common].headline}."
+        )
+    said.append(_parting(ours, theirs))
+    return said
+
+
+def _parting(ours: Step | None, theirs: Step | None) -> str:
+    """Where the two runs part, by what the steps do where the same words tell them."""
+    if ours is None or theirs is None or ours.headline != theirs.headline:
+        return f"Then, on the left: {_headline(ours)}. On the right: {_headline(theirs)}."
+    here, there = (
+        [event.sentence for event in step.events if event.kind != "handler"]
+        for step in (ours, theirs)
+    )
+    left = [said for said in here if said not in there]
+    right = [said for said in there if said not in here]
+    done = [
+        f"on the {side} {'; '.join(only)}"
+        for side, only in (("left", left), ("right", right))
+        if only
+    ]
+    what = f"only {', and only '.join(done)}" if done else "another state comes of it"
+    return f"Then comes, in both: {ours.headline}. But {what}."
+
+
+def _next(trace: Trace, common: int) -> Step | None:
+    steps = _steps(trace)
+    return steps[common + 1] if common + 1 < len(steps) else None
+
+
+def _headline(step: Step | None) -> str:
+    return "the run ends here" if step is None else step.headline

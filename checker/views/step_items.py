@@ -1,0 +1,252 @@
+"""What a space-time diagram in a terminal shows of each step: items at processes, and arrows."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from checker.views import marks as m
+from checker.witness.causality import Arrow, Causality, CopyOutcome
+from checker.witness.phrases import detector_output_text, listing
+from checker.witness.trace import Event, Source, Step, Trace
+
+FAULT, DELIVERED, ACTED, ASKED, TOLD, QUIET = (
+    "bold red",
+    "bold green",
+    "bold green",
+    "bold",
+    "magenta",
+    "dim",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LaneItem:
+    """Something that happens at process ``lane``: ``mark`` on its lane, ``text`` beside it.
+
+    ``message`` gives the colour, where there is one; ``style`` otherwise.
+    """
+
+    lane: str
+    mark: str
+    text: str
+    style: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A step: ``arrows`` end in it, then come ``items``, then ``ghosts``, copies that never leave.
+
+    ``bar``: what the world does, across all lanes.
+    """
+
+    step: Step
+    arrows: tuple[Arrow, ...]
+    items: tuple[LaneItem, ...]
+    ghosts: tuple[Arrow, ...]
+    bar: str = ""
+
+
+def blocks_of(trace: Trace, order: Causality) -> tuple[Block, ...]:
+    """What the diagram of ``trace`` shows, step by step; a start without events is left out."""
+    spoken = _spoken_of(trace)
+    shown = (step for step in order.steps if step.number or step.events)
+    return tuple(_block(trace, order, step, spoken) for step in shown)
+
+
+def undelivered(trace: Trace, order: Causality) -> tuple[Arrow, ...]:
+    """Copies that are under way when the run ends, that were counted and brought nothing about, or
+    whose sender's crash keeps them from ever arriving; once for each sender, receiver and message.
+    None to processes that are down or
+    Byzantine: nothing is promised to them."""
+    down = {f.process for f in trace.fates if f.crashed or f.faulty == "byzantine"}
+    cut = {step.number for step in order.steps if step.cut}
+    received = {
+        (a.sender, a.receiver, a.message) for a in order.arrows if a.how is CopyOutcome.RECEIVED
+    }
+    found: dict[tuple[str, str, str], Arrow] = {}
+    for arrow in order.arrows:
+        ends = arrow.sender, arrow.receiver, arrow.message
+        if (
+            arrow.how in (CopyOutcome.RECEIVED, CopyOutcome.LOST, CopyOutcome.FORGED)
+            or arrow.receiver in down
+        ):
+            continue
+        if arrow.how is CopyOutcome.MISSED and (arrow.sent in cut or ends in received):
+            continue
+        if arrow.sender != arrow.receiver:
+            found.setdefault(ends, arrow)
+    if trace.header.fine_steps:
+        for arrow in _never_left(trace, down):
+            found.setdefault((arrow.sender, arrow.receiver, arrow.message), arrow)
+    return tuple(found.values())
+
+
+def _never_left(trace: Trace, down: set[str]) -> list[Arrow]:
+    """In fine steps: the copies of a multicast that its sender's crash has kept from leaving."""
+    return [
+        Arrow(copies.sender, to, copies.message, CopyOutcome.MISSED, copies.step, None, 0)
+        for copies in trace.copies
+        for to in copies.missing
+        if to not in down and to != copies.sender
+    ]
+
+
+def _block(trace: Trace, order: Causality, step: Step, spoken: frozenset[str]) -> Block:
+    ended = [a for a in order.arrows if a.ended == step.number]
+    arrows = tuple(a for a in ended if a.sender != a.receiver)
+    ghosts = tuple(
+        a
+        for a in order.arrows
+        if a.how is CopyOutcome.MISSED
+        and a.sent == step.number
+        and step.cut
+        and a.sender != a.receiver
+    )
+    items = list(_items(trace, step, arrows, {a.message for a in ghosts}))
+    known = set(trace.processes)
+    for change in step.changes:
+        lane = change.process or step.process
+        if change.title in spoken and not change.quiet and lane in known:
+            items.append(LaneItem(lane, "", f"{change.title} = {change.after}", TOLD))
+    at = [item for item in items if item.lane in known]
+    if not at and not arrows and not ghosts and step.process in known:
+        at = [_of_itself(step)]
+    idle = not at and not arrows and not ghosts
+    local = any(item.mark == m.TIMER for item in at)
+    world = (
+        any(e.kind == "world" and not _match_oracle_request(e) for e in step.events) and not local
+    )
+    bar = step.headline if idle or world or choices_of_shared_state(step) else ""
+    return Block(step, arrows, tuple(at), ghosts, bar)
+
+
+def choices_of_shared_state(step: Step) -> list[str]:
+    """What shared state starts with, where that is left open."""
+    return [e.name for e in step.events if e.kind == "choice" and not e.process]
+
+
+def _items(trace: Trace, step: Step, arrows: tuple[Arrow, ...], ghosts: set[str]) -> list[LaneItem]:
+    found = [item for event in step.events for item in _item(trace, step, event, arrows)]
+    handlers = [e for e in step.events if e.kind == "handler"]
+    if handlers and step.kind in ("step", "timeout") and step.kind != "effect":
+        first = handlers[0]
+        if not any(item.mark == m.TIMER and item.lane == first.process for item in found):
+            when = first.name.replace("upon condition ", "when ")
+            found.insert(0, LaneItem(first.process, m.RECEIVE, when, QUIET))
+    crashes = [item for item in found if item.mark == m.CRASH]
+    if step.cut and crashes:
+        crashes = [replace(item, text="crashes inside the handler") for item in crashes]
+    found = [item for item in found if item.mark != m.CRASH] + crashes
+    return found + [item for event in step.cut for item in _not_done(event, ghosts)]
+
+
+def _item(trace: Trace, step: Step, event: Event, arrows: tuple[Arrow, ...]) -> list[LaneItem]:
+    who, name = event.process, event.name
+    match event.kind:
+        case "request":
+            return [LaneItem(who, m.REQUEST, name, ASKED)]
+        case "send" | "copy":
+            return _send_items(trace, step, event, arrows)
+        case "receive" if event.peers == (who,):
+            return [LaneItem(who, m.RECEIVE, f"{event.message} from itself", "", event.message)]
+        case "indication":
+            return [LaneItem(who, m.DELIVERY, name, DELIVERED)]
+        case "perform":
+            return [LaneItem(who, m.PERFORM, f"performs {name}", ACTED)]
+        case "store":
+            return [LaneItem(who, m.STORE, f"stores {name}", TOLD)]
+        case "choice":
+            return [LaneItem(who, "", name, TOLD)]
+        case "timer":
+            return [LaneItem(who, m.TIMER, name.replace("the timer ", "").replace("`", ""), QUIET)]
+        case "timeout":
+            over = f"timeout {name}".rstrip()
+            return [LaneItem(who, m.TIMER, over, TOLD)]
+        case "detect":
+            return [LaneItem(who, m.SUSPICION, detector_output_text(name) or name, TOLD)]
+        case "crash":
+            return [LaneItem(who, m.CRASH, "crashes", FAULT)]
+        case "recover":
+            return [LaneItem(who, m.RECOVERY, "back up", ASKED)]
+        case "world":
+            about = [value for _, value in event.arguments if value in trace.processes]
+            if len(about) == 1 and name.startswith("the clock "):
+                return [LaneItem(about[0], m.TIMER, "its clock ticks", QUIET)]
+            asked = _match_oracle_request(event)
+            return [LaneItem(asked[1], m.SEND, asked[2], QUIET)] if asked else []
+        case _:
+            return []
+
+
+def _match_oracle_request(event: Event) -> re.Match[str] | None:
+    """Who asks an oracle, and what it does."""
+    return re.fullmatch(r"(\S+) (asks the oracle .*)", event.name)
+
+
+def _of_itself(step: Step) -> LaneItem:
+    """A step of which nothing else can be seen."""
+    if step.kind == "effect":
+        return LaneItem(step.process, "", "an inner step", QUIET)
+    return LaneItem(step.process, m.RECEIVE, step.headline.removeprefix(f"{step.process}: "))
+
+
+def _send_items(
+    trace: Trace, step: Step, event: Event, arrows: tuple[Arrow, ...]
+) -> list[LaneItem]:
+    """A message as it leaves; nothing where all its copies are drawn as arrows in this step."""
+    here = {a.receiver for a in arrows if a.sent == step.number and a.message == event.message}
+    if event.peers and set(event.peers) <= here | {event.process}:
+        return []
+    later = trace.header.fine_steps and event.kind == "send"
+    text = f"{event.message} to {_receivers(trace, event)}"
+    mark = m.UP if later else m.SEND
+    said = f"will send {text}" if later else f"{m.RIGHT} {text}"
+    return [LaneItem(event.process, mark, said, "", event.message)]
+
+
+def _receivers(trace: Trace, event: Event) -> str:
+    peers, others = set(event.peers), set(trace.processes) - {event.process}
+    if len(trace.processes) > 2 and peers == set(trace.processes):
+        return "all"
+    if len(others) > 1 and peers == others:
+        return "all others"
+    if peers == {event.process}:
+        return "itself"
+    return listing(event.peers) or "nobody"
+
+
+def _not_done(event: Event, ghosts: set[str]) -> list[LaneItem]:
+    """What a crash cut off; copies that never leave are drawn as arrows."""
+    signs = {
+        "indication": (m.NOT_DELIVERED, event.name),
+        "perform": (m.NOT_PERFORMED, f"performs {event.name}"),
+        "store": (m.NOT_STORED, f"stores {event.name}"),
+    }
+    if event.kind in signs:
+        mark, text = signs[event.kind]
+        return [LaneItem(event.process, mark, f"not done: {text}", FAULT)]
+    if event.kind == "send" and event.message not in ghosts:
+        return [LaneItem(event.process, m.DOWN, f"not sent: {event.message}", FAULT)]
+    return []
+
+
+def _spoken_of(trace: Trace) -> frozenset[str]:
+    """The words of the property's definition, as the spec's text has it."""
+    at = trace.at
+    sources = [s for s in trace.header.sources if at is not None and s.file == at.file]
+    if at is None or not sources:
+        return frozenset()
+    return frozenset(re.findall(r"\w+", _definition(sources[0], at.line)))
+
+
+def _definition(source: Source, line: int) -> str:
+    """The text from ``line`` on, up to a line that is empty or begins something else."""
+    found: list[str] = []
+    for text in source.text.splitlines()[line - 1 :]:
+        first = text.strip()
+        if found and (not first or first.startswith(("property ", "upon ", "}", "check "))):
+            break
+        found.append(first.partition("//")[0])
+    return "\n".join(found)

@@ -1,0 +1,118 @@
+"""Whether the parts of a trace, which may have been edited, are consistent.
+
+Views count on it: they look up processes, steps and kinds that a document speaks of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from checker.system.ir import ActionKind, MarkKind, VariableKind
+from checker.witness.trace import FAULTY, Event, Explanation, Step, Trace
+
+START = "start"
+ONE_PEER = frozenset((MarkKind.RECEIVE, MarkKind.LOSE, MarkKind.COPY, MarkKind.FORGE))
+MESSAGES = ONE_PEER | {MarkKind.SEND}
+"""Events whose peers are processes; but for those that send there is one."""
+SHARED = frozenset((MarkKind.CHOICE, MarkKind.WORLD))
+"""Events that may be no process's."""
+FAIRNESS = ("weak", "strong", "justice")
+HONOURED = ("taken", "disabled", "holds")
+ROLES = ("", "premise", "goal")
+LEFT_OUT = ("fault", "message")
+OUTCOMES = ("holds", "violated", "unknown")
+
+
+def require_fit(trace: Trace) -> None:
+    """Raises ``ValueError`` where a part of ``trace`` speaks of what is not in it."""
+    if not trace.steps:
+        raise ValueError("no steps")
+    if not trace.processes or len(set(trace.processes)) < len(trace.processes):
+        raise ValueError("no processes, or one of them twice")
+    if trace.loop is not None and not 0 <= trace.loop < len(trace.steps):
+        raise ValueError(f"no loop: {trace.loop}")
+    if trace.closing is not None and trace.loop is None:
+        raise ValueError("a step closes a loop, but there is no loop")
+    closing = () if trace.closing is None else (trace.closing,)
+    steps = (*trace.steps, *closing)
+    for number, step in enumerate(steps):
+        _step(step, number, trace.processes)
+    for what, where in _numbers(trace):
+        if not 0 <= what < len(steps):
+            raise ValueError(f"{where}: there is no step {what}")
+    for name, where in _names(trace):
+        if name not in trace.processes:
+            raise ValueError(f"{where}: {name!r} is no process of the trace")
+    for word, known, where in _words(trace):
+        if word not in known:
+            raise ValueError(f"{where}: {word!r} is unknown")
+    if trace.explanation is not None:
+        _truths(trace.explanation, len(trace.steps))
+
+
+def _step(step: Step, number: int, processes: tuple[str, ...]) -> None:
+    if step.number != number:
+        raise ValueError(f"step {number} has the number {step.number}")
+    if step.kind not in (START, *ActionKind):
+        raise ValueError(f"step {number} is of the unknown kind {step.kind!r}")
+    for event in (*step.events, *step.cut):
+        _event(event, number)
+    named = [step.process, *(change.process for change in step.changes)]
+    for event in (*step.events, *step.cut):
+        named += [event.process, *(event.peers if event.kind in MESSAGES else ())]
+    unknown = [name for name in named if name and name not in processes]
+    if unknown:
+        raise ValueError(f"step {number} is of {unknown[0]!r}, which is no process of the trace")
+    for change in step.changes:
+        if change.kind not in (*VariableKind,):
+            raise ValueError(f"step {number} changes a variable of the kind {change.kind!r}")
+
+
+def _event(event: Event, number: int) -> None:
+    if event.kind not in (*MarkKind,):
+        raise ValueError(f"step {number} has an event of the unknown kind {event.kind!r}")
+    if not event.process and event.kind not in SHARED:
+        raise ValueError(f"step {number} has an event, {event.kind}, that is nobody's")
+    if event.kind in ONE_PEER and len(event.peers) != 1:
+        raise ValueError(f"step {number}: one message has {len(event.peers)} peers")
+
+
+def _numbers(trace: Trace) -> Iterator[tuple[int, str]]:
+    """Numbers of steps, and where they stand."""
+    yield from ((copies.step, "copies") for copies in trace.copies)
+    yield from ((step, "ledger") for entry in trace.ledger for step in entry.steps)
+    explanation = trace.explanation
+    if explanation is None:
+        return
+    yield from ((step, "context") for step in explanation.context)
+    yield from ((ablation.step, "ablations") for ablation in explanation.ablations)
+    for each in explanation.obligations:
+        places = (each.opened, each.met, each.impossible)
+        yield from ((step, "obligations") for step in places if step is not None)
+
+
+def _names(trace: Trace) -> Iterator[tuple[str, str]]:
+    """Processes, and where they stand."""
+    yield from ((fate.process, "fates") for fate in trace.fates)
+    for copies in trace.copies:
+        names = (copies.sender, *copies.received, *copies.missing)
+        yield from ((name, "copies") for name in names)
+
+
+def _words(trace: Trace) -> Iterable[tuple[str, Collection[str], str]]:
+    """Words of which there are only some, with those, and where they stand."""
+    yield from ((fate.faulty, ("", *FAULTY), "fates") for fate in trace.fates)
+    for entry in trace.ledger:
+        yield entry.kind, FAIRNESS, "ledger"
+        yield entry.how, HONOURED, "ledger"
+    if trace.explanation is not None:
+        yield from ((claim.role, ROLES, "claims") for claim in trace.explanation.claims)
+        for ablation in trace.explanation.ablations:
+            yield ablation.kind, LEFT_OUT, "ablations"
+            yield ablation.outcome, OUTCOMES, "ablations"
+
+
+def _truths(explanation: Explanation, states: int) -> None:
+    for claim in explanation.claims:
+        if len(claim.truths) != states:
+            raise ValueError(f"claims: {len(claim.truths)} truths in {states} states")

@@ -1,0 +1,165 @@
+"""Lassos: whether they are fair, and what is true in them.
+
+Nothing here comes from an engine: steps and promises are computed anew by the interpreter, and a
+property is judged by its formula, not by the automaton that the engine searched with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from checker.system import interpreter, ir
+from checker.system.interpreter import Constraint, Moves, State
+from checker.system.ir import FairnessKind, Property, TransitionSystem
+from checker.system.types import Value
+from checker.witness.show_values import show
+from checker.witness.trace import FairnessJustification
+
+
+class Unfair(Exception):
+    """The world does not admit this run; the message says which promise it breaks."""
+
+
+def fairness_justification(
+    system: TransitionSystem, states: Sequence[State], loop: int
+) -> tuple[FairnessJustification, ...]:
+    """How the run through ``states``, then again from number ``loop``, keeps what is promised.
+
+    Where ``loop`` is the last state the run stays there.  Raises :class:`Unfair` where a promise
+    is broken, and ``RunFault`` where the promises can't be computed.
+    """
+    last = len(states) - 1
+    if loop == last:
+        if not interpreter.is_admissible_end(system, states[last]):
+            raise Unfair("the run can't stay where it ends")
+        return (*_idle(system, states[last]), *_justice(system, states, loop))
+    numbers = range(loop, last + 1)
+    moves = {i: interpreter.moves(system, states[i]) for i in numbers}
+    constraints = {c: fairness for i in numbers for c, fairness in moves[i].enabled.items()}
+    entries = []
+    for constraint in sorted(constraints, key=lambda c: (c.group, repr(c.key))):
+        fairness = constraints[constraint]
+        text, kind = in_words(constraint, fairness), fairness.kind.value
+        kept = _justify(constraint, fairness, states, loop, moves)
+        if kept is None:
+            often = "infinitely often" if fairness.kind is FairnessKind.STRONG else "for ever"
+            raise Unfair(f"possible {often} and never done: {text}")
+        entries.append(FairnessJustification(text, kind, *kept))
+    return (*entries, *_justice(system, states, loop))
+
+
+def violated_constraints(
+    system: TransitionSystem, states: Sequence[State], loop: int
+) -> frozenset[Constraint]:
+    """The constraints that are put off for ever by the run through ``states``, then again from
+    number ``loop``; where that is the last state the run stays there."""
+    moves = {i: interpreter.moves(system, states[i]) for i in range(loop, len(states))}
+    constraints = {c: fairness for each in moves.values() for c, fairness in each.enabled.items()}
+    return frozenset(
+        c for c, fairness in constraints.items() if not _justify(c, fairness, states, loop, moves)
+    )
+
+
+def _justify(
+    constraint: Constraint,
+    fairness: ir.Fairness,
+    states: Sequence[State],
+    loop: int,
+    moves: dict[int, Moves],
+) -> tuple[str, tuple[int, ...]] | None:
+    """How the run keeps a constraint, and in which steps or states; ``None``: it does not."""
+    after = {i: i + 1 if i + 1 < len(states) else loop for i in moves}
+    taken = [
+        i + 1 for i in moves if constraint in moves[i].steps.get(states[after[i]], frozenset())
+    ]
+    if taken:
+        return "taken", tuple(taken)
+    disabled = [i for i in moves if constraint not in moves[i].enabled]
+    if fairness.kind is FairnessKind.WEAK and disabled:
+        return "disabled", tuple(disabled)
+    return None
+
+
+def _idle(system: TransitionSystem, state: State) -> list[FairnessJustification]:
+    """What is promised and happens in ``state`` for ever, without changing anything."""
+    found: dict[Constraint, ir.Fairness] = {}
+    for action in system.actions:
+        for scope in interpreter.instances(system, action, state):
+            promise = interpreter.constraint(action, scope)
+            if promise is not None:
+                found.setdefault(promise, ir.fairness_of(action))
+    entries = []
+    for owed in sorted(found, key=lambda c: (c.group, repr(c.key))):
+        kind = found[owed].kind.value
+        entries.append(FairnessJustification(in_words(owed, found[owed]), kind, "taken", ()))
+    return entries
+
+
+def _justice(
+    system: TransitionSystem, states: Sequence[State], loop: int
+) -> tuple[FairnessJustification, ...]:
+    entries = []
+    for justice in system.justice:
+        true = [
+            i
+            for i in range(loop, len(states))
+            if interpreter.holds(system, justice.holds, states[i])
+        ]
+        if not true:
+            raise Unfair(f"never true again: {justice.text}")
+        entries.append(FairnessJustification(justice.text, "justice", "holds", tuple(true)))
+    return tuple(entries)
+
+
+def in_words(constraint: Constraint, fairness: ir.Fairness) -> str:
+    """What the constraint promises, with the values of its key."""
+    shown = [show(e.type, v) for e, v in zip(fairness.key, constraint.key, strict=True)]
+    if not fairness.text:
+        return f"{constraint.group}({', '.join(shown)})"
+    text = fairness.text
+    for i, value in enumerate(shown):
+        text = text.replace(f"{{{i}}}", value)
+    return text
+
+
+# ---- what is true in a run --------------------------------------------------------------------
+
+
+def satisfies(
+    system: TransitionSystem,
+    prop: Property,
+    values: tuple[Value, ...],
+    states: Sequence[State],
+    loop: int,
+) -> bool:
+    """Whether the run through ``states``, then again from ``loop``, satisfies the formula of
+    ``prop`` for these ``values`` of its parameters; may raise ``RunFault``."""
+    assert prop.formula is not None
+    names = {p.name: v for p, v in zip(prop.params, values, strict=True)}
+    truths = [
+        [interpreter.holds(system, proposition, state, names) for state in states]
+        for proposition in prop.propositions
+    ]
+    return truth(prop.formula, truths, len(states), loop)[0]
+
+
+def truth(
+    formula: ir.Formula, truths: Sequence[Sequence[bool]], length: int, loop: int
+) -> list[bool]:
+    """The value of ``formula`` at each position of the run."""
+    match formula:
+        case ir.Holds(index):
+            return list(truths[index])
+        case ir.Connective(op, parts):
+            rows = [truth(part, truths, length, loop) for part in parts]
+            if op == "not":
+                return [not value for value in rows[0]]
+            join = all if op == "and" else any
+            return [join(row[i] for row in rows) for i in range(length)]
+        case ir.Modal(op, part):
+            row = truth(part, truths, length, loop)
+            join = all if op == "always" else any
+            return [join(row[min(i, loop) :]) for i in range(length)]
+        case _:
+            assert_never(formula)

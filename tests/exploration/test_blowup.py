@@ -1,0 +1,83 @@
+"""What multiplies states, against a count of all of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from checker.exploration import blowup as module
+from checker.exploration.blowup import blowup_factors
+from checker.exploration.search import Search
+from checker.exploration.tiered_jit import first_kernel
+from checker.kernels.image import build
+from checker.pipeline import load_check
+from checker.properties import ask
+from checker.resources import specs
+from checker.system import interpreter
+from checker.system.instantiate.assemble import instantiate
+from checker.system.ir import TransitionSystem
+from checker.system.types import MapT
+from checker.witness.answer import Limits, State
+
+CHECKS = [
+    ("broadcast/eager_reliable", "crash_one"),
+    ("consensus/paxos", "quorums_that_miss_each_other"),
+    ("oracles/two_phase", "three"),
+]
+
+
+def system_of(spec: str, check: str) -> TransitionSystem:
+    loaded = load_check(str(specs() / f"{spec}.bcast"), check, {})
+    return instantiate(loaded, {}, ask).system
+
+
+def searched(system: TransitionSystem, threads: int = 1) -> Search:
+    kernel, _ = first_kernel(build(system))
+    search = Search(system, kernel, None, Limits(), threads, None)
+    layout = search.kernel.image.layout
+    search.run([layout.pack(state) for state, _ in interpreter.initial_events(system)])
+    return search
+
+
+def states_of(search: Search) -> list[State]:
+    width, layout = search.store.shape.words, search.kernel.image.layout
+    (crew,) = search.store.workers
+    words = crew.rows.words()
+    rows = (words[i * width : (i + 1) * width] for i in range(crew.count))
+    return [layout.unpack(row) for row in rows]
+
+
+@pytest.mark.parametrize(("spec", "check"), CHECKS, ids=[c[0] for c in CHECKS])
+def test_all_of_a_small_space_is_counted(
+    spec: str, check: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("SAMPLE", "WALKED", "VALUES", "QUESTIONS"):
+        monkeypatch.setattr(module, name, 1 << 30)
+    monkeypatch.setattr(module, "WORTH_SAYING", 0.0)
+    search = searched(system_of(spec, check))
+    states = states_of(search)
+    found = {weight.name: weight.factor for weight in blowup_factors(search.system, search.store)}
+    compared = 0
+    for index, variable in enumerate(search.system.variables):
+        without = len({(*state[:index], *state[index + 1 :]) for state in states})
+        exact = len(states) / without
+        factor = found.get(f"`{variable.title or variable.name}`", 1.0)
+        if isinstance(variable.type, MapT):  # a row need not be connected
+            assert factor <= exact + 1e-9
+        else:
+            assert factor == pytest.approx(exact)
+        compared += factor > 1
+    assert compared
+
+
+def test_messages_have_weights_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "WORTH_SAYING", 1.0)
+    search = searched(system_of("consensus/paxos", "quorums_that_miss_each_other"))
+    names = {weight.name for weight in blowup_factors(search.system, search.store)}
+    assert "PROMISE in `in flight`" in names
+
+
+def test_a_sample_walks_few_rows_whoever_holds_them() -> None:
+    system = system_of("oracles/two_phase", "three")
+    one, three = (blowup_factors(system, searched(system, threads).store) for threads in (1, 3))
+    assert one == three
+    assert all(weight.factor >= 1 for weight in one)

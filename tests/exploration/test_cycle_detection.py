@@ -1,0 +1,37 @@
+"""Whether runs go round is looked for while a search goes on; where there is no room for the
+question it is left for the end."""
+
+from __future__ import annotations
+
+import pytest
+
+from checker import pipeline
+from checker.exploration import search
+from checker.exploration.explored import Undecided
+from checker.resources import specs
+from checker.witness.answer import Limits
+
+CHECK = specs() / "byzantine" / "consistent_echo.bcast", "four"
+
+
+def test_a_look_that_has_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def no_room(*_: object) -> bool:
+        asked.append(True)
+        raise Undecided("there is no memory for the graph of steps")
+
+    monkeypatch.setattr(search, "has_cycle", no_room)
+    path, name = CHECK
+    report = pipeline.run_check(str(path), name, pipeline.Options(threads=1))
+    assert asked
+    assert report.exit_code == 0 and report.exhaustive
+
+
+@pytest.mark.parametrize("kilobytes", [200, 250, 300, 400, 500, 700])
+def test_whatever_room_there_is_nothing_wrong_is_said(kilobytes: int) -> None:
+    path, name = CHECK
+    options = pipeline.Options(threads=1, limits=Limits(memory=kilobytes << 10))
+    report = pipeline.run_check(str(path), name, options)
+    for verdict in report.verdicts:
+        assert verdict.word.value in ("unknown", report.expected_word(verdict)), verdict

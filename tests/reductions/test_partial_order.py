@@ -1,0 +1,243 @@
+"""Steps that may go before everything else, tried out by brute force."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from checker.engines import native
+from checker.exploration import findings, search
+from checker.pipeline import load_check
+from checker.properties import ask
+from checker.reductions import partial_order, partial_order_may_enable
+from checker.reductions.access_sets import Access
+from checker.reductions.reduction_plan import NOTHING, AmpleAction, ReductionPlan
+from checker.system import interpreter, ir
+from checker.system.build import negation
+from checker.system.instantiate.assemble import instantiate
+from checker.system.interpreter import State
+from checker.system.ir import TRUE, PropertyKind, TransitionSystem
+from checker.system.types import BOOL
+from checker.witness.answer import Limits
+from tests.reductions.commuting import FAULT, Graph, alike, eager_in, trouble
+
+SPECS = Path(__file__).parents[2] / "specs"
+
+CHECKS = [
+    ("broadcast/best_effort", "no_fault"),
+    ("broadcast/best_effort", "crash_one"),
+    ("broadcast/best_effort", "two_senders"),
+    ("broadcast/eager_reliable", "crash_one"),
+    ("broadcast/eager_reliable", "crash_two"),
+    ("broadcast/lazy_reliable", "no_fault"),
+    ("broadcast/eager_reliable_without_relay", "crash_one"),
+    ("links/sequence_numbers", "without_loss"),
+    ("exactly_once/winch", "lower_to_height"),
+]
+"""A bit of everything: one by one, all states, all sequences."""
+
+
+def system_of(spec: str, check: str) -> TransitionSystem:
+    made = instantiate(load_check(str(SPECS / f"{spec}.bcast"), check, {}), {}, ask)
+    return made.system
+
+
+def reduced(graph: Graph, eager: tuple[AmpleAction, ...]) -> Iterator[State]:
+    """The states that are left, in the plain way."""
+    found = dict.fromkeys(interpreter.initial_states(graph.system))
+    left = list(found)
+    while left:
+        state = left.pop()
+        yield state
+        first = eager_in(graph, eager, state)[:1]
+        for instance in first or graph.of(state):
+            for there in graph.of(state)[instance]:
+                if not isinstance(there, str) and there not in found:
+                    found[there] = None
+                    left.append(there)
+
+
+@pytest.mark.parametrize(("spec", "check"), CHECKS)
+def test_eager_steps_commute_with_all_that_may_follow(spec: str, check: str) -> None:
+    system = system_of(spec, check)
+    graph, same = Graph(system), alike(system)
+    eager, _ = partial_order.find_ample(system)
+    assert eager
+    tried = 0
+    for state in graph.reachable(2_000):
+        for instance in eager_in(graph, eager, state):
+            assert trouble(graph, state, instance, same[instance[0]]) is None
+            tried += 1
+    assert tried
+
+
+@pytest.mark.parametrize(("spec", "check"), CHECKS)
+def test_ends_bad_states_and_faults_are_kept(spec: str, check: str) -> None:
+    system = system_of(spec, check)
+    graph = Graph(system)
+    eager, _ = partial_order.find_ample(system)
+    everything, less = graph.reachable(2_000), list(reduced(graph, eager))
+    assert set(less) <= set(everything)
+
+    def ends(states: list[State]) -> set[State]:
+        return {s for s in states if interpreter.is_admissible_end(system, s)}
+
+    def wrong(states: list[State]) -> set[str]:
+        bad = {
+            p.name
+            for p in system.properties
+            for s in states
+            if p.kind is PropertyKind.INVARIANT and interpreter.holds(system, p.bad, s)
+        }
+        faults = {FAULT for s in states for ways in graph.of(s).values() if FAULT in ways}
+        return bad | faults
+
+    if any(p.kind is PropertyKind.LIVENESS for p in system.properties):
+        assert ends(less) == ends(everything)
+    assert wrong(less) == wrong(everything)
+
+
+@pytest.mark.parametrize(("spec", "check"), CHECKS)
+def test_native_code_explores_no_more_than_the_plain_way_may(spec: str, check: str) -> None:
+    system = system_of(spec, check)
+    eager, _ = partial_order.find_ample(system)
+    whole = native.explore(system, Limits(), plan=NOTHING)
+    answers = [
+        native.explore(system, Limits(), plan=ReductionPlan(ample_actions=eager), threads=k)
+        for k in (1, 2)
+    ]
+    assert answers[0].distinct_states == answers[1].distinct_states
+    assert answers[0].distinct_states <= whole.distinct_states
+
+
+def test_a_step_that_a_crash_prevents_is_not_eager_while_there_may_be_crashes() -> None:
+    system = system_of("broadcast/best_effort", "crash_one")
+    graph = Graph(system)
+    eager, _ = partial_order.find_ample(system)
+    crashed = [v.name for v in system.variables].index("@crashed")
+    for state in graph.reachable(2_000):
+        if not state[crashed]:
+            assert not eager_in(graph, eager, state)
+
+
+def test_brute_force_notices_steps_that_are_called_eager_and_are_not() -> None:
+    system = system_of("broadcast/best_effort", "crash_one")
+    graph, same = Graph(system), alike(system)
+    names = [action.name for action in system.actions]
+    everything = (AmpleAction(names.index("receive"), TRUE),)
+    found = [
+        trouble(graph, state, instance, same[instance[0]])
+        for state in graph.reachable(2_000)
+        for instance in eager_in(graph, everything, state)
+    ]
+    assert any(found)
+
+
+def test_an_analysis_that_forgets_what_crashes_do_is_caught(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def forgetful(a: Access, b: Access, system: TransitionSystem) -> tuple[ir.Expr, ...] | None:
+        of_crashes = a.variable in ("@crashed", "@network")
+        return None if of_crashes else partial_order_may_enable.clash(a, b, system)
+
+    monkeypatch.setattr(partial_order, "clash", forgetful)
+    system = system_of("broadcast/best_effort", "crash_one")
+    graph, same = Graph(system), alike(system)
+    eager, _ = partial_order.find_ample(system)
+    assert any(
+        trouble(graph, state, instance, same[instance[0]])
+        for state in graph.reachable(2_000)
+        for instance in eager_in(graph, eager, state)
+    )
+
+
+def flipping(one_way: bool) -> TransitionSystem:
+    """``x`` may be set at any time; ``y`` goes to and fro, or to, and nobody looks at it."""
+    x, y = (ir.Read(BOOL, name) for name in "xy")
+
+    def step(name: str, guard: ir.Expr, variable: str, value: ir.Expr) -> ir.Action:
+        body = (ir.Assign(ir.Target(BOOL, variable, True), value),)
+        return ir.Action(name, ir.ActionKind.STEP, (), guard, body, ir.TRUE)
+
+    steps = [
+        step("set x", negation(x), "x", ir.TRUE),
+        step("set y", negation(y), "y", ir.TRUE),
+    ]
+    if not one_way:
+        steps.append(step("clear y", y, "y", ir.FALSE))
+    variables = tuple(ir.Variable(name, BOOL, False, ir.VariableKind.SHARED, name) for name in "xy")
+    never = ir.Property("never x", PropertyKind.INVARIANT, x, ir.TRUE, "")
+    return ir.TransitionSystem("flips", (), variables, (), tuple(steps), (), (never,), ())
+
+
+@pytest.mark.parametrize("one_way", [True, False])
+def test_nothing_is_put_off_for_ever(one_way: bool) -> None:
+    system = flipping(one_way)
+    eager, _ = partial_order.find_ample(system)
+    names = [system.actions[one.action].name for one in eager]
+    assert ("set y" in names) == one_way
+    answer = native.explore(system, Limits(), plan=ReductionPlan(ample_actions=eager))
+    assert list(answer.violations) == ["never x"]
+
+
+def test_threads_explore_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "PARALLEL_FROM", 2)
+    system = system_of("broadcast/eager_reliable", "crash_one")
+    plan = ReductionPlan(ample_actions=partial_order.find_ample(system)[0])
+    found = [native.explore(system, Limits(), plan=plan, threads=k) for k in (1, 2, 3)]
+    assert len({(a.distinct_states, a.depth, a.ends) for a in found}) == 1
+    assert found[0].violations == found[1].violations == found[2].violations
+
+
+def test_where_one_step_is_seldom_enough_it_is_looked_for_now_and_then_whoever_explores(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(search, "PARALLEL_FROM", 2)
+    system = system_of("broadcast/eager_reliable", "two_senders")
+    eager, _ = partial_order.find_ample(system)
+    plan = ReductionPlan(ample_actions=eager)
+    often = native.explore(system, Limits(), plan=plan)
+    whole = native.explore(system, Limits(), plan=NOTHING)
+    monkeypatch.setattr(findings, "SELDOM", -(1 << 40))
+    seldom = [native.explore(system, Limits(), plan=plan, threads=k) for k in (1, 2, 3)]
+    counts = {(a.distinct_states, a.transitions, a.depth) for a in seldom}
+    assert len(counts) == 1
+    assert often.distinct_states <= seldom[0].distinct_states <= whole.distinct_states
+    assert all(set(a.violations) == set(whole.violations) for a in seldom)
+
+
+BAGS = """
+protocol Piles {
+  uses leader : LeaderDetector
+  message TRIFLE(of: Proc)
+  message PILE(x: bag<Proc, max 2>)
+  state got : set<Proc> = {}
+  state done = false
+  state pile : bag<Proc, max 2> = {| |}
+
+  upon init { start t  send TRIFLE(self) to Proc }
+  upon timeout t { start t  cancel t }
+  upon receive TRIFLE(p) { got += p }
+  upon condition not done { done := true  pile += self  send PILE(pile) to Proc }
+  upon receive PILE(x) { pile := x }
+
+  property small : always forall p in Proc: #p.pile <= 1 and #p.got <= 2
+}
+
+check c of Piles {
+  faults crash <= 1
+  timing asynchronous
+  detector Omega
+  prove small
+  allow unused
+}
+"""
+
+
+def test_messages_may_carry_bags(tmp_path: Path) -> None:
+    """Of which nobody can count all."""
+    (tmp_path / "p.bcast").write_text(BAGS, encoding="utf-8")
+    made = instantiate(load_check(str(tmp_path / "p.bcast"), "c", {"n": 2}), {}, ask)
+    partial_order.find_ample(made.system)
