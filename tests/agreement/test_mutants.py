@@ -89,7 +89,7 @@ class Figures:
 
     def _differs(self, mutant: Mutant, check: str, plain: Said) -> bool:
         original = _expected(mutant.path, check)
-        return any(plain.words[name] != word for name, word in original.items())
+        return any(plain.words.get(name, word) != word for name, word in original.items())
 
     def __str__(self) -> str:
         return (
