@@ -1,4 +1,4 @@
-"""Automata as tables for native code: where a letter leads, and what is accepted.
+"""Automata as tables for native code: successors by letter, and accepting sets.
 
 A letter is a number whose bit ``i`` says whether proposition ``i`` holds.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from checker.system.ir import Automaton
 
 FEW = 64
-"""Of so many letters it is not worth asking which of them occur."""
+"""Alphabets of at most so many letters are laid out whole, whichever letters occur."""
 
 Edge = tuple[int, int, int, int]
 """Source, target, bits that have to be set, bits that must not be."""
@@ -20,11 +20,11 @@ Edge = tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class Product:
-    """The copies of a graph: one for each of some states of an automaton.
+    """The product of a graph with an automaton: one copy of the graph for each of some states.
 
     ``ways``, ``following``: see WAYS and NEXT in :mod:`checker.kernels.graph_fields`; ``owed``: for
     each copy the accepting sets that it is in, as bits; ``stays``: for each copy and letter, 1
-    where reading that letter for ever is accepted.
+    where reading that letter forever is accepted.
     """
 
     copies: int
@@ -36,11 +36,11 @@ class Product:
 
 
 TRIVIAL = Product(1, 1, array("I", [0, 1]), array("I", [0]), array("Q", [0]), b"\0")
-"""An automaton that does nothing, for graphs whose letters are all 0."""
+"""The trivial automaton, for graphs whose letters are all 0."""
 
 
 class AutomatonTable:
-    """An automaton, ready to be laid out over a graph whose states have certain letters."""
+    """An automaton, ready for products with graphs whose states have certain letters."""
 
     def __init__(self, automaton: Automaton, propositions: int) -> None:
         self.automaton, self.alphabet = automaton, 1 << propositions
@@ -57,16 +57,21 @@ class AutomatonTable:
         return accepting_components(self.automaton, graph)
 
     def lasts(self, letter: int) -> bool:
-        """Whether the automaton of a steady property can stay where it accepts by reading this."""
+        """Whether the automaton of a persistence property can stay accepting by reading this
+        letter.
+        """
         return any(e[:2] == (1, 1) and _reads(e, letter) for e in self.edges)
 
     def cycles(self, letters: Iterable[int], shift: int) -> Product:
-        """Copies for the states on accepted cycles alone; accepting sets from bit ``shift`` on."""
+        """The copies for states on accepting cycles alone; accepting sets from bit ``shift`` on."""
         return self._lay_out(self.accepting, letters, shift)
 
     def whole(self, letters: Sequence[int]) -> Product:
-        """Copies for all states.  Where the automaton waits, none leads to the state it waits in:
-        every state that can be reached may have been waited for."""
+        """The copies for all states.
+
+        Where the automaton waits, no edge leads to the waiting state: the automaton may have waited
+        until any reachable state.
+        """
         if self.alphabet > FEW:
             return self._lay_out(range(self.automaton.states), letters, 0)
         if self._known is None:
@@ -103,7 +108,7 @@ class AutomatonTable:
         return sum(1 << i for i, states in enumerate(sets) if state in states)
 
     def _staying(self, letter: int) -> set[int]:
-        """The states from which reading ``letter`` for ever is accepted."""
+        """The automaton states from which reading ``letter`` forever is accepted."""
         graph = [(e[0], e[1]) for e in self.edges if _reads(e, letter)]
         found = set().union(*accepting_components(self.automaton, graph))
         while True:

@@ -1,8 +1,9 @@
-"""Backward search for runs to a state in the parts of a run's folder: no parents are stored.
+"""Backward search, in the parts of a run's folder, for an execution to a state; no parents are
+stored.
 
-The same rule as for a search on this machine (:mod:`checker.exploration.trace_reconstruction`):
-among the states of the level before that have the state as a successor, the one with the smallest
-fingerprint.
+The rule is that of a search on this machine (:mod:`checker.exploration.trace_reconstruction`):
+among the states of the previous level that have the state as a successor, it takes the one with the
+smallest fingerprint.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def _kernel_cell(digest: str) -> list[Kernel]:
 
 
 def kernel_of(image: KernelImage) -> Kernel:
-    """The kernel of ``image``, compiled once in a process."""
+    """The kernel of ``image``, compiled once per process."""
     with _one_at_a_time:
         known = _kernel_cell(image.digest)
         if not known:
@@ -44,7 +45,7 @@ def kernel_of(image: KernelImage) -> Kernel:
 
 @dataclass(frozen=True)
 class Finder:
-    """Finds predecessors among the states of parts, here; can be pickled."""
+    """Finds predecessors among the states of parts, in this process; can be pickled."""
 
     image: KernelImage
     folder: RunFolder
@@ -71,7 +72,9 @@ class Finder:
 def path_to(
     image: KernelImage, levels: dict[int, list[Part]], find: Find, depth: int, target: Best
 ) -> Path:
-    """A shortest run to the state ``target`` of level ``depth``; ``levels``: parts by level."""
+    """A shortest execution to the state ``target`` of level ``depth``; ``levels``: parts by
+    level.
+    """
     words = target[1]
     states = [image.layout.unpack(words)]
     for level in reversed(range(depth)):

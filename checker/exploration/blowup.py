@@ -1,13 +1,13 @@
-"""Which variable, or which type of message, multiplies the number of states.
+"""Estimates which variable, or which type of message, multiplies the number of states.
 
-A variable's *weight* is the number of explored states divided by the number of those that are left
-when the variable is not looked at.  Neither need be counted: let a state's *row* be the explored
-states that differ from it in this variable only; then the states without the variable are as many
-as there are rows, and the weight is one over the mean, over all states, of one over the length of
-a state's row.  The mean is taken over a sample: the states with the smallest checksums in a few
-levels, whoever has found them.  A row is walked by asking the seen set: from a state one entry of
-the variable is changed to another value that occurs in the sample, and so on.  Where a row is too
-long to be walked to its end the weight is too small.
+A variable's *weight* is the number of explored states divided by the number of states left when the
+variable is ignored.  Neither need be counted: let a state's *row* be the explored states that
+differ from it in this variable only; then the states without the variable are as many as there are
+rows, and the weight is one over the mean, over all states, of one over the length of a state's row.
+The mean is taken over a sample: the states with the smallest checksums in a few levels, whichever
+worker found them.  A row is walked by lookups in the visited set: from a state one entry of the
+variable is changed to another value that occurs in the sample, and so on.  Where a row is too long
+to be walked completely the weight is too small.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from checker.system.types import BagT, MapT, SeqT, SetT, Type, Value, VariantT, 
 from checker.witness.answer import State, Weight
 
 SAMPLE, WALKED = 96, 24
-"""States from which values are taken, and states whose rows are walked."""
+"""The number of states from which values are taken, and of states whose rows are walked."""
 VALUES = 16
 """The most frequent values of an entry, or of the messages of a type."""
 QUESTIONS = 200
-"""So many times the seen set is asked for one row."""
+"""The maximum number of lookups in the visited set for one row."""
 NOTHING = (1 << 64) - 1
-"""What the seen set answers about a state that it has not."""
+"""The visited set's result for a state that it does not have."""
 MANY = 1 << 18
 """The sample is taken from levels with so many states at most, the largest of them."""
 WORTH_SAYING = 1.5
-"""A smaller weight is nobody's trouble."""
+"""Smaller weights are not reported."""
 
 
 def blowup_factors(system: TransitionSystem, store: Store) -> tuple[Weight, ...]:
-    """What multiplies the states in ``store``, the heaviest first."""
+    """The factors that multiply the states in ``store``, the heaviest first."""
     rows = _sample(store)
     if not rows:
         return ()
@@ -58,14 +58,14 @@ def blowup_factors(system: TransitionSystem, store: Store) -> tuple[Weight, ...]
 
 
 def _sample(store: Store) -> list[tuple[int, ...]]:
-    """The words of some states, in an order that depends on nothing but the states."""
+    """The words of sampled states, in an order that depends only on the states."""
     rows = (row for level in _levels(store) for row in _rows(store, level))
     least = heapq.nsmallest(SAMPLE, ((zlib.crc32(row), row) for row in rows))
     return [tuple(memoryview(row).cast("Q")) for _, row in least]
 
 
 def _levels(store: Store) -> list[int]:
-    """The largest levels that have few enough states together."""
+    """The largest levels that together have few enough states."""
     sizes = [(store.level_size(depth), depth) for depth in range(len(store.workers[0].starts))]
     chosen, left = [], MANY
     for size, depth in sorted(sizes, reverse=True):
@@ -91,7 +91,7 @@ def _whole(words: Sequence[int]) -> int:
 
 
 class _Seen:
-    """What was explored."""
+    """The explored states."""
 
     def __init__(self, store: Store) -> None:
         self._kernel, self._context = store.kernel, store.context_address
@@ -111,7 +111,7 @@ def _frequent(values: Iterator[Value]) -> list[Value]:
 def _aspects(
     system: TransitionSystem, layout: Layout, sample: Sequence[State]
 ) -> Iterator[_Entries | _Messages]:
-    """What states may differ in."""
+    """The aspects in which states may differ."""
     for index, variable in enumerate(system.variables):
         if len({state[index] for state in sample}) == 1:
             continue
@@ -138,7 +138,7 @@ class _Entries:
         self._known: dict[tuple[int, Value], int] = {}
 
     def __call__(self, seen: _Seen, whole: int, state: State) -> int:
-        """How many explored states differ from ``state`` here only, with itself."""
+        """The number of explored states that differ from ``state`` here only, itself included."""
         found, left, questions = {whole}, [(whole, self._entries(state))], 0
         while left:
             here, entries = left.pop()
@@ -161,7 +161,7 @@ class _Entries:
         return tuple(value) if self._map else (value,)
 
     def _bits(self, at: int, value: Value) -> int:
-        """What to change in a state that has the entry of the base, so that it has ``value``."""
+        """The change to a state with the base's entry that gives the entry ``value``."""
         key = at, value
         if key not in self._known:
             changed = (*self._base[:at], value, *self._base[at + 1 :])
@@ -189,7 +189,7 @@ class _Messages:
         self._parts = _frequent(self._mine(state[index]) for state in sample)
 
     def __call__(self, seen: _Seen, whole: int, state: State) -> int:
-        """How many explored states differ from ``state`` here only, with itself."""
+        """The number of explored states that differ from ``state`` here only, itself included."""
         link = state[self._index]
         rest = _filter_items(self._type, link, lambda name: name != self._kind)
         base = whole ^ self._bits(link)

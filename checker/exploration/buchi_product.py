@@ -1,8 +1,8 @@
 """The product of the state graph with a Büchi automaton, from the initial states on.
 
-Breadth first over pairs of a state and a state of the automaton.  Levels are kept, so that a
-shortest run to any pair can be rebuilt backwards.  An automaton that may wait as long as it likes
-is followed only from where it stops waiting.
+Searches breadth first over pairs of a state and an automaton state.  Levels are kept, so that a
+shortest execution to any pair can be rebuilt backwards.  An automaton with an initial wait of any
+length is followed only from where it stops waiting.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ Assignment = tuple[Value, ...]
 
 
 class PropertyAutomaton:
-    """One property, number ``number``, and an automaton over its propositions, which ``reader``
-    reads; ``core``: of the graph, where it has one."""
+    """A property, number ``number``, and an automaton over its propositions, which ``reader``
+    reads; ``core``: the core of the graph, where it has one.
+    """
 
     def __init__(
         self, states: States, core: Core | None, number: int, prop: Property, reader: AutomatonTable
@@ -38,7 +39,7 @@ class PropertyAutomaton:
         self.ends: Buffer | None = None
 
     def violation(self) -> Path | None:
-        """A run that the automaton accepts: the shortest one to an end, or else a lasso."""
+        """An execution that the automaton accepts: the shortest one to an end, or else a lasso."""
         best: Path | None = None
         for values in interpreter.assignments(self.prop.params):
             self.states.search.check_time()
@@ -48,7 +49,7 @@ class PropertyAutomaton:
         return best
 
     def _for(self, values: Assignment, best: Path | None) -> Path | None:
-        """A run that is better than ``best``, for one assignment."""
+        """An execution shorter than ``best``, for one assignment."""
         states, ended = self.states, best is not None and best.loop == len(best.states) - 1
         letters = states.letters(self.number, None, self.prop, values)
         product = self.reader.whole(letters.bytes().cast("H")[: self.numbers.count])
@@ -65,7 +66,7 @@ class PropertyAutomaton:
         return None
 
     def _mark_ends(self, question: GraphQuery) -> None:
-        """Tells native code in which states a run may stay."""
+        """Tells native code in which states an execution may stay."""
         if self.ends is None:
             self.ends = Buffer(self.numbers.count)
             question.put(QueryField.ENDS, self.ends.address)
@@ -74,7 +75,7 @@ class PropertyAutomaton:
         question.put(QueryField.ENDS, self.ends.address)
 
     def _lasso(self, core: Core, run: _Run, values: Assignment) -> Path | None:
-        """A lasso through what ``run`` has reached."""
+        """A lasso through the pairs that ``run`` has reached."""
         states, count = self.states, len(core.states)
         letters = states.letters(self.number, core.states, self.prop, values)
         shift = len(states.search.system.justice)
@@ -91,7 +92,7 @@ class PropertyAutomaton:
         return Path((*stem, *more), loop=len(stem) - 1, values=values)
 
     def _fair_node(self, core: Core, question: GraphQuery, node: int) -> int | None:
-        """The fair node of the core's product that stands for one of the whole product."""
+        """The fair node of the core's product that corresponds to a node of the whole product."""
         state, number = divmod(node, self.numbers.count)
         at = bisect_left(core.states, number)
         if state not in self.reader.accepting or core.states[at : at + 1] != array("I", [number]):
@@ -101,7 +102,7 @@ class PropertyAutomaton:
 
 
 class _Run:
-    """The pairs that runs reach, level by level; ``levels``: where each starts in the queue."""
+    """The reachable pairs, level by level; ``levels``: where each level starts in the queue."""
 
     def __init__(self, states: States, question: GraphQuery, reader: AutomatonTable) -> None:
         self.states, self.question, self.reader = states, question, reader
@@ -110,9 +111,9 @@ class _Run:
         self.levels = [0]
 
     def to_end(self, limit: int | None) -> int | None:
-        """The nearest pair where the run may stay for ever, and is accepted.
+        """The nearest pair where the execution may stay forever, and is accepted.
 
-        Only those fewer than ``limit`` steps away; everything is reached where there is none.
+        Considers pairs fewer than ``limit`` steps away; reaches every pair where there is none.
         """
         question, levels = self.question, self.levels
         question.begin_spreading(0)
@@ -133,7 +134,7 @@ class _Run:
         return None
 
     def reached_nodes(self, core: Core, accepting: list[int]) -> Nodes:
-        """Of the product of the core with these states of the automaton, what was reached."""
+        """The reached nodes of the product of the core with these automaton states."""
         question, count = self.question, len(core.states)
         found = Buffer(4 * count * len(accepting))
         where, total = core.states.buffer_info()[0], 0
@@ -144,7 +145,7 @@ class _Run:
         return Nodes(found, total)
 
     def nearest(self, meant: Callable[[int], int | None]) -> dict[int, int]:
-        """Of the pairs for which ``meant`` says what they stand for, the nearest, by that."""
+        """The nearest of the pairs that ``meant`` maps to something, keyed by that."""
         queue = self.question.queue()
         for begin, end in zip(self.levels, [*self.levels[1:], len(queue)], strict=True):
             found = {what: node for node in queue[begin:end] if (what := meant(node)) is not None}
@@ -153,7 +154,7 @@ class _Run:
         raise AssertionError("a node that was reached is in the queue")
 
     def states_to(self, node: int) -> tuple[State, ...]:
-        """The states of a shortest run to a pair that was reached."""
+        """The states of a shortest execution to a reached pair."""
         question, after = self.question, list[int]()
         depth = self._depth(node)
         while depth and not self._may_start_at(node, depth):

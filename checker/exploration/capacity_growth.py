@@ -1,8 +1,8 @@
 """Continues a search whose guessed capacity was too small with a larger one.
 
-The levels that are complete are those of the larger system, too, where nothing but the bounds of
-types differs (:mod:`checker.system.bound_equivalence`) and no less is explored: their rows are
-written anew in its layout, and the search goes on from the last of them.
+Complete levels are levels of the larger system, too, where only the bounds of types differ
+(:mod:`checker.system.bound_equivalence`) and no less is explored: their rows are rewritten in its
+layout, and the search continues from the last of them.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ from checker.system.ir import TransitionSystem
 from checker.witness.answer import Unsupported
 
 BLOCK = 1 << 14
-"""Rows that are written anew at a time."""
+"""The number of rows rewritten at a time."""
 
 
 @dataclass
 class Levels:
-    """What a search has explored: ``found`` says how far its levels in ``store`` are complete, and
-    what goes with them; ``seconds``: what it took."""
+    """The levels that a search has explored: ``found`` says how far those in ``store`` are
+    complete, and what goes with them; ``seconds``: what it took.
+    """
 
     system: TransitionSystem
     store: Store
@@ -38,7 +39,7 @@ class Levels:
 
     @property
     def states(self) -> int:
-        """Of the complete levels."""
+        """The states of the complete levels."""
         return sum(self.store.level_size(depth) for depth in range(self.found.depth + 1))
 
     def fits(self, system: TransitionSystem, plan: ReductionPlan) -> bool:
@@ -51,7 +52,7 @@ class Levels:
 class Carry:
     """What a search leaves to the next one of the same check, which has larger capacities.
 
-    ``went_on``: whether the last search has gone on with what was left to it.
+    ``went_on``: whether the last search continued from what was left to it.
     """
 
     def __init__(self) -> None:
@@ -59,20 +60,23 @@ class Carry:
         self.went_on = False
 
     def leave(self, search: Search) -> None:
-        """The search has met an error of the run behind its complete levels; of initial states
-        alone nothing is left, as they are made again quickly."""
+        """Keeps the complete levels of a search that met a runtime error behind them.
+
+        Initial states alone are not kept, as they are quickly recomputed.
+        """
         if not search.kernel.image.compact and search.complete.depth > 0:
             self._left = Levels(search.system, search.store, search.complete, search.seconds)
 
     def plan_of(self, system: TransitionSystem, plan: ReductionPlan) -> ReductionPlan:
-        """``plan``, or its fallback one if what is left was explored with that."""
+        """``plan``, or its fallback if the kept levels were explored with that."""
         left, fallback = self._left, plan.fallback
         other = left is not None and fallback is not None and left.fits(system, fallback)
         return fallback if other and fallback is not None else plan
 
     def into(self, search: Search) -> bool:
-        """Gives ``search`` the levels that were left, and says whether it could take them; where it
-        could not it is as it was."""
+        """Gives ``search`` the kept levels, and says whether it could take them; where it could not
+        the search is unchanged.
+        """
         left, self._left, self.went_on = self._left, None, False
         if left is None or not left.fits(search.system, search.kernel.image.reductions):
             return False
@@ -87,8 +91,9 @@ class Carry:
 
 
 def _same_plan(one: ReductionPlan, other: ReductionPlan) -> bool:
-    """Whether the same is left out.  Under symmetry one state stands for several, and which one
-    depends on the layout; so, then, does what an eager step is chosen from."""
+    """Whether both plans leave out the same.  Under symmetry one state represents several, and
+    which one depends on the layout; so, then, does what an eager step is chosen from.
+    """
     if one.symmetry is not None and one.ample_actions:
         return False
     parts = ((p.symmetry, p.dead, p.ample_actions, p.acyclic) for p in (one, other))
@@ -96,7 +101,9 @@ def _same_plan(one: ReductionPlan, other: ReductionPlan) -> bool:
 
 
 def _restore(left: Levels, search: Search) -> None:
-    """Raises :class:`OutOfMemory`, and :class:`Unsupported` where rows can't be written anew."""
+    """Restores the kept levels; raises :class:`OutOfMemory`, and :class:`Unsupported` where rows
+    can't be rewritten.
+    """
     old, store, found = left.store, search.store, left.found.copy()
     anew = _Anew(old, store)
     old.give_up_table()
@@ -116,7 +123,7 @@ def _restore(left: Levels, search: Search) -> None:
 
 
 def _rows(store: Store, depth: int) -> Iterator[memoryview]:
-    """The rows of a level, some at a time."""
+    """The rows of a level, in blocks."""
     for crew in store.workers:
         begin, end = store.range_of(crew, depth)
         rows = crew.rows.bytes()
@@ -125,7 +132,7 @@ def _rows(store: Store, depth: int) -> Iterator[memoryview]:
 
 
 class _Anew:
-    """Writes rows of one store as rows of another, in normal form."""
+    """Rewrites rows of one store as rows of another, in normal form."""
 
     def __init__(self, old: Store, new: Store) -> None:
         self._old, self._new = old.shape.words, new.shape.words
@@ -134,7 +141,7 @@ class _Anew:
         self._normal = Normalizer(new.kernel) if symmetric else None
 
     def rows(self, rows: memoryview) -> memoryview:
-        """Whole rows, one after the other."""
+        """The rewritten rows of a block of whole rows."""
         count = rows.nbytes // (8 * self._old)
         anew = (ctypes.c_uint64 * (count * self._new))()
         address = ctypes.addressof(anew)
@@ -145,13 +152,13 @@ class _Anew:
         return memoryview(anew).cast("B")
 
     def best(self, best: Best) -> Best:
-        """A state that was noted; its fingerprint is not known."""
+        """A noted state; its fingerprint is not known."""
         row = memoryview((ctypes.c_uint64 * self._old)(*best[1])).cast("B")
         return 0, tuple(self.rows(row).cast("Q"))
 
 
 def _judge_again(search: Search, found: Findings) -> None:
-    """Which of the violating states of a level is the smallest depends on the layout."""
+    """Selects the smallest violating state of a level anew: it depends on the layout."""
     props = search.system.properties
     for level in sorted({level for level, _ in found.violating.values()}):
         there = {name for name, (at, _) in found.violating.items() if at == level}

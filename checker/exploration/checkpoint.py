@@ -1,4 +1,4 @@
-"""Checkpoints: the folder of a run is locked, begun or resumed, and released."""
+"""Checkpoints: locks, begins or resumes, and releases the folder of a run."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from checker.system.ir import TransitionSystem
 
 RUN = "run.json"
 NAMED = 3
-"""Files that are named where more are damaged."""
+"""The number of damaged files that are named at most."""
 
 
 class Checkpoint:
-    """A run in a folder that is this process's own until :meth:`leave`.
+    """A run in a folder that this process owns until :meth:`leave`.
 
-    ``temporary``: nobody has named the folder; ``capacities``: those that its system was made with,
-    ``None`` where that is not known yet; ``unfinished``: whether there is something to go on with,
-    as the last engine has said; ``staying``: after :meth:`leave`, whether the run is still there;
-    ``mended``: what was damaged when it was gone on with, in words.
+    ``temporary``: no user has named the folder; ``capacities``: those that its system was made
+    with, ``None`` where that is not known yet; ``unfinished``: whether the run can be resumed, as
+    the last engine has reported; ``staying``: after :meth:`leave`, whether the run is still there;
+    ``mended``: what was damaged when it was resumed, in words.
 
     Everything raises :class:`SpecError` (E010 to E015) where the folder is not what it has to be.
     """
@@ -51,7 +51,7 @@ class Checkpoint:
 
     @property
     def location(self) -> str:
-        """Where it is: an absolute path, or a URI."""
+        """The folder's location: an absolute path, or a URI."""
         return self.place.location
 
     def _using(self) -> contextlib.AbstractContextManager[None]:
@@ -59,7 +59,7 @@ class Checkpoint:
 
     @classmethod
     def begin(cls, location: str, identity: Identity, *, keep: bool = False) -> Checkpoint:
-        """A new run, in a folder that is empty or not there."""
+        """Begins a run, in a folder that is empty or does not exist."""
         run = cls(location, identity, keep=keep)
         with run._using():
             there = _others(run.place)
@@ -77,7 +77,7 @@ class Checkpoint:
 
     @classmethod
     def resume(cls, location: str, identity: Identity, *, keep: bool = False) -> Checkpoint:
-        """The run that is kept there, if it is about the same."""
+        """Resumes the run that is kept there, if its identity is the same."""
         run = cls(location, identity, keep=keep)
         with run._using():
             if run.place.read(RUN) is None:
@@ -97,7 +97,7 @@ class Checkpoint:
 
     @classmethod
     def scratch(cls, identity: Identity) -> Checkpoint:
-        """A run in a folder of its own among the temporary ones."""
+        """Begins a run in a temporary folder of its own."""
         with reporting_disk_errors(tempfile.gettempdir()):
             location = tempfile.mkdtemp(prefix="bivalence-")
         run = cls.begin(location, identity)
@@ -105,7 +105,7 @@ class Checkpoint:
         return run
 
     def open(self, system: TransitionSystem, image: KernelImage) -> RunFolder:
-        """The folder for the states of ``system``; its initial states are committed, at least."""
+        """The folder for the states of ``system``; its initial states, at least, are committed."""
         words = image.shape.words
         folder = RunFolder(self.location, words)
         with self._using():
@@ -121,11 +121,11 @@ class Checkpoint:
 
     @property
     def digest(self) -> str | None:
-        """Of the kernel whose states are here; ``None`` where there are none yet."""
+        """The digest of the kernel whose states are here; ``None`` where there are none yet."""
         return None if self._image is None else self._image[0]
 
     def afresh(self) -> None:
-        """Another system is explored from now on: nothing is left of the one before."""
+        """Prepares for exploring another system: nothing is kept of the one before."""
         if self._image is not None:
             self._image = None
             with self._using():
@@ -133,7 +133,7 @@ class Checkpoint:
                 self.place.delete_folder(SAID)
 
     def leave(self) -> None:
-        """Gives the folder up; without what is in it, where nobody could or would go on with it."""
+        """Releases the folder, and empties it where the run could not or will not be resumed."""
         try:
             with contextlib.suppress(OSError):
                 self.staying = (self.keep or self.unfinished) and self._has_levels()
@@ -143,8 +143,9 @@ class Checkpoint:
             self._go()
 
     def _has_levels(self) -> bool:
-        """Whether there is anything to go on with: one level, or more where nobody named the folder
-        (a run that was refused has its initial states there)."""
+        """Whether the run can be resumed: it has one level, or more where no user named the folder
+        (a run that was refused has its initial states there).
+        """
         least = 1 if self.temporary else 0
         image = self._image
         return image is not None and RunFolder(self.location, image[1]).committed_depth >= least
@@ -164,7 +165,7 @@ class Checkpoint:
         }
 
     def _take(self, said: bytes) -> None:
-        """What :data:`RUN` says becomes this run's own."""
+        """Takes over what :data:`RUN` records as this run's own."""
         document = unseal(said)
         if document is None or document.get("format") != FORMAT:
             message = f"{RUN} in {self.given} is damaged, or of a format this version does not read"
@@ -184,7 +185,7 @@ class Checkpoint:
         return SpecError((Diagnostic("E013", message, hint=hint),))
 
     def _mend(self) -> None:
-        """What is damaged is explored again, with all that was found after it."""
+        """Removes what is damaged, and all that was found after it, to be explored again."""
         assert self._image is not None
         folder = RunFolder(self.location, self._image[1])
         wrong = folder.mend()
@@ -221,7 +222,7 @@ class Checkpoint:
 
 
 def begin(folder: RunFolder, system: TransitionSystem, image: KernelImage) -> Findings:
-    """Commits the initial states of ``system``, and what was reached on the way to them.
+    """Commits the initial states of ``system``, and the marks reached on the way to them.
 
     Raises ``RunFault`` where no initial state can be computed, and ``OSError``.
     """
@@ -239,7 +240,7 @@ def begin(folder: RunFolder, system: TransitionSystem, image: KernelImage) -> Fi
 
 @contextlib.contextmanager
 def reporting_disk_errors(location: str) -> Iterator[None]:
-    """What the disk says about a run's folder becomes a diagnostic (E014)."""
+    """Turns the disk's errors on a run's folder into a diagnostic (E014)."""
     try:
         yield
     except OSError as error:
@@ -254,7 +255,7 @@ def reporting_disk_errors(location: str) -> Iterator[None]:
 
 
 def _others(place: Storage) -> set[str]:
-    """What is there, but for files that say who works there or are half written."""
+    """The files in the folder, without lock files and partly written files."""
     return {n for n in place.entries() if n not in (LOCK, LEASE) and not n.endswith(UNFINISHED)}
 
 

@@ -1,6 +1,6 @@
-"""Compact mode: how probable it is that a state was omitted, and what such a search may not use.
+"""Compact mode: the probability that a state was omitted, and what such a search may not use.
 
-The seen set has fingerprints in place of states, so that a state may be taken for another one.
+The visited set holds fingerprints in place of states, so that a state may be taken for another one.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ from checker.reductions.reduction_plan import ReductionPlan, Unused
 from checker.witness.phrases import at_most
 
 NO_GRAPH = "compact mode keeps no states to make a graph of"
-"""Why it is not decided whether something comes true, where runs may go round."""
+"""The reason why liveness is undecided where the system may have cycles."""
 
 NO_ROUND = "it is proven only where no run goes round, which compact mode can't tell"
 
 COMPARED = 92
-"""With so many slots a state that is new is compared at most, in the mean.
+"""The mean number of slots that a new state is compared with, at most.
 
 Where at most 7/8 of the slots are in use, 7 states on average begin at a line of 8.  What a line
 can't hold goes on to the next, which is a queue with 7 arrivals, of variance 7 at most, and 8
 services for each line: Kingman's bound (1962) gives 7/2 states on average that wait.  A new state
 waits behind these until a line has room.  The number in front of it, itself included, falls by 1 a
-line in the mean, and ends at -7 or more; so by Wald's equation it looks at 7/2 + 1 + 7 lines.
+line in the mean, and ends at -7 or more; so by Wald's equation it reads 7/2 + 1 + 7 lines.
 """
 
 
 def omission_probability(states: int, bits: int) -> float:
-    """An upper bound on the probability that any state was omitted by a search that found so many,
-    with slots that have so many bits of a fingerprint.
+    """An upper bound on the probability that any state was omitted by a search that found
+    ``states`` states, with slots that hold ``bits`` bits of a fingerprint.
 
     Fingerprints are taken for random ones (as in Wolper and Leroy 1993).  Take the states in the
     order of their levels: those before the first that is omitted were all found, so it is one of
@@ -41,7 +41,7 @@ def omission_probability(states: int, bits: int) -> float:
 
 
 def omission_text(probability: float, bits: int) -> str:
-    """What a report says of a search with slots that have so many bits of a fingerprint."""
+    """The report's text on a search with slots that hold so many bits of a fingerprint."""
     return (
         f"compact mode tells states apart by {bits} bits of a fingerprint and by where it is kept:"
         f" with a probability of at most {at_most(probability)} some state was omitted, where"
@@ -50,7 +50,7 @@ def omission_text(probability: float, bits: int) -> str:
 
 
 def without_rounds(plan: ReductionPlan) -> ReductionPlan:
-    """``plan``, or what is left of it where it must not be relied on that no run goes round."""
+    """``plan``, or what is left of it where it must not rely on the absence of cycles."""
     careful = plan.fallback
     if not plan.acyclic or careful is None:
         return plan

@@ -1,7 +1,7 @@
 """Cycle detection: whether some step between explored states lies on a cycle.
 
-Where states were left out, the graph of all steps between those that were not is looked at: it has
-no cycle only if what was explored has none.
+Where states were left out, the graph of all steps between the remaining ones is searched: it has no
+cycle only if the explored graph has none.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class _Look:
 def has_cycle(
     kernel: Kernel, store: Store, limits: Limits, check_time: Callable[[], None] = _never_check
 ) -> bool:
-    """Whether steps between different states of ``store`` make a cycle.
+    """Whether steps between different states of ``store`` form a cycle.
 
     ``check_time`` raises where there is no more time.  Raises
     :class:`checker.exploration.explored.Undecided` and ``MemoryError`` where there is no room for
@@ -48,7 +48,7 @@ def has_cycle(
 
 
 def _steps(kernel: Kernel, store: Store, check_time: Callable[[], None]) -> int:
-    """How many steps lead from the states of ``store``, at most."""
+    """An upper bound on the number of steps from the states of ``store``."""
     crew = store.workers[0]
     row = (ctypes.c_uint64 * store.shape.words)()
     crew.put(Worker.TARGET, ctypes.addressof(row))

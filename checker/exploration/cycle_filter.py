@@ -1,12 +1,13 @@
 """The distributed cycle filter: shards repeatedly drop states that can't lie on cycles.
 
-By one way through the levels from the last to the first the states are found that lead to a step
-back (to a state that is not of the next level), by one from the first to the last those of them to
-which the target of such a step leads.  What is left is a graph of its own, for which the same
-holds.  In the end every state in it has a successor and a predecessor in it, and no cycle was cut.
+One pass through the levels from the last to the first finds the states that lead to a step back (to
+a state that is not of the next level); one pass from the first to the last finds those of them to
+which the target of such a step leads.  The remainder is a graph of its own, to which the same
+applies.  Eventually every state in it has a successor and a predecessor in it, and no cycle was
+cut.
 
-Nothing needs more memory than what one shard has of a level, and its targets of steps back; but
-from the second time on a shard looks for targets in all that it has left.
+The filter needs no more memory than one shard's part of a level, and its targets of steps back; but
+from the second time on a shard looks up targets in all of its remaining states.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from checker.exploration.run_folder import Part
 from checker.exploration.shuffle_file import ShuffleFile
 
 Everywhere = Callable[[Sequence[Step]], list[Any]]
-"""Does steps, in any order and wherever it likes, and gives what they give, in order."""
+"""Runs steps, in any order and on any machine, and returns their results, in order."""
 
 Levels = dict[int, list[Part]]
 """States by level."""
@@ -40,7 +41,7 @@ Levels = dict[int, list[Part]]
 
 @dataclass(frozen=True)
 class Remainder:
-    """States by level, how many there are, and how many ``steps`` lead from them, at most."""
+    """The remaining states by level, their number, and ``steps``, an upper bound on their steps."""
 
     levels: Levels
     states: int
@@ -55,10 +56,10 @@ def filter_cycles(
     tell: Callable[[str], None],
     least: float = 0.0,
 ) -> Remainder:
-    """What is left of ``whole``, all states that there are.
+    """The remainder of ``whole``, all states that there are.
 
-    ``enough``: whether it need not be less; ``least``: the part of the states that it has to lose
-    each time to be worth it; ``tell``: says how far it is.  Raises what ``everywhere`` raises.
+    ``enough``: whether the remainder is small enough; ``least``: the fraction of the states that a
+    pass has to drop to be worth it; ``tell``: reports progress.  Raises what ``everywhere`` raises.
     """
     left = _Sweep(trim, whole.levels, everywhere, tell, first=True).result()
     before = whole.states
@@ -69,7 +70,7 @@ def filter_cycles(
 
 
 class _Sweep:
-    """One way back through the levels, and one forth; ``first``: ``levels`` are all states."""
+    """One pass backward through the levels, and one forward; ``first``: these are all states."""
 
     def __init__(
         self,
@@ -88,7 +89,7 @@ class _Sweep:
         self.codes: dict[int, list[SettleResult | None]] = {}
 
     def result(self) -> Remainder:
-        """What is left."""
+        """The remainder."""
         self._back()
         left = Remainder({}, 0, 0)
         if any(self.targets):
@@ -103,7 +104,7 @@ class _Sweep:
     # -- back -----------------------------------------------------------------------------------
 
     def _back(self) -> None:
-        """Finds the states that are alive, and the targets of steps back."""
+        """Finds the alive states, and the targets of steps back."""
         settling: list[SettleStep] = []
         for level in reversed(range(self.deepest + 2)):
             self.tell(f"what leads to a step back, level {level}")
@@ -128,7 +129,7 @@ class _Sweep:
     def _answer(
         self, level: int, asks: Sequence[ExpandStep], asked: Sequence[ExpandResult]
     ) -> list[SettleStep]:
-        """Lets everybody answer; what is to be done with the answers."""
+        """Lets every shard answer; returns what is to be done with the answers."""
         if not asks:
             return []
         letters = self._by_shard((a.shard, one.letter) for a, one in zip(asks, asked, strict=True))
@@ -150,7 +151,7 @@ class _Sweep:
         ]
 
     def _by_shard(self, letters: Iterable[tuple[int, ShuffleFile]]) -> list[ShuffleFile]:
-        """A letter from every shard, in order."""
+        """A shuffle file from every shard, in order."""
         none = ShuffleFile("", tuple(() for _ in self.shards))
         known = dict(letters)
         return [known.get(shard, none) for shard in self.shards]
@@ -158,7 +159,7 @@ class _Sweep:
     # -- forth ----------------------------------------------------------------------------------
 
     def _split(self) -> list[dict[int, SplitResult]]:
-        """For each shard and level the states that are alive, and the targets among them."""
+        """The alive states for each shard and level, and the targets among them."""
         self.tell("what steps back lead to")
         splits = []
         for shard in self.shards:

@@ -1,9 +1,9 @@
-"""The steps of the cycle filter in one shard: they are small, need little
-memory, and can be done anywhere and again, because all that they know is in files.
+"""The steps of the cycle filter in one shard.
 
-A step to a state that is not of the next level is a *step back*; every cycle has one.  A state is
-*alive* if it leads to a step back, and *reached* if the target of one leads to it.  See
-:mod:`checker.exploration.cycle_filter` for the order of things.
+They are small, need little memory, and can be done on any machine and repeated, because all their
+state is in files.  A step to a state that is not of the next level is a *step back*; every cycle
+has one.  A state is *alive* if it leads to a step back, and *reached* if the target of one leads to
+it.  See :mod:`checker.exploration.cycle_filter` for the order of the steps.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from checker.kernels.image import KernelImage
 from checker.kernels.row_selection import Code
 
 WORK = f"{LEVELS}/cycles"
-"""Where files are in the folder of a run, as long as they are needed."""
+"""The place of temporary files in the folder of a run."""
 
 
 class TimeLimitReached(Exception):
@@ -39,7 +39,7 @@ class TimeLimitReached(Exception):
 
 @dataclass(frozen=True)
 class FilterContext:
-    """What all steps are given; can be pickled.
+    """The context of all steps; can be pickled.
 
     ``folder``: with all states; ``memory``: bytes for each shard; ``deadline``: in seconds of
     ``time.time``.
@@ -53,7 +53,7 @@ class FilterContext:
 
     @property
     def work(self) -> Storage:
-        """The folder for files that are needed for a while."""
+        """The folder for temporary files."""
         return Storage(f"{self.folder.location}/{WORK}")
 
     @property
@@ -62,7 +62,7 @@ class FilterContext:
         return 8 * self.folder.words
 
     def region(self, shard: int, *levels: Sequence[Part]) -> Region:
-        """What ``shard`` owns of some levels."""
+        """The states of some levels that ``shard`` owns."""
         region = Region(kernel_of(self.image), shard, self.shards, self.memory)
         for parts in levels:
             region.load(self.blocks(shard, parts))
@@ -94,7 +94,7 @@ class FilterContext:
             raise TimeLimitReached
 
     def ask(self, pen: ShuffleWriter, region: Region, rows: Block) -> None:
-        """Writes the successors of these states to those who own them."""
+        """Writes the successors of these states to the shards that own them."""
         for owner, successors, sources in region.ask(rows):
             self.check_time()
             pen.add(owner, len(sources) // 4, successors, sources)
@@ -102,8 +102,9 @@ class FilterContext:
 
 @dataclass(frozen=True)
 class ExpandResult:
-    """``rows``: how many states the shard has of the level; ``letter``: their successors, each
-    with the number of the state that it comes from (32 bits)."""
+    """``rows``: how many states the shard has of the level; ``letter``: the shuffle file of their
+    successors, each with the number of its source (32 bits).
+    """
 
     rows: int
     letter: ShuffleFile
@@ -111,7 +112,7 @@ class ExpandResult:
 
 @dataclass(frozen=True)
 class ExpandStep:
-    """Where do the states of a level lead?  ``parts``: of the level."""
+    """Computes the successors of the states of a level.  ``parts``: of the level."""
 
     level: int
     shard: int
@@ -119,7 +120,7 @@ class ExpandStep:
 
     @property
     def weight(self) -> int:
-        """How many rows are looked at, about."""
+        """An estimate of the number of rows read."""
         return _rows(self.parts)
 
     def do(self, trim: FilterContext) -> ExpandResult:
@@ -133,8 +134,9 @@ class ExpandStep:
 
 @dataclass(frozen=True)
 class AnswerResult:
-    """``letter``: to those who have asked, a code for each successor; ``targets``: a file with the
-    states that steps back lead to (``None``: no such state)."""
+    """``letter``: the shuffle file, to the shards that sent queries, of a code for each successor;
+    ``targets``: a file with the targets of steps back (``None``: there are none).
+    """
 
     letter: ShuffleFile
     targets: str | None
@@ -142,7 +144,7 @@ class AnswerResult:
 
 @dataclass(frozen=True)
 class AnswerStep:
-    """What of successors of ``level``?  ``asked``: letters to this shard.
+    """Answers queries about successors of ``level``.  ``asked``: shuffle files to this shard.
 
     ``above``: the parts of the next level, with ``alive``, a file with their codes; ``upto``: those
     of all levels up to this one, ``None`` where these are all states that there are, so that what
@@ -158,12 +160,12 @@ class AnswerStep:
 
     @property
     def back(self) -> Code:
-        """What is said of the target of a step back."""
+        """The code for the target of a step back."""
         return Code.ABSENT if self.upto is None else Code.BEFORE
 
     @property
     def weight(self) -> int:
-        """How many rows are looked at, about."""
+        """An estimate of the number of rows read."""
         here = _rows(self.above) + sum(map(_rows, self.upto or ()))
         return here + sum(letter.entries(self.shard) for letter in self.asked)
 
@@ -185,7 +187,7 @@ class AnswerStep:
     def _answer(
         self, trim: FilterContext, region: Region, start: int, pen: ShuffleWriter
     ) -> Iterator[memoryview]:
-        """Answers everybody; gives the targets of steps back, not only once."""
+        """Answers every query; yields the targets of steps back, possibly repeatedly."""
         alive = b"" if self.alive is None else read_all(trim.work, self.alive)
         for asker, letter in enumerate(self.asked):
             for rows, _ in blocks_of(trim.work, letter, self.shard, trim.width, 4):
@@ -197,7 +199,7 @@ class AnswerStep:
 
 @dataclass(frozen=True)
 class SettleResult:
-    """``codes``: a file with a byte for each state of a level; ``alive``: how many are."""
+    """``codes``: a file with a byte for each state of a level; ``alive``: how many are alive."""
 
     codes: str
     alive: int
@@ -205,8 +207,9 @@ class SettleResult:
 
 @dataclass(frozen=True)
 class SettleStep:
-    """Which of the ``rows`` states are alive?  ``asked``: the shard's letter about the level;
-    ``answers``: to it, from all shards; ``back``: what is said of targets of steps back."""
+    """Determines which of the ``rows`` states are alive.  ``asked``: the shard's queries about the
+    level; ``answers``: to them, from all shards; ``back``: the code for targets of steps back.
+    """
 
     level: int
     shard: int
@@ -217,7 +220,7 @@ class SettleStep:
 
     @property
     def weight(self) -> int:
-        """How many rows are looked at, about."""
+        """An estimate of the number of rows read."""
         return self.asked.all_entries
 
     def do(self, trim: FilterContext) -> SettleResult:
@@ -235,7 +238,7 @@ class SettleStep:
 
 @dataclass(frozen=True)
 class SplitResult:
-    """Of one level: the states that are alive, and a file with the targets among them."""
+    """For one level: the alive states, and a file with the targets of steps back among them."""
 
     part: Part
     seeds: str | None
@@ -243,8 +246,9 @@ class SplitResult:
 
 @dataclass(frozen=True)
 class SplitStep:
-    """Which states are alive, and which of them do steps back lead to?  ``levels``: of each its
-    parts, and a file with codes; ``targets``: files."""
+    """Finds the alive states, and the targets of steps back among them.  ``levels``: for each its
+    parts, and a file with codes; ``targets``: files.
+    """
 
     shard: int
     levels: dict[int, tuple[Sequence[Part], str]]
@@ -252,7 +256,7 @@ class SplitStep:
 
     @property
     def weight(self) -> int:
-        """How many rows are looked at, about."""
+        """An estimate of the number of rows read."""
         return sum(_rows(parts) for parts, _ in self.levels.values())
 
     def do(self, trim: FilterContext) -> dict[int, SplitResult]:
@@ -275,8 +279,9 @@ class SplitStep:
 
 @dataclass(frozen=True)
 class ReachResult:
-    """Of one level: the states that are alive and reached, their successors, and how many steps
-    lead from them, those that lead back to the same state included."""
+    """For one level: the states that are alive and reached, their successors, and the number of
+    steps from them, self-loops included.
+    """
 
     part: Part
     letter: ShuffleFile
@@ -285,8 +290,9 @@ class ReachResult:
 
 @dataclass(frozen=True)
 class ReachStep:
-    """Which states of a level are reached?  ``parts``: those that are alive; ``seeds``: a file
-    with targets of steps back; ``asked``: letters about those reached in the level before."""
+    """Finds the reached states of a level.  ``parts``: the alive states; ``seeds``: a file with
+    targets of steps back; ``asked``: queries about the states reached in the level before.
+    """
 
     level: int
     shard: int
@@ -296,7 +302,7 @@ class ReachStep:
 
     @property
     def weight(self) -> int:
-        """How many rows are looked at, about."""
+        """An estimate of the number of rows read."""
         return _rows(self.parts) + sum(letter.entries(self.shard) for letter in self.asked)
 
     def do(self, trim: FilterContext) -> ReachResult:

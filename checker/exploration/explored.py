@@ -1,4 +1,4 @@
-"""A search that is over: what liveness and the answer are made from, whoever made the search."""
+"""The result of a finished search: the input of liveness checking and of the answer."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from checker.witness.answer import Limits, Path
 
 
 class Undecided(Exception):
-    """A question about cycles is not decided; the message says why."""
+    """A query about cycles is undecided; the message says why."""
 
 
 class Cyclic(Exception):
-    """Some step does not lead on to the next level, where the plan of reductions is proven only for
-    systems without cycles: explore again with the fallback plan."""
+    """Some step does not lead to the next level, where the plan of reductions is proven only for
+    acyclic systems: explore again with the fallback plan.
+    """
 
 
 @dataclass(frozen=True)
 class GraphStates:
-    """States of which a graph is made; at most ``steps`` lead from them."""
+    """The states of a graph; ``steps`` bounds the number of their steps."""
 
     store: Store
     steps: int
@@ -33,15 +34,15 @@ class GraphStates:
 
 @dataclass
 class Explored:
-    """``load``: gives the store of all states; ``cycles``: gives what may lie on cycles, and where
-    everything that leads from there is known, too (``None``: that is no less than all); both may
-    raise :class:`Undecided`.
+    """``load``: gives the store of all states; ``cycles``: gives the states that may lie on cycles,
+    and with them all steps between them (``None``: use all states); both may raise
+    :class:`Undecided`.
 
     ``depth``: the last level that has states; ``states``, ``used``: how many there are, and the
-    bytes that they and the seen set take; ``lost``: a state in which a property can't be
+    bytes that they and the visited set take; ``lost``: a state in which a property can't be
     evaluated; ``stopped``: why the search is not exhaustive, or ``None``; ``started``: on the clock
-    of ``time.monotonic``; ``path_to``: a shortest run to a state of a level; ``tell``: says what
-    is done now; ``orbits``: gives the sizes of orbits in a sample of the states, as
+    of ``time.monotonic``; ``path_to``: a shortest execution to a state of a level; ``tell``:
+    reports what is done now; ``orbits``: gives the sizes of orbits in a sample of the states, as
     :func:`checker.exploration.reduction_stats.weigh` does ((0, 0): not known; ``None``: ask
     ``load``).
     """
@@ -64,8 +65,9 @@ class Explored:
     orbits: Callable[[], tuple[int, int]] | None = None
 
     def whole(self) -> GraphStates:
-        """All states.  Raises :class:`Undecided`, too, where steps were left out: there is more to
-        a graph then than was counted."""
+        """All states.  Raises :class:`Undecided`, too, where steps were left out: the graph is then
+        larger than counted.
+        """
         self.require_states()
         if self.kernel.image.reductions.ample_actions:
             raise Undecided("not all steps were counted")

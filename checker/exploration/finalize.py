@@ -1,4 +1,4 @@
-"""Turns a finished search into an answer: liveness is decided, traces are reconstructed."""
+"""Finalises a search: decides liveness, reconstructs traces and makes the answer."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def finalize(engine: str, search: Explored) -> Answer:
 
 
 def _judged_depth(search: Explored) -> int:
-    """The last level of which all states were found and looked at."""
+    """The last level of which all states were found and judged."""
     if search.exhaustive:
         return search.depth
     looked = search.stopped is not None and search.stopped == search.limits.no_deeper
@@ -72,10 +72,10 @@ def _judged_depth(search: Explored) -> int:
 
 
 class _Runs:
-    """The runs that a search has found, made one after the other.
+    """The executions that a search has found, reconstructed one after the other.
 
-    ``missing``: the properties that are seen to fail by no run, since there was no time to make it,
-    each with the reason; ``stopped``: why there is none to the error of the run.
+    ``missing``: the properties found to fail for which there was no time to reconstruct an
+    execution, each with the reason; ``stopped``: why there is no execution to the runtime error.
     """
 
     def __init__(self, search: Explored, live: Verdicts) -> None:
@@ -108,7 +108,7 @@ class _Runs:
 
 
 def _lift_path(concrete: TraceLifter, name: str, path: Path) -> Path:
-    """A run of the system for one in normal form that violates the property called ``name``."""
+    """An execution of the system for one in normal form that violates the property ``name``."""
     found = concrete.path(path)
     if found.loop != len(found.states) - 1 or not path.values:
         return found
@@ -119,8 +119,9 @@ def _lift_path(concrete: TraceLifter, name: str, path: Path) -> Path:
 
 
 def _raise_lost(search: Explored, words: tuple[int, ...], best: Best | None = None) -> NoReturn:
-    """Lets the interpreter say what is wrong with a property in a state, and how runs come there
-    (``best``: where it is a state of the last level that was looked at)."""
+    """Lets the interpreter report what is wrong with a property in a state, and how it is reached
+    (``best``: where it is a state of the last level that was judged).
+    """
     try:
         _evaluate_all(search.system, search.kernel.image.layout.unpack(words))
     except RunFault as fault:
@@ -133,7 +134,7 @@ def _raise_lost(search: Explored, words: tuple[int, ...], best: Best | None = No
 
 
 def _run_to(search: Explored, best: Best) -> Path:
-    """A run of the system to a state of the last level that was looked at."""
+    """An execution of the system to a state of the last level that was judged."""
     path, kernel = search.path_to(search.found.depth, best), search.kernel
     return (
         TraceLifter(search.system, kernel).path(path)
@@ -143,7 +144,7 @@ def _run_to(search: Explored, best: Best) -> Path:
 
 
 def _evaluate_all(system: TransitionSystem, state: State) -> None:
-    """Everything that is asked of a state; raises ``RunFault``."""
+    """Evaluates every predicate in a state; raises ``RunFault``."""
     for justice in system.justice:
         interpreter.holds(system, justice.holds, state)
     for prop in system.properties:

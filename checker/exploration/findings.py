@@ -1,5 +1,6 @@
-"""What is known of a system once some levels have been expanded: all that goes on from level to
-level beside the states themselves, whoever expands them."""
+"""What is known of a system once some levels are expanded: all data besides the states themselves
+that passes from level to level, in any engine.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +18,19 @@ Best = tuple[int, tuple[int, ...]]
 TOO_NESTED = "an action makes more nested choices than the native engine takes"
 
 SELDOM, AGAIN = 4096, 4
-"""Where one step was so much too seldom enough in a level it is looked for in every fourth only."""
+"""Below such a balance of states in which one step is enough, only every fourth level is tried."""
 
 
 @dataclass(frozen=True, slots=True)
 class LevelReport:
-    """What one worker noted while it expanded states of a level; ``+`` is that of two workers.
+    """The notes of one worker that expanded states of a level; ``+`` joins those of two workers.
 
     ``premises``, ``worst``: for each property, whether its premise held, and the smallest state in
-    which it is seen to fail; ``fault``: the smallest state with an error of the run; ``lost``: one
-    in which a property can't be evaluated; ``back``: some step does not lead on to the next level;
-    ``tape``: there were more nested choices than there is room for; ``newcomer``: some successor
-    was never seen, where that was asked; ``turned``: some step leads to another state of the same
-    orbit, so that runs go round; ``lone``: see ``Worker.LONE``.
+    which it fails; ``fault``: the smallest state with a runtime error; ``lost``: one in which a
+    property can't be evaluated; ``back``: some step does not lead on to the next level; ``tape``:
+    there were more nested choices than there is room for; ``newcomer``: some successor was not
+    visited before, where that was queried; ``turned``: some step leads to another state of the same
+    orbit, so that there is a cycle; ``lone``: see ``Worker.LONE``.
     """
 
     premises: tuple[bool, ...]
@@ -62,12 +63,12 @@ class LevelReport:
         )
 
     def without_counts(self) -> LevelReport:
-        """What was noted, without numbers."""
+        """The notes without counts."""
         return replace(self, transitions=0, ends=0)
 
     @staticmethod
     def together(reports: Iterable[LevelReport]) -> LevelReport:
-        """The report of all workers (at least one)."""
+        """The joined report of all workers (at least one)."""
         return reduce(lambda a, b: a + b, reports)
 
 
@@ -79,12 +80,12 @@ def _smaller(a: Best | None, b: Best | None) -> Best | None:
 class Findings:
     """``depth``: the levels before this one are expanded and judged, its own states are complete.
 
-    ``violating``: the first level in which a property is seen to fail, and the smallest such state
-    there; ``faulty``: the same for errors of the run; ``premises``: the properties whose premise
-    held; ``maybe_cyclic``: some step does not lead on to the next level; ``cyclic``: some run is
-    known to go round; ``transitions``, ``ends``: as in ``Answer``; ``marks``: a bit for each mark
-    that was reached; ``lone``: the last level in which it was tried whether one step is enough, and
-    as in ``LevelReport``.
+    ``violating``: the first level in which a property fails, and the smallest such state there;
+    ``faulty``: the same for runtime errors; ``premises``: the properties whose premise held;
+    ``maybe_cyclic``: some step does not lead on to the next level; ``cyclic``: a cycle is known;
+    ``transitions``, ``ends``: as in ``Answer``; ``marks``: a bit for each mark that was reached;
+    ``lone``: the last level in which it was tried whether one step is enough, and as in
+    ``LevelReport``.
     """
 
     depth: int = 0
@@ -100,11 +101,10 @@ class Findings:
 
     @property
     def whole(self) -> bool:
-        """Whether it is not worth the time to look in the next level for states in which one step
-        is enough.
+        """Whether the next level is not worth searching for states in which one step is enough.
 
-        They are rare at first and frequent later on, so that one level in ``AGAIN`` is always
-        tried.  Verdicts don't depend on it: a state may always be expanded with all its steps.
+        Such states are rare at first and frequent later on, so one level in ``AGAIN`` is always
+        tried.  Verdicts don't depend on it: a state may always be fully expanded.
         """
         return self.depth % AGAIN != 0 and self.lone[1] < -SELDOM
 
@@ -113,21 +113,21 @@ class Findings:
         return {i for i in range(self.marks.bit_length()) if self.marks >> i & 1}
 
     def reach(self, marks: Iterable[int]) -> None:
-        """These marks were reached, too."""
+        """Adds these marks to those reached."""
         for mark in marks:
             self.marks |= 1 << mark
 
     def copy(self) -> Findings:
-        """What is known now; it does not change with what is found later."""
+        """A copy, which does not change with later findings."""
         return replace(self, violating=dict(self.violating), premises=set(self.premises))
 
     def enough(self, system: TransitionSystem, limits: Limits) -> bool:
-        """Whether all that is asked is decided, and nobody wants the rest."""
+        """Whether all queries are decided, and no caller needs the rest."""
         asked = [prop.name for prop in system.properties]
         return limits.until_decided and bool(asked) and self.violating.keys() >= set(asked)
 
     def add(self, system: TransitionSystem, report: LevelReport, depth: int) -> None:
-        """Takes over what was noted at level ``depth``, which need not be complete.
+        """Adds what was noted at level ``depth``, which need not be complete.
 
         Raises :class:`Unsupported` where the native code has met its limits.
         """

@@ -1,4 +1,4 @@
-"""How many states there will be in all, from the sizes of the levels so far, with an interval.
+"""Forecasts the total number of states, with an interval, from the sizes of the levels so far.
 
 Breadth first, the levels of a system whose steps interleave rise and fall like a bell: how many
 states lie so many steps away is, as for sums of many small choices, nearly log-concave (the ratio
@@ -18,33 +18,33 @@ from itertools import pairwise
 from checker.witness.answer import Forecast, Listener, Progress
 
 LEAST_LEVELS = 7
-"""Of fewer levels nothing is concluded."""
+"""The minimum number of levels for a forecast."""
 WINDOWS = (3, 4, 5, 7, 10, 15)
 """Numbers of ratios that a line is fitted to, beside half of all and all."""
 SLOWEST = 0.7
 """A bell falls for at least about as long as it has risen: the ratio's logarithm falls by this
 part of its usual size, at least, in as many levels as there are."""
 LOWER, UPPER = 4.0, 2.0
-"""What is to come may be so many times less, or more, than a line says."""
+"""The factor by which the rest may be less, or more, than a line predicts."""
 RISING, YOUNG = 2.0, 8.0
-"""What a line says is worth less while levels still grow, and while they are few."""
+"""A line is less reliable while levels still grow, and while they are few."""
 SLACK, MORE = 0.7, 0.02
 """Further states in the upper end: of the last level, of all."""
 WIDEST = 30.0
-"""A wider interval says nothing."""
+"""A wider interval is not reported."""
 LONGEST = 10_000
-"""Levels that a line is followed, at most."""
+"""The maximum number of levels that a line is followed."""
 QUIET = 2.0
-"""Seconds before anything is foretold."""
+"""Seconds before the first forecast."""
 EVERY = 0.5
 """Seconds between two forecasts."""
 
 
 def total(levels: Sequence[int]) -> tuple[float, float] | None:
-    """The number of states in all, from and to; ``None`` where that can't be told yet.
+    """The interval for the total number of states; ``None`` where there is no forecast yet.
 
-    ``levels``: sizes of consecutive levels that are complete, the first of them the first that is
-    known; no fewer states are in the interval than are known already.
+    ``levels``: sizes of consecutive complete levels, the first of them the first that is known; the
+    interval is not below the number of known states.
     """
     if len(levels) < LEAST_LEVELS or not all(levels):
         return None
@@ -58,8 +58,9 @@ def total(levels: Sequence[int]) -> tuple[float, float] | None:
 
 
 def _lines(ratios: Sequence[float]) -> Iterator[tuple[float, float]]:
-    """The last ratio's logarithm and by how much it falls from level to level, by each window; and
-    for a bell that is soon over."""
+    """The last ratio's logarithm and its decrease per level, for each window; and for a bell that
+    ends soon.
+    """
     count, last = len(ratios), ratios[-1]
     least = SLOWEST / count
     steepest = least
@@ -73,7 +74,7 @@ def _lines(ratios: Sequence[float]) -> Iterator[tuple[float, float]]:
 
 
 def _fit_line(values: Sequence[float]) -> tuple[float, float]:
-    """The line of least squares: its last value, and by how much it falls."""
+    """The line of least squares: its last value, and its decrease per level."""
     middle = (len(values) - 1) / 2
     mean = sum(values) / len(values)
     spread = sum((i - middle) ** 2 for i in range(len(values)))
@@ -82,7 +83,7 @@ def _fit_line(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _rest(size: float, ratio: float, fall: float) -> float:
-    """States of all levels behind one of ``size`` states, where the ratio keeps falling."""
+    """The states of all levels behind one of ``size`` states, where the ratio keeps falling."""
     rest = 0.0
     for _ in range(LONGEST):
         ratio -= fall
@@ -94,7 +95,7 @@ def _rest(size: float, ratio: float, fall: float) -> float:
 
 
 class Outlook:
-    """A listener between an exploration and ``listener``, which hears forecasts from it."""
+    """A listener between an exploration and ``listener``, to which it adds forecasts."""
 
     def __init__(self, listener: Listener | None) -> None:
         self._listener = listener
@@ -107,7 +108,7 @@ class Outlook:
         self._last: Forecast | None = None
 
     def __call__(self, progress: Progress) -> None:
-        """Hears how far the exploration came, and says it with a forecast."""
+        """Receives the exploration's progress, and passes it on with a forecast."""
         if not progress.phase:
             self._hear(progress)
         if self._listener is not None:
@@ -130,7 +131,7 @@ class Outlook:
             self._last = self.forecast()
 
     def forecast(self) -> Forecast | None:
-        """What is foretold now; ``None`` where nothing is."""
+        """The current forecast; ``None`` where there is none."""
         if not self._course:
             return None
         now = self._course[-1]

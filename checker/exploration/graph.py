@@ -1,7 +1,7 @@
-"""The graph of a finished search: states' steps, each with the constraint that it takes.
+"""The graph of a finished search: its steps, each with the fairness constraint that it takes.
 
-States are numbered worker by worker.  After the states of each worker comes one number that stands
-for no state, where that worker's edges end.
+States are numbered worker by worker.  After the states of each worker comes one number that denotes
+no state, where that worker's edges end.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from checker.system.ir import FairnessKind
 from checker.witness.answer import Limits
 
 ROWS = 1 << 14
-"""States between two looks at the clock."""
+"""The number of states between two checks of the time limit."""
 FIRST_KEYS = 1 << 10
 
 
 class Numbers:
-    """The states of which a graph is made, by number; at most ``steps`` lead from them."""
+    """The states of a graph, by number; ``steps`` bounds the number of their steps."""
 
     def __init__(self, ground: GraphStates) -> None:
         self.store, self.steps = ground.store, ground.steps
@@ -41,7 +41,7 @@ class Numbers:
             raise Undecided("there are more than 2^32 states")
 
     def place(self, number: int) -> tuple[WorkerMemory, int]:
-        """Whose row it is, and which."""
+        """The worker and the row of a state."""
         who = bisect_right(self.firsts, number) - 1
         return self.store.workers[who], number - self.firsts[who]
 
@@ -67,7 +67,7 @@ class Numbers:
         return found
 
     def publish(self) -> None:
-        """Makes the numbers known to native code."""
+        """Makes the numbers available to native code."""
         store, kernel = self.store, self.store.kernel
         for i, first in enumerate(self.firsts):
             store.context[Context.PREFIX + i] = first
@@ -88,7 +88,7 @@ class Graph:
     """Edges in compressed rows (see :mod:`checker.kernels.graph_fields`).
 
     ``kinds``: a byte for each constraint, none for number 0.  ``stretches``: the ranges of numbers
-    that stand for states.
+    that denote states.
     """
 
     states: int
@@ -106,13 +106,17 @@ class Graph:
 
 
 def bytes_needed(states: int, steps: int, words: int) -> int:
-    """Bytes that a store and a graph of so many states and steps take, about, and not less."""
+    """An estimate from above of the bytes that a store and a graph of so many states and steps
+    take.
+    """
     table = 27 + (14 if words == 1 else 0)
     return states * (8 * words + table + 40) + 8 * steps
 
 
 class GraphListener(Protocol):
-    """What making a graph asks of a search; ``check_time`` raises where there is no more time."""
+    """What building a graph requires of a search; ``check_time`` raises where the time limit is
+    reached.
+    """
 
     @property
     def kernel(self) -> Kernel: ...
@@ -125,9 +129,9 @@ class GraphListener(Protocol):
 
 
 def build_graph(search: GraphListener, numbers: Numbers) -> Graph:
-    """The graph of states that a search has found: edges to others lead nowhere.
+    """The graph of the states that a search has found; edges to other states lead to ``NONE``.
 
-    Raises :class:`Undecided` where it has no room.
+    Raises :class:`Undecided` where there is no room for it.
     """
     store, most = numbers.store, numbers.steps
     needed = 8 * most + 40 * numbers.count
@@ -198,7 +202,7 @@ class _Writer:
         self.crew.put(Worker.KEY_MASK, self.slots - 1)
 
     def write(self, owner: WorkerMemory, first: int) -> None:
-        """The edges of all states of ``owner``, whose first one has number ``first``."""
+        """Writes the edges of all states of ``owner``, whose first one has number ``first``."""
         search, at = self.search, 0
         while at < owner.count:
             if self.halt:
@@ -226,14 +230,14 @@ class _Writer:
         rekey(self.crew.address)
 
     def constraints(self) -> list[tuple[int, ...]]:
-        """The rows of the constraints it has met, in the order of their numbers."""
+        """The rows of the constraints met, in the order of their numbers."""
         words, width = self.keys.words(), self.width
         count = self.crew.get(Worker.KEY_COUNT)
         return [tuple(words[i * width : (i + 1) * width]) for i in range(count)]
 
 
 def _join(search: GraphListener, writers: list[_Writer], labels: Buffer) -> tuple[bytes, int]:
-    """Gives each constraint one number; gives the kinds, and the number of edges."""
+    """Gives each constraint one number; returns the kinds, and the number of edges."""
     plan = search.kernel.image.plan
     assert plan is not None
     known: dict[tuple[int, ...], int] = {}

@@ -1,4 +1,4 @@
-"""A query of the state graph: Python's side of :mod:`checker.kernels.graph_fields`."""
+"""Queries of the state graph: Python's side of :mod:`checker.kernels.graph_fields`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Nodes:
         return iter(self.buffer.halves()[: self.count])
 
     def select(self, letters: Buffer, good: bytes) -> Nodes:
-        """Those whose letters, given for one after the other, are ``good``: 1 and not 0."""
+        """The nodes whose letters, given for one after the other, are ``good``: 1 and not 0."""
         out, table = Buffer(4 * self.count), ctypes.create_string_buffer(good, len(good))
         given = (self.buffer.address, letters.address, self.count)
         count = graph_kernel().chosen(*given, ctypes.addressof(table), out.address)
@@ -44,10 +44,10 @@ class Nodes:
 
 
 class GraphQuery:
-    """A graph, what an automaton reads in it, and what a run through it owes.
+    """A graph, an automaton's reading of it, and the fairness of its executions.
 
-    ``letters``: 16 bits for each state; ``owed``: 64 bits for each state, where there is justice;
-    ``full``: all bits that a fair component has to have.
+    ``letters``: 16 bits for each state; ``owed``: 64 bits for each state, the justice conditions
+    that hold there; ``full``: all bits that a fair component has to have.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class GraphQuery:
     # -- fair components ------------------------------------------------------------------------
 
     def fair(self, roots: Nodes | None = None) -> int:
-        """The number of fair components among ``roots`` (all nodes that are marked candidates).
+        """The number of fair components among ``roots`` (all nodes marked as candidates).
 
         Their nodes are marked afterwards.
         """
@@ -147,11 +147,11 @@ class GraphQuery:
         return self.get(QueryField.FAIR)
 
     def forget(self) -> None:
-        """No node is a candidate, and none is fair."""
+        """Unmarks all candidates and all fair nodes."""
         ctypes.memset(self.member.address, 0, self.size)
 
     def every(self) -> None:
-        """All nodes that stand for states are candidates."""
+        """Marks all nodes that denote states as candidates."""
         for copy in range(self.product.copies):
             for begin, end in self.graph.stretches:
                 at = self.member.address + copy * self.graph.states + begin
@@ -188,11 +188,11 @@ class GraphQuery:
         return bool(self._seen.halves()[node] == self.get(QueryField.SPREADING))
 
     def seed(self, begin: int, end: int) -> None:
-        """Runs start in these states."""
+        """Makes these states the start of executions."""
         self.code.seed(self.task, begin, end)
 
     def spread(self, begin: int) -> int:
-        """One step from the queue's nodes from ``begin`` on; where those reached start."""
+        """One step from the queue's nodes from ``begin`` on; returns where the new nodes start."""
         end = self.get(QueryField.QUEUED)
         self.code.spread(self.task, begin, end)
         return end
@@ -227,7 +227,7 @@ class GraphQuery:
         return zip(targets[begin:end], labels[begin:end], strict=True)
 
     def copies_after(self, copy: int, state: int) -> list[int]:
-        """Where the automaton goes from ``copy`` by reading ``state``."""
+        """The automaton states after ``copy`` reads ``state``."""
         product = self.product
         letter = ctypes.c_uint16.from_address(self.letters.address + 2 * state).value
         row = copy * product.alphabet + letter
@@ -242,7 +242,7 @@ class GraphQuery:
                     yield after * self.graph.states + target, label
 
     def owes(self, node: int) -> int:
-        """What a node has of what is owed."""
+        """The justice conditions and accepting sets of a node."""
         copy, state = self.split(node)
         held = self.owed.words()[state] if self.owed is not None else 0
         return int(held) | self.product.owed[copy]

@@ -1,8 +1,7 @@
-"""What a search on this machine writes down of itself, so that it can be gone on with, here or
-elsewhere.
+"""Commits the levels of a search on this machine, so that it can be resumed here or elsewhere.
 
-Levels are committed when they are complete and the last commit is a while ago, and whatever is
-complete when the search stops.
+Complete levels are committed when the last commit is a while ago, and all of them when the search
+stops.
 """
 
 from __future__ import annotations
@@ -24,15 +23,17 @@ if TYPE_CHECKING:
 EVERY = 30.0
 """Seconds between two commits."""
 SHARE = 20
-"""A commit that took a second is followed by so many seconds without one, at least."""
+"""The minimum time without a commit after one that took a second, in seconds."""
 MEMORY = 0.6
-"""A run goes elsewhere when this part of the memory is in use."""
+"""A run moves elsewhere when this part of the memory is in use."""
 SMALL = 1 << 16
-"""A search of fewer states is not short of memory."""
+"""A search of fewer states is never considered short of memory."""
 
 
 class HandedOver(Exception):
-    """The search goes on elsewhere, from what its folder holds; ``seconds``: what it took here."""
+    """The search continues elsewhere, from what its folder holds; ``seconds``: the time it took
+    here.
+    """
 
     def __init__(self, seconds: float) -> None:
         super().__init__()
@@ -46,9 +47,9 @@ class CannotKeep(Exception):
 class Journal:
     """Keeps a search in ``folder``, which holds a commit already.
 
-    ``every``: seconds between two commits, at least; ``graduate_at``: it goes elsewhere where a
-    level has so many states, or memory is short (``None``: never); ``whole``: all levels are
-    committed in the end.
+    ``every``: seconds between two commits, at least; ``graduate_at``: the search moves elsewhere
+    where a level has so many states, or memory is short (``None``: never); ``whole``: all levels
+    are committed eventually.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class Journal:
         self._next = 0.0
 
     def restore(self, search: Search) -> None:
-        """Gives ``search`` all that is committed.
+        """Restores all that is committed into ``search``.
 
         Raises ``OutOfMemory``, :class:`HandedOver`, and :class:`SpecError` (E014).
         """
@@ -88,7 +89,7 @@ class Journal:
         search.go_on(found)
 
     def take_over(self, search: Search) -> None:
-        """The search goes on from what another one has found, which the folder has not yet.
+        """Commits what ``search`` takes over from another one, which the folder does not have yet.
 
         Raises :class:`CannotKeep`.
         """
@@ -96,7 +97,7 @@ class Journal:
         self.save(search.store)
 
     def close_level(self, search: Search) -> None:
-        """Level ``search.found.depth - 1`` has just been closed.
+        """Handles the end of level ``search.found.depth - 1``.
 
         Raises :class:`HandedOver` and :class:`CannotKeep`.
         """
@@ -107,13 +108,15 @@ class Journal:
             self.save(search.store)
 
     def no_memory(self, search: Search) -> None:
-        """The search can't go on here; raises :class:`HandedOver` where it can elsewhere."""
+        """Raises :class:`HandedOver` where the search, out of memory here, can continue
+        elsewhere.
+        """
         if self.graduate_at is not None:
             with contextlib.suppress(CannotKeep):
                 self._hand_over(search)
 
     def over(self, search: Search) -> None:
-        """The search has ended: what is complete is committed, where somebody may ask for it."""
+        """Commits what is complete at the end of the search, where it may be needed."""
         if search.stopped is not None or self.whole:
             try:
                 self.save(search.store)
@@ -125,7 +128,7 @@ class Journal:
         raise HandedOver(time.monotonic() - search.started)
 
     def save(self, store: Store) -> None:
-        """Commits all levels that are complete; raises :class:`CannotKeep`."""
+        """Commits all complete levels; raises :class:`CannotKeep`."""
         found, started = self._level, time.monotonic()
         if found is None:
             return

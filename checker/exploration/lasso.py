@@ -1,6 +1,7 @@
-"""Lassos: a way round a fair component that owes nothing, as short as going for the nearest is.
+"""Lassos: a cycle through a fair component that satisfies its fairness constraints.
 
-Everything is chosen by the contents of states, so that it is the same for any number of threads.
+Each part leads to the nearest node that satisfies one more of them.  All choices depend on the
+contents of states alone, so that the result is the same for any number of threads.
 """
 
 from __future__ import annotations
@@ -12,21 +13,21 @@ from checker.kernels.fair_components import STRONG, WEAK
 from checker.kernels.graph_fields import QueryField
 
 Key = Callable[[int], tuple[tuple[int, ...], int]]
-"""What tells nodes apart whatever their numbers are."""
+"""The key of a node, which does not depend on the numbers of states."""
 
 
 STARTS, SMALL = 8, 1 << 14
-"""In questions of at most so many nodes a loop is begun at so many places, to find a short one."""
+"""In queries of at most so many nodes a cycle is begun at so many places, to find a short one."""
 
 
 def shortest(question: GraphQuery, nodes: list[int], key: Key) -> list[int]:
-    """The shortest loop that is found from some of ``nodes``, of fair components."""
+    """The shortest cycle found from some of ``nodes``, of fair components."""
     tries = sorted(nodes, key=key)[: STARTS if question.size <= SMALL else 1]
     return min((Lasso(question, node, key).loop() for node in tries), key=len)
 
 
 class Lasso:
-    """A loop from ``node`` through its fair component, in the making."""
+    """A cycle from ``node`` through its fair component, under construction."""
 
     def __init__(self, question: GraphQuery, node: int, key: Key) -> None:
         self.question, self.home, self.key = question, node, key
@@ -38,7 +39,7 @@ class Lasso:
         self.has = question.owes(node)
 
     def loop(self) -> list[int]:
-        """The nodes of the loop, the first one once."""
+        """The nodes of the cycle, the first one once."""
         while True:
             maybe = self.lasting - self.taken
             must = self.strong - self.taken
@@ -65,7 +66,7 @@ class Lasso:
         return [n for n in steps if self.question.is_inside(n, self.component)]
 
     def _move(self, node: int) -> None:
-        """One step to ``node``."""
+        """Adds one step to ``node``."""
         question, here = self.question, self.path[-1]
         state = question.split(node)[1]
         self.taken |= {label for target, label in question.edges(here) if target == state}
@@ -79,7 +80,7 @@ class Lasso:
             self._move(node)
 
     def _take(self, wanted: set[int]) -> None:
-        """A step that takes one of the constraints, which has to be possible here."""
+        """Adds a step that takes one of the constraints, which has to be possible here."""
         found = [
             node
             for node, label in self.question.steps(self.path[-1])
@@ -88,7 +89,7 @@ class Lasso:
         self._move(min(found, key=self.key))
 
     def _nearest(self, maybe: set[int], must: set[int], missing: int) -> Sequence[int]:
-        """The way to the nearest node where something that is wanted can be had."""
+        """Goes to the nearest node that satisfies something still wanted."""
         question, wanted = self.question, self.question.wanted.bytes()
         for label in maybe:
             wanted[label] = 2
@@ -110,7 +111,7 @@ class Lasso:
         return [self.home] if self.question.is_reached(self.home) else []
 
     def _route(self, goals: Callable[[int, int], list[int]]) -> Sequence[int]:
-        """A shortest way from the end of the path to a node that ``goals`` finds."""
+        """A shortest path from the end of the cycle so far to a node that ``goals`` finds."""
         question = self.question
         question.begin_spreading(self.component)
         question.push(self.path[-1])
@@ -125,7 +126,7 @@ class Lasso:
 
 
 def way_to(question: GraphQuery, levels: Sequence[int], node: int, key: Key) -> list[int]:
-    """The nodes after the first level on a shortest way to ``node``, which is in the last one.
+    """The nodes after the first level on a shortest path to ``node``, which is in the last one.
 
     ``levels``: where each level of the queue starts, and where the last one ends.
     """

@@ -1,9 +1,8 @@
-"""Lifts runs of the quotient (states in normal form) to runs of the system.
+"""Lifts executions of the quotient (states in normal form) to executions of the system.
 
-Under a plan of :mod:`checker.reductions` an engine's states are in normal form.  A run of them is
-followed in the system by the interpreter, whose steps are compared in normal form; steps that
-change nothing, or only what nobody will look at again, are made up for where a run ends or goes
-round.
+Under a plan of :mod:`checker.reductions` an engine's states are in normal form.  The interpreter
+follows such an execution in the system and compares its steps in normal form; steps that change
+nothing, or only dead parts, are inserted where the execution ends or closes its cycle.
 """
 
 from __future__ import annotations
@@ -23,19 +22,19 @@ from checker.witness.answer import Path, State
 from checker.witness.fair_lasso import violated_constraints
 
 ROUNDS = 10_000
-"""A loop is followed so many times until it closes, at most."""
+"""The maximum number of times that a cycle is repeated until it closes."""
 
 
 DETOURS = 10_000
-"""So many states are looked at on the way around one step, at most."""
+"""The maximum number of states searched for the way around one step."""
 
 
 class LiftingFailed(Exception):
-    """A run in normal form is no run of the system: a fault of the tool."""
+    """An execution in normal form is no execution of the system: an internal error."""
 
 
 class Normalizer:
-    """The normal form of rows of words, by the code of ``kernel``."""
+    """Puts rows of words into normal form, by the code of ``kernel``."""
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel, self.layout = kernel, kernel.image.layout
@@ -46,24 +45,25 @@ class Normalizer:
         self.kernel.normal(self._worker.address, address)
 
     def words(self, words: Sequence[int]) -> list[int]:
-        """The words of the state that stands for the one with these words."""
+        """The words of the representative of the state with these words."""
         row = (ctypes.c_uint64 * self.layout.words)(*words)
         self.in_place(ctypes.addressof(row))
         return list(row)
 
     def state(self, state: State) -> State:
-        """The state that stands for ``state``."""
+        """The representative of ``state``."""
         return self.layout.unpack(self.words(self.layout.pack(state)))
 
 
 class TraceLifter:
-    """Follows runs in normal form in ``system``."""
+    """Lifts executions in normal form to ``system``."""
 
     def __init__(self, system: TransitionSystem, kernel: Kernel) -> None:
         self.system, self.normal = system, Normalizer(kernel)
 
     def path(self, path: Path) -> Path:
-        """A run of the system whose states stand for each other with those of ``path``.
+        """An execution of the system whose states have the same representatives as those of
+        ``path``.
 
         Raises :class:`LiftingFailed`.
         """
@@ -78,10 +78,10 @@ class TraceLifter:
         return self._round(path, states)
 
     def _round(self, path: Path, begun: list[State]) -> Path:
-        """The loop, followed until it closes; ``begun``: to where it begins first.
+        """The cycle, followed until it closes; ``begun``: the states up to where it first begins.
 
-        Steps that change nothing in normal form are made only where a promise would be broken
-        without them.
+        Steps that change nothing in normal form are inserted only where a fairness constraint would
+        be violated without them.
         """
         assert path.loop is not None
         around = [*path.states[path.loop :], path.states[path.loop]]
@@ -97,8 +97,10 @@ class TraceLifter:
     def _close_loop(
         self, begun: list[State], steps: list[State], owed: frozenset[Constraint]
     ) -> tuple[list[State], int]:
-        """The run that goes through ``steps`` again and again until a state comes again in which
-        they begin, and where that is; on the way it takes each of ``owed`` where that is possible.
+        """The execution that repeats ``steps`` until a state in which they begin recurs, and the
+        position of that state.
+
+        On the way it takes each of ``owed``, the violated constraints, where that is possible.
         """
         states = list(begun)
         begins = {states[-1]: len(states) - 1}
@@ -117,7 +119,9 @@ class TraceLifter:
         raise LiftingFailed("a loop does not close")
 
     def _pay(self, states: list[State], owed: frozenset[Constraint], paid: set[Constraint]) -> None:
-        """Takes each of ``owed`` that is not ``paid`` yet and can be taken without notice."""
+        """Takes each constraint of ``owed``, not in ``paid`` yet, that a stuttering step can
+        take.
+        """
         while True:
             here = states[-1]
             there = self.normal.state(here)
@@ -136,10 +140,10 @@ class TraceLifter:
         raise LiftingFailed("no initial state stands for the first state of a run")
 
     def _step(self, here: State, there: State) -> list[State]:
-        """The states on the way from ``here`` to the first one for which ``there`` stands.
+        """The states on the way from ``here`` to the first one that ``there`` represents.
 
-        Steps that nobody notices are put in between only where there is no other way: a message
-        that nobody takes notice of may be in the way of others where capacities are guessed.
+        Stuttering steps are inserted only where there is no other way: a message without effect may
+        be in the way of others where capacities are guessed.
         """
         before: dict[State, State | None] = {here: None}
         todo, same = deque([here]), self.normal.state(here)
@@ -158,7 +162,7 @@ class TraceLifter:
         raise LiftingFailed("a step of a run in normal form is none of the system")
 
     def _let_rest(self, here: State) -> list[State]:
-        """The steps that are promised and change only what nobody will look at again."""
+        """The steps under fairness constraints that change only dead parts."""
         there, passed, states = self.normal.state(here), {here}, list[State]()
         while True:
             for after, taken in interpreter.moves(self.system, here).steps.items():
@@ -172,7 +176,7 @@ class TraceLifter:
 
 
 def _way(before: dict[State, State | None], end: State) -> list[State]:
-    """The states between where a search began and ``end``, which is the last of them."""
+    """The states between the start of a search and ``end``, which is the last of them."""
     found: list[State] = []
     now: State | None = end
     while now is not None and before[now] is not None:

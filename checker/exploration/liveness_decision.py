@@ -1,12 +1,13 @@
-"""Liveness: which properties some fair run violates, and such a run for each.
+"""Decides liveness: finds the properties that some fair execution violates, and such an execution
+for each.
 
-The cheap part comes first: bad ends of steady properties are found by the search itself.  A system
-whose steps all lead on to the next level has no cycles.  Otherwise the graph of its steps is kept,
-and reduced to its *core*: the states of fair components.  Whatever a fair run does for ever, it
-does there, so that most properties are decided by looking at a few states or at none.
+The cheap part comes first: the search itself finds bad ends of persistence properties.  A system
+whose steps all lead to the next level has no cycles.  Otherwise the graph of its steps is kept, and
+reduced to its *core*: the states of fair components.  Every fair execution eventually stays there,
+so that most properties are decided by checking a few states or none.
 
-An automaton other than that of a steady property is followed through the whole graph, from where
-runs start to where they end or go round.
+An automaton that is not of a persistence property is followed through the whole graph, from the
+initial states to ends or cycles.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ Numbered = tuple[int, Property]
 
 @dataclass
 class Verdicts:
-    """What is known of liveness; the fields are those of ``Answer``."""
+    """The verdicts on liveness; the fields are those of ``Answer``."""
 
     violations: dict[str, Path] = field(default_factory=dict)
     undecided: dict[str, str] = field(default_factory=dict)
@@ -49,9 +50,9 @@ class Verdicts:
 
 
 def decide(search: Explored) -> Verdicts:
-    """The verdicts on the ``LIVENESS`` properties of a search that is over.
+    """The verdicts on the ``LIVENESS`` properties of a finished search.
 
-    Where it is not exhaustive only bad ends that it came across are reported.  Raises
+    Where it is not exhaustive only bad ends that it met are reported.  Raises
     :class:`checker.exploration.states.Unevaluable` where a property can't be evaluated.
     """
     started, found = time.monotonic(), Verdicts()
@@ -72,14 +73,16 @@ def decide(search: Explored) -> Verdicts:
 
 
 def _bad_end(search: Explored, prop: Property) -> Path:
-    """The run to a bad end that the search has found, for the first assignment that it fits."""
+    """The execution to a bad end that the search has found, for the first assignment that it
+    fits.
+    """
     path = search.path_to(*search.found.violating[prop.name])
     values = bad_for(search.system, prop, path.states[-1])
     return Path(path.states, loop=len(path.states) - 1, values=values)
 
 
 def bad_for(system: TransitionSystem, prop: Property, state: State) -> tuple[Value, ...]:
-    """The first assignment of a steady property's parameters for which it is bad in ``state``."""
+    """The first assignment of a persistence property's parameters for which ``state`` is bad."""
     condition = persistence(prop)
     assert condition is not None, "the search looks at the ends of steady properties only"
     for values in interpreter.assignments(prop.params):
@@ -90,7 +93,7 @@ def bad_for(system: TransitionSystem, prop: Property, state: State) -> tuple[Val
 
 
 class _Decision:
-    """The properties ``left`` after the search, and what is made to decide them."""
+    """The properties ``left`` after the search, and the data for deciding them."""
 
     def __init__(self, search: Explored, found: Verdicts, left: list[Numbered]) -> None:
         self.search, self.found, self.left = search, found, left
@@ -101,8 +104,8 @@ class _Decision:
     def run(self) -> None:
         """Fills in the verdicts.
 
-        Only what has to be followed needs the whole graph; where that is too large, the others
-        may still do with what lies on cycles.
+        Only properties with an automaton need the whole graph; where that is too large, the states
+        that may lie on cycles may still suffice for the others.
         """
         try:
             with budgets.raising_when_exhausted():
@@ -130,12 +133,14 @@ class _Decision:
             self._decide(self.left)
 
     def _open(self, each: Numbered) -> bool:
-        """Whether nothing is said of a property yet."""
+        """Whether a property has no verdict yet."""
         name = each[1].name
         return name not in self.found.violations and name not in self.found.undecided
 
     def _acyclic(self) -> bool:
-        """Whether it is known that no run goes round; raises :class:`Cyclic` where one does."""
+        """Whether the system is known to be acyclic; raises :class:`Cyclic` where it has a
+        cycle.
+        """
         search = self.search
         if not self.left and self.ends:
             self.found.fair = True
@@ -154,7 +159,7 @@ class _Decision:
         return True
 
     def _has_graph(self, load: Callable[[], GraphStates], needed: list[Numbered]) -> bool:
-        """Whether there is a graph of what ``load`` gives; ``needed``: by these properties."""
+        """Whether the graph of what ``load`` gives was built; ``needed``: by these properties."""
         try:
             self.search.tell("liveness: the graph of steps")
             self._prepare(load())
@@ -165,7 +170,7 @@ class _Decision:
         return True
 
     def _decide(self, props: list[Numbered]) -> None:
-        """The verdicts on ``props``, once there is a graph."""
+        """Fills in the verdicts on ``props``, once there is a graph."""
         for at, (number, prop) in enumerate(props):
             try:
                 self.search.tell(f"liveness: {prop.name}")
@@ -191,7 +196,7 @@ class _Decision:
             self.found.undecided[prop.name] = why
 
     def _prepare(self, ground: GraphStates) -> None:
-        """The graph and its core."""
+        """Builds the graph and its core."""
         if self.justice > MAX_OWED:
             raise Undecided("there are too many expressions of justice")
         numbers = Numbers(ground)
@@ -212,7 +217,7 @@ class _Decision:
         return None if self.core is None else self._steady(self.core, number, prop, reader)
 
     def _run_with(self, number: int, prop: Property, given: Given) -> Path | None:
-        """A fair run that satisfies the premise of ``prop``."""
+        """A fair execution that satisfies the premise of ``prop``."""
         reader = self._reader(prop, given.automaton)
         return PropertyAutomaton(self.states, self.core, number, prop, reader).violation()
 
@@ -226,7 +231,7 @@ class _Decision:
     def _steady(
         self, core: Core, number: int, prop: Property, reader: AutomatonTable
     ) -> Path | None:
-        """A lasso through states in which the condition of a steady property lasts."""
+        """A lasso whose cycle satisfies the condition of a persistence property throughout."""
         states, assignments = self.states, interpreter.assignments(prop.params)
         question = GraphQuery(core.graph, owed=core.owed, full=states.full)
         good = bytes(reader.lasts(letter) for letter in range(reader.alphabet))
@@ -246,7 +251,7 @@ class _Decision:
         return None
 
     def _lasso(self, core: Core, question: GraphQuery, values: tuple[Value, ...]) -> Path:
-        """The run to the nearest fair state, and round from there."""
+        """A lasso: the execution to the nearest fair state, and a cycle from there."""
         numbers = self.states.numbers
         nearest = core.nearest(question, numbers)
         loop = shortest(question, nearest, self.states.key(core.states))

@@ -1,7 +1,7 @@
-"""The lock of a folder: one run works in it at a time.
+"""The lock of a folder, which admits one run at a time.
 
 On this machine, and on disks that it mounts, the lock is the system's and ends with the process.
-Elsewhere a *lease* is renewed every now and then, and is over when it has not been for a while.
+Elsewhere a *lease* is renewed regularly, and expires when it has not been for a while.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from checker.exploration.storage import Storage
 
 LOCK, LEASE = "lock", "lease.json"
 RENEW, EXPIRES = 10.0, 60.0
-"""Seconds after which a lease is renewed, and after which it is over."""
+"""Seconds after which a lease is renewed, and after which it expires."""
 
 
 NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
-"""What a disk says that knows of no locks."""
+"""The errors of a disk that does not support locks."""
 
 
 class FolderLocked(Exception):
-    """Somebody else works there; the message says who."""
+    """Another process works in the folder; the message says which."""
 
 
 class FolderLock:
-    """The folder ``place`` is this process's own, from now on until :meth:`leave`.
+    """Holds the folder ``place`` for this process until :meth:`leave`.
 
-    Raises :class:`FolderLocked` where it is another's, and ``OSError``.
+    Raises :class:`FolderLocked` where another process holds it, and ``OSError``.
     """
 
     def __init__(self, place: Storage) -> None:
@@ -50,7 +50,7 @@ class FolderLock:
             self._lease()
 
     def leave(self) -> None:
-        """Somebody else may come."""
+        """Releases the folder."""
         if self._handle is not None:
             with contextlib.suppress(OSError):
                 os.unlink(self.place.path(LOCK))
@@ -92,7 +92,7 @@ class FolderLock:
                 return self._lease()
             if _same_file(handle, path):
                 break
-            os.close(handle)  # whoever had it has left, and taken the file away
+            os.close(handle)  # the last holder has left, and removed the file
         os.truncate(handle, 0)
         os.pwrite(handle, json.dumps(self._me()).encode(), 0)
         self._handle = handle
@@ -135,7 +135,7 @@ def _who(said: bytes) -> str:
 
 
 def _age(said: bytes) -> float:
-    """Seconds since a lease was renewed."""
+    """Seconds since a lease was last renewed."""
     at = _read(said).get("at", 0.0)
     return time.time() - at if isinstance(at, float) else EXPIRES
 

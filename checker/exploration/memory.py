@@ -1,4 +1,4 @@
-"""Memory that native code works on: zeroed, grown where it is, returned when dropped."""
+"""Memory that native code works on: zeroed, grown in place, returned when dropped."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from functools import lru_cache
 from typing import Any
 
 HUGE = 1 << 22
-"""From so many bytes on, huge pages are asked for."""
+"""The size in bytes from which on huge pages are requested."""
 RESERVED = 1 << 40
-"""At most so many bytes of addresses are kept free behind a buffer that grows."""
+"""The maximum number of addresses, in bytes, reserved behind a buffer that grows."""
 CHUNK = 1 << 24
-"""So many bytes are written to a file at a time."""
+"""The number of bytes written to a file at a time."""
 
 
 _FLAGS: dict[str, int] = (
@@ -25,14 +25,14 @@ _FLAGS: dict[str, int] = (
 _LATER: dict[str, int] = (
     {"flags": _FLAGS["flags"] | mmap.MAP_NORESERVE} if hasattr(mmap, "MAP_NORESERVE") else {}
 )
-"""Private memory that is not promised before it is written to."""
+"""Private memory that is not committed before it is written to."""
 
 
 class Buffer:
     """``size`` bytes of zeros at ``address``.  Raises ``MemoryError`` where there are none.
 
-    ``reserved``: it will grow up to so many bytes without moving, where the system can do that;
-    memory that is not written to costs nothing.
+    ``reserved``: the buffer will grow up to so many bytes without moving, where the system can do
+    that; memory that is not written to costs nothing.
     """
 
     def __init__(self, size: int, reserved: int = 0) -> None:
@@ -45,8 +45,8 @@ class Buffer:
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(self._pages))
 
     def larger(self, size: int, used: int) -> Buffer:
-        """A buffer that starts with the ``used`` first bytes of this one: itself where it has
-        room, otherwise a new one.
+        """A buffer that starts with the ``used`` first bytes of this one: itself where it has room,
+        otherwise a new one.
         """
         if size <= self.room:
             self.size = max(size, self.size)
@@ -56,11 +56,11 @@ class Buffer:
         return new
 
     def anew(self, size: int) -> Buffer:
-        """Zeros in place of this one, which is not used any more."""
+        """A zeroed buffer in place of this one, which must not be used any more."""
         return Buffer(size)
 
     def clear(self) -> None:
-        """Zeros again."""
+        """Zeroes the buffer."""
         ctypes.memset(self.address, 0, self.size)
 
     def words(self) -> memoryview:
@@ -83,8 +83,8 @@ class Buffer:
         """Bytes from ``begin``, before ``end``, will only be read from now on: they move to an open
         ``file``, at ``offset`` (all three: whole pages), and can be read where they were.
 
-        Gives how many bytes of memory are free now: all or none.  Raises ``OSError`` where the file
-        has no room.
+        Returns how many bytes of memory are free now: all or none.  Raises ``OSError`` where the
+        file has no room.
         """
         libc = _libc()
         if libc is None:
@@ -101,7 +101,8 @@ class Buffer:
 
 class MappedBuffer(Buffer):
     """``size`` bytes of the file at ``path``, which grows where it is shorter: what is in them is
-    shared with whoever maps it, now or later.  Raises ``OSError`` where the disk has no room.
+    shared with any process that maps it, now or later.  Raises ``OSError`` where the disk has no
+    room.
     """
 
     def __init__(self, size: int, path: str) -> None:
@@ -120,7 +121,7 @@ class MappedBuffer(Buffer):
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(self._pages))
 
     def is_at(self, path: str) -> bool:
-        """Whether this is the file at ``path``, and whole."""
+        """Whether this is the file at ``path``, and complete."""
         try:
             there = os.stat(path)
             return os.path.samestat(there, self._file) and there.st_size >= self.size
@@ -128,14 +129,14 @@ class MappedBuffer(Buffer):
             return False
 
     def larger(self, size: int, used: int) -> Buffer:
-        """The same file with more of it; memory of one's own where the disk has no room."""
+        """The same file with more of it; private memory where the disk has no room."""
         try:
             return MappedBuffer(size, self.path)
         except OSError:
             return super().larger(size, used)
 
     def anew(self, size: int) -> Buffer:
-        """The same file, in zeros; memory of one's own where the disk has no room."""
+        """The same file, zeroed; private memory where the disk has no room."""
         try:
             new = MappedBuffer(size, self.path)
         except OSError:
@@ -191,7 +192,7 @@ def unnamed_file() -> int:
 
 @lru_cache(maxsize=1)
 def installed_memory() -> int:
-    """Bytes of memory that the machine has, as far as the system says."""
+    """Bytes of memory that the machine has, as the system reports."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError):
@@ -199,7 +200,7 @@ def installed_memory() -> int:
 
 
 def available_memory() -> int:
-    """Bytes that can still be had without swapping, as far as the system says."""
+    """Bytes that are available without swapping, as the system reports."""
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:
             for line in lines:

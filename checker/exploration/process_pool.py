@@ -1,7 +1,7 @@
 """Maps a function over items in processes of this machine.
 
 The processes end with the one that started them, however that ends, and are stopped at once when
-nobody wants their results any more.
+their results are not needed any more.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ Result = TypeVar("Result")
 def parallel_map(
     function: Callable[[Item], Result], items: Sequence[Item], processes: int | None = None
 ) -> Iterator[Result]:
-    """The results of ``function`` for ``items``, as they come.
+    """The results of ``function`` for ``items``, in the order of completion.
 
-    ``processes``: how many are used at most, as many as there are processors where it is
-    ``None``; a single item, or a single process, needs none but this.  ``function``, items and
-    results are pickled.  Raises what ``function`` raises, and ``OSError`` where a process was
-    ended from outside.
+    ``processes``: how many are used at most, as many as there are processors where it is ``None``;
+    a single item, or a single process, needs none but this.  ``function``, items and results are
+    pickled.  Raises what ``function`` raises, and ``OSError`` where a process was ended from
+    outside.
     """
     count = min(processes or os.cpu_count() or 1, len(items))
     if count <= 1:
@@ -44,7 +44,7 @@ def parallel_map(
     except BrokenProcessPool as error:
         raise OSError("a process was ended from outside; perhaps memory was short") from error
     except BaseException:
-        held.close()  # whoever still works stops now
+        held.close()  # processes that still work stop now
         raise
     finally:
         pool.shutdown(cancel_futures=True)
@@ -53,7 +53,7 @@ def parallel_map(
 
 
 def _obey(watched: Connection) -> None:
-    """In a process of the pool: Ctrl-C is for the one that started it, whose end is ours."""
+    """In a process of the pool: leaves Ctrl-C to the parent process, and ends with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(watched,), daemon=True).start()
 

@@ -1,4 +1,4 @@
-"""Statistics on what the reductions of a plan have saved."""
+"""Statistics on the savings of a plan's reductions."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from checker.reductions.reduction_plan import Kind
 from checker.witness.answer import Reduced
 
 SAMPLE = 1 << 16
-"""The sizes of the orbits of so many states are added up; of more states, of about so many."""
+"""The number of states in a sample of orbit sizes, about; of fewer states all are in it."""
 
 
 def reduction_stats(search: Explored) -> Reduced:
-    """What was used, what was not and why, and an estimate of the states without it."""
+    """The reductions used, those not used and why, and an estimate of the states without them."""
     plan = search.kernel.image.reductions
     text = () if plan.symmetry is None else (plan.symmetry.text,)
     without, exact = estimate_unreduced(search)
@@ -29,11 +29,11 @@ def reduction_stats(search: Explored) -> Reduced:
 
 
 def estimate_unreduced(search: Explored) -> tuple[int | None, bool]:
-    """How many states those that were found stand for, and whether that is exact.
+    """The number of states that the found ones represent, and whether that is exact.
 
     The sizes of orbits are added up.  Which states are in a sample is decided by their
-    fingerprints, so that it does not depend on who found them, or has them.  ``None`` where there
-    is no symmetry, or where the states are not at hand.
+    fingerprints, so that it does not depend on which worker or shard holds them.  ``None`` where
+    there is no symmetry, or where the states are not at hand.
     """
     if search.kernel.weigh is None or not search.states:
         return None, False
@@ -51,8 +51,9 @@ def _orbits(search: Explored) -> tuple[int, int]:
 
 
 def weigh(kernel: Kernel, rows: int, count: int, states: int) -> tuple[int, int]:
-    """Of ``count`` rows at an address, which are among ``states``: how many are in the sample, and
-    the sizes of their orbits, added up; (0, 0) where there is no symmetry."""
+    """The sampled ones of ``count`` rows at an address, which are among ``states``: how many they
+    are, and the sum of the sizes of their orbits; (0, 0) where there is no symmetry.
+    """
     sums = (ctypes.c_uint64 * 2)()
     if kernel.weigh is not None:
         kernel.weigh(rows, count, (1 << _bits(states)) - 1, ctypes.addressof(sums))
@@ -60,11 +61,11 @@ def weigh(kernel: Kernel, rows: int, count: int, states: int) -> tuple[int, int]
 
 
 def add_samples(some: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    """What :func:`weigh` gives for all of them."""
+    """The sums of what :func:`weigh` returns."""
     pairs = list(some)
     return sum(count for count, _ in pairs), sum(total for _, total in pairs)
 
 
 def _bits(states: int) -> int:
-    """Of a fingerprint that are 0 where the state is in the sample."""
+    """The bits of a fingerprint that are 0 where the state is in the sample."""
     return max(0, (states // SAMPLE).bit_length() - 1)

@@ -1,5 +1,6 @@
-"""Some levels of one shard, and what can be asked about their states: where their successors are,
-and which of given states they have."""
+"""Some levels of one shard, with queries about the successors of their states, and about which of
+given states they have.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +14,13 @@ from checker.kernels.jit import Kernel, graph_kernel
 from checker.kernels.row_selection import Code
 
 ASK_BYTES = 1 << 25
-"""About so many bytes of successors wait, for all shards together."""
+"""The bytes of successors that wait, for all shards together, about."""
 FEW, MANY = 1 << 6, 1 << 16
-"""At least and at most so many successors wait for each shard, to begin with."""
+"""The least and the greatest number of successors that wait for each shard, to begin with."""
 
 
 class Region:
-    """States of shard ``index`` of ``shards``; ``memory`` bounds their bytes.
+    """The states of shard ``index`` of ``shards``; ``memory`` bounds their bytes.
 
     They are numbered in the order in which they are loaded.
     """
@@ -40,11 +41,13 @@ class Region:
 
     @property
     def steps(self) -> int:
-        """How many steps lead from the states that it was asked about, and not less."""
+        """An upper bound on the number of steps from the states that were queried."""
         return self.crew.get(Worker.TRANSITIONS)
 
     def load(self, blocks: Iterable[Block]) -> None:
-        """One more level: what the shard owns of it.  Raises ``OutOfMemory`` and ``OSError``."""
+        """Adds one more level: the states of it that the shard owns.  Raises ``OutOfMemory`` and
+        ``OSError``.
+        """
         self.shard.restore(self._levels, blocks)
         self._levels += 1
 
@@ -56,9 +59,9 @@ class Region:
 
     def ask(self, rows: Block) -> Iterator[tuple[int, bytes, bytes]]:
         """The successors of states, in blocks: the shard that owns them, the successors, and for
-        each 32 bits, the number among ``rows`` of the state that it comes from.
+        each 32 bits, the number among ``rows`` of its source.
 
-        All steps to other states; those of one state may come more than once.
+        Contains all steps to other states; those of one state may be repeated.
         """
         import pyarrow as pa
 
@@ -94,7 +97,9 @@ class Region:
     # -- answers --------------------------------------------------------------------------------
 
     def numbers(self, rows: Block) -> tuple[Buffer, int]:
-        """For each row 32 bits, the number of the state (``NONE``: it is not here); how many."""
+        """For each row 32 bits, the number of the state (``NONE``: it is not here); and how many
+        are here.
+        """
         import pyarrow as pa
 
         self._number()
@@ -114,7 +119,7 @@ class Region:
         return out.raw[:count]
 
     def _number(self) -> None:
-        """Makes the numbers of its states known to native code."""
+        """Makes the numbers of its states available to native code."""
         if self._numbered == self.count:
             return
         self._numbered = self.count
@@ -132,7 +137,7 @@ class StateFlags:
         self.count, self._buffer = count, Buffer(count)
 
     def settle(self, sources: Block, codes: Block, good: int) -> None:
-        """States are alive that have a good answer; ``sources``: 32 bits for each, their number."""
+        """Marks states with a good answer as alive; ``sources``: 32 bits for each, their number."""
         import pyarrow as pa
 
         given, said = pa.py_buffer(sources), pa.py_buffer(codes)
@@ -140,11 +145,11 @@ class StateFlags:
         graph_kernel().settle(self._buffer.address, given.address, said.address, said.size, good)
 
     def mark(self, numbers: Buffer, count: int) -> None:
-        """These states (or ``NONE``) are alive."""
+        """Marks these states (or ``NONE``) as alive."""
         graph_kernel().mark(self._buffer.address, numbers.address, count)
 
     def whole(self) -> bytes:
-        """All of them."""
+        """The flags of all states."""
         return bytes(self._buffer.bytes()[: self.count])
 
 
@@ -154,7 +159,7 @@ def good(*codes: Code) -> int:
 
 
 def pick_rows(rows: Block, width: int, codes: bytes, meant: int) -> memoryview:
-    """The rows, of ``width`` bytes, with a code that is meant (a bit for each)."""
+    """The rows, of ``width`` bytes, whose code is ``good`` (a bit for each)."""
     import pyarrow as pa
 
     given, count = pa.py_buffer(rows), len(codes)
@@ -167,7 +172,7 @@ def pick_rows(rows: Block, width: int, codes: bytes, meant: int) -> memoryview:
 
 
 def _address(data: bytes) -> int:
-    """Where bytes are, as long as they live."""
+    """The address of bytes, valid as long as they live."""
     import pyarrow as pa
 
     return int(pa.py_buffer(data).address)

@@ -1,9 +1,9 @@
-"""The folder of a run: its states by level, and how far it has come.
+"""The folder of a run: its states by level, and its progress.
 
-The one format of a checkpoint, whoever explores.  A *part* is an Arrow file with states of one
+The one format of a checkpoint, for all engines.  A *part* is an Arrow file with states of one
 level, whole or not there.  A *commit* is a small document that names the parts of all levels since
-the commit before it and says what was found; what no commit names counts for nothing, so that
-whoever is interrupted, or writes a part twice, leaves nothing wrong behind.
+the commit before it and says what was found; what no commit names is ignored, so that a process
+that is interrupted, or writes a part twice, does no harm.
 
     run.json                     what is explored
     levels/00012/…-4f1c.arrow    parts
@@ -33,7 +33,7 @@ FORMAT = 2
 COMMIT, WRITER = "_SUCCESS", "writer"
 LEVELS, SAID = "levels", "said"
 BATCH_BYTES = 4 << 20
-"""Of rows in one record batch, about."""
+"""The size of the rows in one record batch, about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Part:
     """A file with states of ``level`` that ``shard`` among ``shards`` owns ((0, 1): of any owner).
 
     ``name``: its path in the folder; ``rows``: how many states; ``checksum``: the CRC-32 of their
-    bytes, as they come.
+    bytes, in order.
     """
 
     name: str
@@ -53,14 +53,14 @@ class Part:
 
 
 class Damaged(OSError):
-    """A part is not what was written."""
+    """A part differs from what was written."""
 
 
 class RunFolder:
     """The folder at ``location`` (a path or a URI), for states of ``words`` words.
 
-    Can be pickled; opens nothing before it must.  Raises ``OSError`` where the folder can't be
-    read or written.
+    Can be pickled; opens files lazily.  Raises ``OSError`` where the folder can't be read or
+    written.
     """
 
     def __init__(self, location: str, words: int) -> None:
@@ -77,26 +77,27 @@ class RunFolder:
         return self.place.location
 
     def claim(self) -> None:
-        """From now on only this object, and its copies elsewhere, can commit: what is left of an
-        earlier run, a task that nobody has told yet, gets an ``OSError`` then."""
+        """Reserves commits for this object, and its copies elsewhere: a task left over from an
+        earlier run gets an ``OSError`` from now on.
+        """
         self._writer = secrets.token_hex(8)
         self.place.write(f"{SAID}/{WRITER}.json", json.dumps({"id": self._writer}).encode())
 
     @property
     def writer(self) -> str | None:
-        """What the claim of this object is called; ``None`` where it has made none."""
+        """The name of this object's claim; ``None`` where it has made none."""
         return self._writer
 
     @property
     def is_mine(self) -> bool | None:
-        """Whether the claim of this object is the last one; ``None`` where that can't be told."""
+        """Whether this object's claim is the last one; ``None`` where that is unknown."""
         said = self.read_message(WRITER)
         return None if said is None else said.get("id") == self._writer
 
     # -- states ---------------------------------------------------------------------------------
 
     def write(self, level: int, shard: int, shards: int, blocks: Iterable[memoryview]) -> Part:
-        """Writes a part from blocks of whole rows; to be called from any process."""
+        """Writes a part from blocks of whole rows; can be called in any process."""
         import pyarrow as pa
 
         part = f"{shard:05d}-of-{shards:05d}-{secrets.token_hex(6)}.arrow"
@@ -116,7 +117,7 @@ class RunFolder:
     def read(self, part: Part) -> Iterator[memoryview]:
         """The rows of a part as bytes, in blocks of whole rows, aligned to words.
 
-        A block that is kept keeps the file mapped, or its bytes in memory.  Raises
+        A block that is referenced keeps the file mapped, or its bytes in memory.  Raises
         :class:`Damaged`, at the end at the latest, where they are not the bytes that were written,
         and ``OSError`` where they can't be read.
         """
@@ -143,7 +144,7 @@ class RunFolder:
 
     @contextlib.contextmanager
     def _reporting_damage(self, part: Part) -> Iterator[None]:
-        """Whatever Arrow says of a file that it can't make sense of becomes :class:`Damaged`."""
+        """Turns Arrow's errors about an unreadable file into :class:`Damaged`."""
         import pyarrow as pa
 
         try:
@@ -164,7 +165,7 @@ class RunFolder:
     # -- commits --------------------------------------------------------------------------------
 
     def commit(self, found: Findings, parts: Sequence[Part]) -> None:
-        """From now on the run can go on from level ``found.depth``.
+        """Records that the run can be resumed from level ``found.depth``.
 
         ``parts``: all of the levels after the last commit, up to and with this one.
         """
@@ -192,9 +193,9 @@ class RunFolder:
         return self._committed
 
     def latest(self) -> Findings | None:
-        """What the last valid commit says; ``None`` where there is none.
+        """The contents of the last valid commit; ``None`` where there is none.
 
-        The next commit of this object follows that one, whatever others do meanwhile.
+        The next commit of this object follows that one, even if other objects commit meanwhile.
         """
         commits = self._commits()
         self._committed = commits[-1]["depth"] if commits else -1
@@ -209,7 +210,9 @@ class RunFolder:
         return found
 
     def clean(self) -> None:
-        """Deletes what no commit names; only for who alone works in the folder."""
+        """Deletes the files that no commit names; only for the one process that works in the
+        folder.
+        """
         commits = self._commits()
         kept = {part.name for commit in commits for part in commit["parts"]}
         kept |= {f"{_level(commit['depth'])}/{COMMIT}" for commit in commits}
@@ -218,11 +221,11 @@ class RunFolder:
                 self.place.delete(name)
 
     def mend(self) -> list[str]:
-        """Deletes what is damaged, and what counts no more then; only for who alone works in the
-        folder.
+        """Deletes damaged files, and those that become invalid with them; only for the one process
+        that works in the folder.
 
-        The names of the files that were damaged or missing.  Bytes are compared on disks only:
-        storage elsewhere has checksums of its own, and is far away.
+        Returns the names of the files that were damaged or missing.  Bytes are compared on disks
+        only: storage elsewhere has checksums of its own, and is far away.
         """
         sizes, wrong = self.place.files(), set[str]()
         for name in filter(_is_commit, sizes):
@@ -253,7 +256,7 @@ class RunFolder:
         return sizes.get(part.name, -1) >= 8 * self.words * part.rows
 
     def _commits(self) -> list[dict[str, Any]]:
-        """The valid commits, in order: an unbroken chain from level 0 on, whose parts are there."""
+        """The valid commits, in order: an unbroken chain from level 0 on, whose parts exist."""
         sizes = self.place.files()
         by_depth: dict[int, dict[str, Any]] = {}
         for name in filter(_is_commit, sizes):
@@ -285,12 +288,12 @@ class RunFolder:
     # -- messages -------------------------------------------------------------------------------
 
     def say(self, name: str, document: dict[str, Any]) -> None:
-        """Leaves a message, in place of the one of that name; never an error."""
+        """Leaves a message, in place of the one of that name; never raises."""
         with contextlib.suppress(OSError):
             self.place.write(f"{SAID}/{name}.json", json.dumps(document).encode())
 
     def unsay(self, name: str) -> None:
-        """Takes a message away, if there is one; never an error."""
+        """Removes a message, if there is one; never raises."""
         with contextlib.suppress(OSError):
             self.place.delete(f"{SAID}/{name}.json")
 
@@ -312,7 +315,7 @@ def _is_commit(name: str) -> bool:
 
 
 def _rechunk(blocks: Iterable[memoryview], most: int) -> Iterator[memoryview]:
-    """The same bytes in blocks of ``most``, or less: small ones are put together."""
+    """The same bytes in blocks of ``most``, or less: small ones are joined."""
     waiting: list[memoryview] = []
     size = 0
     for block in blocks:

@@ -9,11 +9,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """All that decides what a check's system is, but for the capacities that the tool finds.
+    """Everything that determines a check's system, except for the capacities that the tool finds.
 
     ``version``: of the tool; ``sources``: a digest of each file that the check is made from, the
-    spec itself, ``file``, among them; ``settings``: as given; ``reduce``: what may be done to
-    explore less.
+    spec itself, ``file``, among them; ``settings``: as given; ``reduce``: the admitted reductions.
     """
 
     version: str
@@ -26,7 +25,7 @@ class Identity:
     reduce: str = "none"
 
     def changes(self, now: Identity) -> list[str]:
-        """What is another in ``now``, in a few words each; the file may have moved."""
+        """The differences from ``now``, in a few words each; the file may have moved."""
         found: list[str] = []
         if self.version != now.version:
             found.append(f"the version of the tool, from {self.version} to {now.version}")
@@ -46,13 +45,13 @@ class Identity:
         return found
 
     def to_json(self) -> dict[str, Any]:
-        """As a JSON object."""
+        """The identity as a JSON object."""
         document = asdict(self)
         return {**document, "sources": dict(self.sources), "settings": dict(self.settings)}
 
     @staticmethod
     def from_json(document: dict[str, Any]) -> Identity:
-        """Back again; raises ``TypeError`` where it is no such object."""
+        """The identity from its JSON object; raises ``TypeError`` where it is none."""
         return Identity(**document)
 
 

@@ -1,4 +1,4 @@
-"""JSON documents that say of themselves whether they are as they were written."""
+"""JSON documents with a checksum of their contents."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 
 def seal(document: dict[str, Any]) -> bytes:
-    """``document`` with its checksum."""
+    """``document`` with its checksum, as bytes."""
     return json.dumps({"checksum": _checksum(document), "document": document}).encode()
 
 
 def unseal(data: bytes) -> dict[str, Any] | None:
-    """What :func:`seal` was given; ``None`` where ``data`` is not what it wrote."""
+    """The document that :func:`seal` was given; ``None`` where ``data`` is not its result."""
     try:
         said = json.loads(data)
         document = said["document"]

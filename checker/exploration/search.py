@@ -1,4 +1,6 @@
-"""Breadth first, level by level: who expands what, when tables grow, when it has to stop."""
+"""Breadth-first search, level by level: divides levels among workers, grows tables and stops at
+limits.
+"""
 
 from __future__ import annotations
 
@@ -26,25 +28,25 @@ from checker.witness.answer import DECIDED, Limits, Listener, Progress, Unsuppor
 PARALLEL_FROM = 8192
 """Levels of fewer states are expanded by one thread."""
 PIECES, LEAST_PIECE = 32, 256
-"""A level is cut into so many pieces for each thread, none of them smaller than this, so that all
-threads are done at about the same time."""
+"""The number of pieces per thread that a level is cut into, and their smallest size, so that all
+threads are done at about the same time.
+"""
 SLICE = 0.1
-"""Seconds after which Python looks at limits and tables again."""
+"""Seconds after which Python checks limits and tables again."""
 
 LOOK_FROM = 4096
-"""With so many states it is worth looking whether runs go round."""
+"""The number of states from which on cycles are looked for."""
 
 Segment = tuple[WorkerMemory, int, int]
 """Rows of a worker: from, up to but not including."""
 
 
 class Search:
-    """One exploration.  After :meth:`run` the public fields say what was found.
+    """One exploration.  After :meth:`run` the public fields hold the findings.
 
-    ``found``: what is known once level ``found.depth - 1`` is closed; ``complete``: what was known
-    when all that was known had no error of the run; ``stopped``: why it is not exhaustive;
-    ``seconds``: its time, and ``earlier`` that of the search that it has gone on with; ``begun``:
-    since when the time limit counts.
+    ``found``: what is known once level ``found.depth - 1`` is closed; ``complete``: the last
+    findings without a runtime error; ``stopped``: why it is not exhaustive; ``seconds``: its time,
+    and ``earlier`` that of the search that it continues; ``begun``: the start of the time limit.
     """
 
     def __init__(
@@ -79,7 +81,7 @@ class Search:
         return self.store.kernel
 
     def begin(self, kernel: Kernel) -> None:
-        """Nothing is known, and no state is found."""
+        """Resets the search: nothing is known, and no state is found."""
         self.store = Store(kernel, self._threads, self.limits.memory)
         self.depth = 0
         self.found = Findings()
@@ -93,7 +95,7 @@ class Search:
         """Explores from the packed ``initial`` states (``None``: native code makes them), or from
         what the journal has kept.
 
-        ``before``: gives the search what another one has found, or says that it does not.  Raises
+        ``before``: gives the search another one's findings, and returns whether it did.  Raises
         :class:`checker.exploration.journal.HandedOver`.
         """
         try:
@@ -114,7 +116,7 @@ class Search:
             self.depth = self.store.deepest()
 
     def go_on(self, found: Findings) -> None:
-        """The store holds all states of the levels up to ``found.depth``."""
+        """Continues from a store that holds all states of the levels up to ``found.depth``."""
         limit = self.kernel.image.level_limit
         found.maybe_cyclic |= self.found.maybe_cyclic or 0 < limit <= found.depth
         self.found, self.depth = found, found.depth
@@ -148,7 +150,7 @@ class Search:
                 self.store.add(words)
 
     def _begin(self) -> None:
-        """Makes the initial states; what there was no room for is made again when there is."""
+        """Makes the initial states; those without room are made again when there is some."""
         kernel, crew = self.kernel, self.store.workers[0]
         layout, base = kernel.image.layout, tuple(v.initial for v in self.system.variables)
         source = (ctypes.c_uint64 * layout.words)(*layout.pack(base))
@@ -161,7 +163,7 @@ class Search:
                 kernel.stop.clear()
                 if crew.get(Worker.FAULTED):
                     with budgets.raising_when_exhausted():
-                        interpreter.initial_states(self.system)  # raises what there is to raise
+                        interpreter.initial_states(self.system)  # raises any pending exception
                 if crew.get(Worker.TAPE):
                     raise Unsupported(TOO_NESTED)
                 unfinished = any(crew.get(w) for w in (Worker.OVERFLOW, Worker.STOPPED))
@@ -198,7 +200,7 @@ class Search:
                 self._look_enough()
 
     def _look_enough(self) -> None:
-        """Ends the search where nobody wants to know what is left."""
+        """Ends the search where no caller needs the rest."""
         if self.found.enough(self.system, self.limits) and self.store.level_size(self.depth):
             self.stopped = DECIDED
 
@@ -214,9 +216,9 @@ class Search:
     def _close_level(self, swept: bool) -> bool:
         """Takes over what the workers noted; what is known now need not be evaluated again.
 
-        ``swept``: the level was expanded to its end; of another one it is chance which of its
-        states were, so nothing is counted.  Gives whether a successor was met that had never been
-        seen, where that was asked.
+        ``swept``: the level was expanded completely; of another one it is chance which of its
+        states were, so nothing is counted.  Returns whether a successor was met that had not been
+        visited, where that was queried.
         """
         report = self.store.report()
         if not swept:
@@ -228,10 +230,11 @@ class Search:
         return report.newcomer
 
     def _look_round(self) -> None:
-        """Gives the search up as soon as a run is seen to go round, if its plan can't have that.
+        """Gives the search up as soon as a cycle is found, if its plan is proven only without
+        cycles.
 
-        Looking costs as much as a search of the states that there are, so it is done where they
-        have become four times as many.  Where there is no room for it the end will tell.
+        Cycle detection costs as much as a search of the known states, so it is done when they have
+        become four times as many.  Where there is no room for it, cycles are decided at the end.
         """
         if not self.kernel.image.reductions.acyclic or not self.found.maybe_cyclic:
             return
@@ -255,7 +258,7 @@ class Search:
     # -- rounds ---------------------------------------------------------------------------------
 
     def sweep(self, depth: int, mode: Mode) -> None:
-        """Runs all rows of level ``depth`` in ``mode``."""
+        """Expands all rows of level ``depth`` in ``mode``."""
         crew = self.store.workers
         queue: deque[Segment] = deque()
         for one in crew:
@@ -283,7 +286,7 @@ class Search:
                 self._report()
 
     def _improve(self) -> None:
-        """Goes on with optimised code where it has become available."""
+        """Switches to optimised code where it has become available."""
         if self.upgrade is not None:
             better = self.upgrade.poll(time.monotonic() - self.started)
             self.store.kernel = better or self.store.kernel
@@ -308,7 +311,7 @@ class Search:
                 self._give(one)
 
     def _give(self, crew: WorkerMemory) -> bool:
-        """Gives a worker, which has used up what it had, some of what there is room for."""
+        """Gives a worker that has used up its room some of what is free."""
         with self._lock:
             given = min(self._spare, self._share)
             self._spare -= given
@@ -368,7 +371,7 @@ class Search:
             raise Undecided(self.stopped)
 
     def tell(self, phase: str) -> None:
-        """Says that the search is over, and what is done now."""
+        """Reports that the search is over, and what is done now."""
         self._report(True, phase)
 
     def _report(self, force: bool = False, phase: str = "") -> None:

@@ -1,8 +1,8 @@
-"""One part of all states, in a process of its own: expand a level, send what others own, take what
-they send.  How states travel is somebody else's business (an *exchange*).
+"""One shard of the states, in a process of its own: expands levels, sends the successors that other
+shards own, and takes what they send.  An *exchange* transports the states.
 
 Shard ``i`` of ``P`` owns a contiguous range of fingerprints (:mod:`checker.kernels.routing`), so
-that what it owns does not depend on who found it.
+that what it owns does not depend on which shard found it.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from checker.kernels.fields import Context, Mode, Worker
 from checker.kernels.jit import Kernel
 
 OUT_BYTES = 1 << 25
-"""About so many bytes of successors wait to be sent, for all shards together."""
+"""The bytes of successors that wait to be sent, for all shards together, about."""
 FEW, MANY = 1 << 8, 1 << 15
-"""At least and at most so many states wait for each shard."""
+"""The least and the greatest number of states that wait for each shard."""
 SENT = 1 << 16
-"""So many states are remembered that were sent lately, if nobody wants it otherwise."""
+"""The default number of recently sent states that are remembered."""
 
 Block = memoryview | bytes
 """Whole rows, one after the other."""
 
 
 class Shard:
-    """Part ``index`` of ``shards`` of a search; ``memory`` bounds its bytes.
+    """Shard ``index`` of ``shards`` of a search; ``memory`` bounds its bytes.
 
-    ``keep``: successors that it owns itself go straight into its seen set, instead of being sent
-    like all others; ``store``: has its states (of one worker; ``None``: it has none yet);
-    ``sent``: so many states are remembered that were sent lately (a power of 2); ``most``: at most
-    so many wait for each shard.
+    ``keep``: successors that it owns itself go straight into its visited set, instead of being sent
+    like all others; ``store``: has its states (of one worker; ``None``: it has none yet); ``sent``:
+    the number of recently sent states that are remembered (a power of 2); ``most``: the maximum
+    number that wait for each shard.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Shard:
         self._make_room(max(FEW, min(most, OUT_BYTES // (shards * self.width))))
 
     def _make_room(self, cap: int) -> None:
-        """Room for ``cap`` states on their way to each shard; none is waiting."""
+        """Makes room for ``cap`` states on their way to each shard; none is waiting."""
         self._cap = cap
         self._out = Buffer(cap * self.shards * self.width)
         self.crew.put(Worker.OUT, self._out.address)
@@ -101,13 +101,14 @@ class Shard:
     # -- a level --------------------------------------------------------------------------------
 
     def begin_level(self, depth: int) -> None:
-        """From now on new states belong to level ``depth``."""
+        """Makes level ``depth`` the level of new states."""
         if depth:
             self.store.open_level(depth)
         self.crew.put(Worker.STAMP, depth + 1)
 
     def begin_sweep(self, found: Findings, names: list[str], *, last: bool) -> None:
-        """Before a level is expanded: what is known of the properties, by name, need not be seen.
+        """Prepares the expansion of a level; premises and violations known by name are not
+        evaluated again.
 
         ``last``: its successors are looked up only.
         """
@@ -122,8 +123,8 @@ class Shard:
     def expand(self, begin: int, end: int, seconds: float) -> int:
         """Expands rows from ``begin`` on, before ``end``, for about ``seconds``.
 
-        Gives how far it came.  It stops early where a buffer of :meth:`outgoing` is full.  Raises
-        :class:`OutOfMemory`.
+        Returns the position reached.  It stops early where a buffer of :meth:`outgoing` is full.
+        Raises :class:`OutOfMemory`.
         """
         crew, now = self.crew, time.monotonic()
         until = now + seconds
@@ -149,7 +150,7 @@ class Shard:
         return begin
 
     def _admit(self) -> None:
-        """Room for new states; raises ``OutOfMemory`` where there is none."""
+        """Makes room for new states; raises ``OutOfMemory`` where there is none."""
         store, crew = self.store, self.crew
         overflow = crew.get(Worker.OVERFLOW) > 0
         if store.scarce or (overflow and store.room < store.slots >> 5):
@@ -171,11 +172,11 @@ class Shard:
 
     @property
     def cap(self) -> int:
-        """How many states have room on their way to one shard."""
+        """The number of states that have room on their way to one shard."""
         return self._cap
 
     def take(self, block: Block) -> None:
-        """The states in ``block`` that it owns become its own, unless it has seen them.
+        """Inserts the states in ``block`` that it owns, unless it has visited them.
 
         Raises :class:`OutOfMemory`.
         """
@@ -193,5 +194,5 @@ class Shard:
                 crew.put(Worker.OVERFLOW, 1)
 
     def report(self) -> LevelReport:
-        """What it noted since the last one."""
+        """The notes since the last report."""
         return self.store.report()

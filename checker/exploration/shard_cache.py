@@ -1,8 +1,9 @@
-"""What a shard has seen, in files of this machine, for whichever process gets the shard next.
+"""The visited states of a shard, in files of this machine, for any process that gets the shard
+next.
 
-A cache and nothing more: whoever opens it says which levels there have to be, and brings what is
-missing.  A process holds it alone, and writes down what is in it when that is whole again, so that
-what a killed process leaves behind counts for nothing.
+It is a cache only: the process that opens it says which levels are required, and supplies the
+missing ones.  One process holds it at a time, and records its contents when they are consistent
+again, so that what a killed process leaves behind is ignored.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ from checker.kernels.jit import Kernel
 STATE, LOCK = "state.json", "lock"
 
 _known: dict[str, MappedBuffer] = {}
-"""What this process has mapped before: mapped again, all of its pages would be missed again."""
+"""The files that this process has mapped: mapping them again would fault in all pages again."""
 
 
 @dataclass(frozen=True)
 class _State:
-    """What is in the files: ``starts``: the first row of each level; ``count``: of all rows."""
+    """The contents of the files: ``starts``: the first row of each level; ``count``: of all
+    rows.
+    """
 
     digest: str
     slots: int
@@ -35,7 +38,7 @@ class _State:
 
 
 class ShardCache:
-    """That of shard ``index`` of ``shards`` of the run ``name``, in a folder below ``place``.
+    """The cache of shard ``index`` of ``shards`` of the run ``name``, in a folder below ``place``.
 
     ``place``: ``None`` for none: everything is in this process's memory, and gone with it.  To be
     used as a context.
@@ -52,7 +55,7 @@ class ShardCache:
             try:
                 self._folder.mkdir(parents=True, exist_ok=True)
                 self._claim(self._folder / LOCK)
-            except (ImportError, OSError):  # somebody else's, or no place for files
+            except (ImportError, OSError):  # another process's, or no place for files
                 self._folder = None
         return self
 
@@ -74,7 +77,7 @@ class ShardCache:
     # -- what is in it --------------------------------------------------------------------------
 
     def open(self, kernel: Kernel, levels: int, memory: int | None) -> Store:
-        """The first levels, at most so many (at least one), as far as they are there."""
+        """Opens the first levels, at most so many (at least one), as far as they exist."""
         for path in [path for path, buffer in _known.items() if not buffer.is_at(path)]:
             del _known[path]
         state = self._state(kernel)
@@ -90,7 +93,7 @@ class ShardCache:
         return self.empty(kernel, memory)
 
     def empty(self, kernel: Kernel, memory: int | None) -> Store:
-        """No level yet."""
+        """Empties the cache: it has no level yet."""
         if self._folder is None:
             return Store(kernel, 1, memory)
         try:
@@ -104,12 +107,14 @@ class ShardCache:
         return Store(kernel, 1, memory, self._make)
 
     def spoil(self) -> None:
-        """What is in the files is about to change: it counts for nothing, until it is saved."""
+        """Invalidates the files, which are about to change, until the next save."""
         if self._folder is not None:
             (self._folder / STATE).unlink(missing_ok=True)
 
     def save(self, store: Store) -> None:
-        """What is in ``store`` is whole: some levels, the last of which may grow no more."""
+        """Records that ``store`` is consistent: some levels, the last of which may not grow any
+        more.
+        """
         (crew,) = store.workers
         parts = (store.table, crew.rows)
         if self._folder is None or not all(isinstance(part, MappedBuffer) for part in parts):
@@ -126,7 +131,7 @@ class ShardCache:
             beside.replace(self._folder / STATE)
 
     def _state(self, kernel: Kernel) -> _State | None:
-        """What is whole in the files; ``None`` where they are of no use."""
+        """The consistent contents of the files; ``None`` where they can't be used."""
         if self._folder is None:
             return None
         try:
@@ -145,7 +150,7 @@ class ShardCache:
     # -- where it is ----------------------------------------------------------------------------
 
     def _map_file(self, name: str, size: int) -> Buffer:
-        """Raises ``OSError`` where there is no room for it."""
+        """Maps the file; raises ``OSError`` where there is no room for it."""
         assert self._folder is not None
         path = str(self._folder / name)
         known = _known.get(path)
@@ -166,5 +171,5 @@ def local_places() -> list[str]:
 
 
 def remove(place: str, name: str) -> None:
-    """Deletes all that the run ``name`` has in ``place``."""
+    """Deletes all data of the run ``name`` in ``place``."""
     shutil.rmtree(Path(place) / f"bivalence-{name}", ignore_errors=True)

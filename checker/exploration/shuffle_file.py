@@ -12,7 +12,7 @@ from checker.exploration.shard import Block
 from checker.exploration.storage import Storage
 
 Blocks = tuple[tuple[int, int], ...]
-"""Of each block where it begins, and how many entries it has."""
+"""The start of each block, and its number of entries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,24 +23,26 @@ class ShuffleFile:
     blocks: tuple[Blocks, ...]
 
     def entries(self, shard: int) -> int:
-        """How many entries there are for a shard."""
+        """The number of entries for a shard."""
         return sum(count for _, count in self.blocks[shard])
 
     @property
     def all_entries(self) -> int:
-        """How many entries there are for all shards."""
+        """The number of entries for all shards."""
         return sum(map(self.entries, range(len(self.blocks))))
 
 
 class ShuffleWriter:
-    """Writes a letter to ``shards`` shards."""
+    """Writes a shuffle file for ``shards`` shards."""
 
     def __init__(self, stream: Any, shards: int) -> None:
         self._stream, self._at = stream, 0
         self._blocks: list[list[tuple[int, int]]] = [[] for _ in range(shards)]
 
     def add(self, shard: int, count: int, *data: Block) -> None:
-        """A block of ``count`` entries: so many bytes for each in all of ``data``."""
+        """Adds a block of ``count`` entries; each of ``data`` has a fixed number of bytes per
+        entry.
+        """
         self._blocks[shard].append((self._at, count))
         for piece in data:
             size = memoryview(piece).nbytes
@@ -49,13 +51,13 @@ class ShuffleWriter:
             self._at += size + -size % 8
 
     def letter(self, name: str) -> ShuffleFile:
-        """What was written."""
+        """The shuffle file that was written."""
         return ShuffleFile(name, tuple(map(tuple, self._blocks)))
 
 
 @contextmanager
 def open_arrow(place: Storage, name: str) -> Iterator[Any]:
-    """An Arrow file."""
+    """Opens an Arrow file."""
     with place.reader(name) as file:
         yield file
 
@@ -77,7 +79,7 @@ def blocks_of(
 
 
 def fresh_name(kind: str, level: int, shard: int) -> str:
-    """A name that no file has."""
+    """A new name that no file has."""
     return f"{kind}/{level:05d}-{shard:05d}-{secrets.token_hex(6)}"
 
 

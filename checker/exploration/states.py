@@ -1,4 +1,4 @@
-"""The states of a search as the question of liveness sees them, and the core of their graph."""
+"""The states of a search as liveness checking uses them, and the core of their graph."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Unevaluable(Exception):
 
 
 class States:
-    """States of ``search``, their graph, and what holds in them.
+    """The states of ``search``, their graph, and the propositions that hold in them.
 
-    ``owed``: 64 bits for each, the justice that holds there (``None`` where there is none);
-    ``full``: all of these bits.
+    ``owed``: 64 bits for each, the justice conditions that hold there (``None`` where there is
+    none); ``full``: all of these bits.
     """
 
     def __init__(self, search: Explored, numbers: Numbers, graph: Graph) -> None:
@@ -39,7 +39,7 @@ class States:
         self.owed = self.justice(None)
 
     def justice(self, states: array[int] | None) -> Buffer | None:
-        """64 bits for each of ``states`` (``None``: all)."""
+        """64 bits for each of ``states`` (``None``: all): the justice conditions that hold."""
         code = self.search.kernel.owed
         return None if code is None else self._ask(code, 8, states)
 
@@ -52,7 +52,9 @@ class States:
         return self._ask(code, 2, states, params.buffer_info()[0])
 
     def some(self, number: int, states: array[int]) -> Buffer:
-        """16 bits for each of ``states``: 1 where a steady property is bad for some assignment."""
+        """16 bits for each of ``states``: 1 where a persistence property's condition holds for some
+        assignment.
+        """
         return self._ask(self.search.kernel.some[number], 2, states)
 
     def _ask(
@@ -79,11 +81,13 @@ class States:
         return out
 
     def state(self, number: int) -> State:
-        """A state's values."""
+        """The values of a state."""
         return self.search.kernel.image.layout.unpack(self.numbers.words(number))
 
     def key(self, states: Sequence[int]) -> Key:
-        """What tells the nodes of a product over ``states`` apart whatever their numbers are."""
+        """The key of the nodes of a product over ``states``, which does not depend on their
+        numbers.
+        """
         count, words = len(states), self.numbers.words
 
         def key(node: int) -> tuple[tuple[int, ...], int]:
@@ -109,7 +113,7 @@ class Core:
         return array("I", (self.states[node] for node in nodes))
 
     def nearest(self, question: GraphQuery, numbers: Numbers) -> list[int]:
-        """The fair nodes, of a question without an automaton, of the smallest depth."""
+        """The fair nodes, of a query without an automaton, of the smallest depth."""
         best, found = -1, list[int]()
         for first, crew in zip(numbers.firsts, numbers.store.workers, strict=True):
             begin = bisect_left(self.states, first)

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 WHOLE_OBJECTS = {"s3", "gcs", "abfs"}
-"""Filesystems in which a file appears when all of it is there, and renaming is copying."""
+"""The filesystems in which a file appears when all of it is written, and renaming is copying."""
 UNFINISHED = ".part"
-"""How the names of files end that are being written."""
+"""The suffix of the names of files that are being written."""
 
 
 class Storage:
-    """The folder ``location``, a path or a URI; can be pickled, opens nothing before it must."""
+    """The folder ``location``, a path or a URI; can be pickled, opens files lazily."""
 
     def __init__(self, location: str) -> None:
         if location.startswith("file://"):
@@ -62,7 +62,7 @@ class Storage:
             return bool(system.get_file_info(base).type == fs.FileType.Directory)
 
     def entries(self) -> set[str]:
-        """The names of the files and folders in the folder itself, which need not be there."""
+        """The names of the files and folders in the folder itself, which need not exist."""
         with self._failing(""):
             if self.local:
                 return set(os.listdir(self.location)) if self.exists() else set()
@@ -73,7 +73,7 @@ class Storage:
             return {one.base_name for one in system.get_file_info(chosen)}
 
     def read(self, name: str) -> bytes | None:
-        """What is in a file; ``None`` where there is no such file."""
+        """The contents of a file; ``None`` where there is no such file."""
         try:
             with self._failing(name):
                 if self.local:
@@ -85,14 +85,14 @@ class Storage:
             return None
 
     def write(self, name: str, data: bytes) -> None:
-        """Writes a file, or replaces it: whole, and on the disk, or not at all."""
+        """Writes a file, or replaces it: completely, and flushed to the disk, or not at all."""
         with self.beside(name) as stream:
             stream.write(data)
         self.flush([name])
 
     @contextlib.contextmanager
     def beside(self, name: str) -> Iterator[Any]:
-        """An Arrow stream, used as a context, for what becomes ``name`` when it is over.
+        """An Arrow stream, used as a context, that becomes the file ``name`` when it is closed.
 
         Where an exception is raised meanwhile there is no such file.
         """
@@ -116,7 +116,7 @@ class Storage:
                 raise
 
     def flush(self, names: Iterable[str]) -> None:
-        """These files, and that they exist, outlive a loss of power afterwards."""
+        """Makes these files, and their names, survive a loss of power."""
         if not self.local:
             return
         paths = [self.path(name) for name in names]
@@ -125,7 +125,7 @@ class Storage:
                 _flush(path)
 
     def reader(self, name: str) -> Any:
-        """A file for Arrow to read from; mapped into memory where it is on this machine."""
+        """A file for Arrow to read; mapped into memory where it is on this machine."""
         with self._failing(name):
             if self.local:
                 return _arrow().memory_map(self.path(name), "r")
@@ -153,7 +153,7 @@ class Storage:
                 system.delete_dir(f"{base}/{name}".rstrip("/"))
 
     def create(self) -> None:
-        """Makes the folder, and those above it, where they are missing."""
+        """Makes the folder, and its parents, where they are missing."""
         with self._failing(""):
             self._prepare("x")
 
@@ -181,7 +181,7 @@ class Storage:
 
     @contextlib.contextmanager
     def _failing(self, name: str) -> Iterator[None]:
-        """Whatever the filesystem says becomes an ``OSError`` with its file, on one line."""
+        """Turns errors of the filesystem into an ``OSError`` with its file, on one line."""
         try:
             yield
         except OSError as error:
@@ -212,7 +212,7 @@ def _below(folder: str) -> Iterator[tuple[str, int]]:
 
 
 def _flush(path: str) -> None:
-    """What was written to a file or folder is on the disk afterwards."""
+    """Flushes a file or folder to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

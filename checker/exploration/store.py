@@ -1,7 +1,7 @@
-"""The seen set and the rows of all workers: what native code reads and writes.
+"""The visited set and the rows of all workers, which native code reads and writes.
 
-Each worker appends the states that it finds first to its own rows; a level is one contiguous
-range of the rows of each worker.
+Each worker appends the states that it finds first to its own rows; a level is one contiguous range
+of the rows of each worker.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ FIRST_SLOTS = 1 << 13
 _NOTED = (
     Worker.TRANSITIONS, Worker.ENDS, Worker.LONE, Worker.BACK, Worker.FOUND, Worker.TURNED,
 )  # fmt: skip
-"""What workers note of a level, to be forgotten when it is reported."""
+"""The workers' notes on a level, reset when they are reported."""
 
 LOAD = 7 / 8
-"""At most this part of the slots is ever in use."""
+"""The greatest part of the slots that is ever in use."""
 QUICKLY = 1 << 18
-"""A table of fewer slots becomes four times as large: so little is not worth saving."""
+"""A table of fewer slots grows fourfold: so little is not worth saving."""
 SMALLEST = 1.05
-"""By less a table need not grow."""
+"""The smallest factor by which a table grows."""
 COMPACTLY = 1.5
-"""By so much a table of fingerprints grows: to fill it all rows are read from the disk."""
+"""The factor by which a table of fingerprints grows: to fill it all rows are read from the disk."""
 LEAST = 1 << 20
-"""In compact mode so many bytes of a worker's rows, at least, go to the disk together."""
+"""In compact mode the least number of bytes of a worker's rows that go to the disk together."""
 TOGETHER = 1 << 16
-"""States from which on threads fill a table together."""
+"""The number of states from which on threads fill a table together."""
 PIECE = 1 << 14
-"""Rows that a thread puts into the table at a time."""
+"""The number of rows that a thread puts into the table at a time."""
 
 
 class OutOfMemory(Exception):
@@ -56,10 +56,11 @@ class OutOfMemory(Exception):
 
 @dataclass
 class WorkerMemory:
-    """One worker: its record and its rows; ``starts[d]`` is its first row of level ``d``.
+    """The memory of one worker: its record and its rows; ``starts[d]`` is its first row of level
+    ``d``.
 
-    ``desk``: has the record, on pages of its own, so that no two workers write to the same lines
-    of the cache; ``spilled``: so many bytes at the beginning of the rows are on the disk.
+    ``desk``: has the record, on pages of its own, so that no two workers write to the same cache
+    lines; ``spilled``: the bytes at the beginning of the rows that are on the disk.
     """
 
     record: ctypes.Array[ctypes.c_uint64]
@@ -87,12 +88,12 @@ class WorkerMemory:
 
     @property
     def fixed_bytes(self) -> int:
-        """Bytes of what does not grow."""
+        """The bytes of what does not grow."""
         return sum(one.size for one in (self.control_block, self.batch, self.hashes, self.labels))
 
 
 Make = Callable[[str, int], Buffer]
-"""Gives a buffer of a size, for what has this name."""
+"""Returns a buffer of a size, for the purpose with this name."""
 
 
 def private_memory(name: str, size: int) -> Buffer:
@@ -103,7 +104,7 @@ def private_memory(name: str, size: int) -> Buffer:
 class Store:
     """The tables of one search with ``workers`` workers; ``memory`` bounds their bytes.
 
-    ``make``: where tables and rows are; ``slots``: of the seen set, to begin with.
+    ``make``: allocates tables and rows; ``slots``: of the visited set, to begin with.
     """
 
     def __init__(
@@ -160,7 +161,7 @@ class Store:
 
     @property
     def used_bytes(self) -> int:
-        """Bytes of memory in use: the table, rows that hold states, and all that goes with them."""
+        """The bytes of memory in use: the table, rows that hold states, and their records."""
         rows = sum(_pages(crew.count * self.width) - crew.spilled for crew in self.workers)
         numbers = 0 if self.numbers is None else self.numbers.size
         return self.slots * 8 + rows + numbers + self._fixed_bytes
@@ -178,7 +179,7 @@ class Store:
     def room(self) -> int:
         """How many states may still be added before :meth:`grow` is needed.
 
-        The first table may be filled whatever the limit is.
+        The first table may be filled under any limit.
         """
         room = int(self.slots * LOAD) - self.states
         if self.memory is None or self.slots <= FIRST_SLOTS:
@@ -188,12 +189,12 @@ class Store:
 
     @property
     def scarce(self) -> bool:
-        """Whether there is so little room that it is better to grow before anything is added."""
+        """Whether there is so little room that the table should grow before any state is added."""
         return self.room <= self.slots >> 6
 
     def grow(self, states: int = 0) -> None:
-        """Room for more states, for ``states`` at least; raises :class:`OutOfMemory` where that
-        can't be.
+        """Makes room for more states, for ``states`` at least; raises :class:`OutOfMemory` where
+        that can't be done.
 
         Where memory is short the table grows by less, and rows of old levels go to the disk.
         """
@@ -218,20 +219,20 @@ class Store:
             self._addresses()
             raise OutOfMemory("there is no memory left for a larger table") from error
         except BaseException:
-            self._renew(slots)  # an interruption: there has to be a whole table whatever happens
+            self._renew(slots)  # an interruption: there has to be a whole table in any case
             raise
 
     def _renew(self, slots: int) -> None:
-        """A table with so many slots in place of the one there is, which goes first: what is in it
-        can be made from the rows.
+        """Puts a table with so many slots in place of the old one, which is freed first: its
+        contents can be recomputed from the rows.
         """
         self.table, self.slots = self.table.anew(slots * 8), slots
         self._addresses()
         self._reinsert()
 
     def _factor(self) -> float:
-        """By so much a table grows: table and rows take at most 1.3 times the bytes of a state and
-        8 more, for each state, even when the table has just grown; at most it doubles.
+        """The factor by which a table grows: table and rows take at most 1.3 times the bytes of a
+        state and 8 more, for each state, even when the table has just grown; at most it doubles.
         """
         if self.slots < QUICKLY:
             return 4
@@ -240,7 +241,9 @@ class Store:
         return min(2, 0.95 * LOAD * (1.3 + 0.3 * self.shape.words))
 
     def _most(self) -> int:
-        """So many slots, and rows for all states that they have room for, find place in memory."""
+        """The number of slots that fit into memory together with rows for all states that they have
+        room for.
+        """
         limit = self.used_bytes + available_memory()
         if self.memory is not None:
             limit = min(limit, self.memory)
@@ -274,7 +277,7 @@ class Store:
                     crew.spilled += crew.rows.spill(crew.spilled, end, self._file, at)
 
     def _reinsert(self) -> None:
-        """Puts all rows into a table in which nothing is."""
+        """Puts all rows into an empty table."""
         pieces = deque[tuple[WorkerMemory, int, int, int]]()
         for crew in self.workers:
             for depth, start in enumerate(crew.starts):
@@ -296,16 +299,16 @@ class Store:
                 task.result()
 
     def give_up_table(self) -> None:
-        """From now on the rows are only read."""
+        """Frees the table: from now on the rows are only read."""
         self.table, self.slots = Buffer(0), 0
 
     def level_tag(self, depth: int) -> int:
-        """What a key of a state of level ``depth`` holds beside the state."""
+        """The bits that a key of a state of level ``depth`` holds besides the state."""
         image = self.kernel.image
         return min(depth, image.level_limit) << image.level_shift if image.level_limit else 0
 
     def open_level(self, depth: int) -> None:
-        """From now on new states belong to level ``depth``."""
+        """Makes level ``depth`` the level of new states."""
         self.context[Context.LEVEL] = self.level_tag(depth)
         for i, crew in enumerate(self.workers):
             crew.starts.append(crew.count)
@@ -314,8 +317,9 @@ class Store:
             self.spill(LEAST)
 
     def hold(self, starts: list[int], count: int) -> None:
-        """Tables and rows hold the ``count`` states of levels that start with these rows already;
-        only for one worker."""
+        """Takes over ``count`` states that tables and rows hold already, of levels that start with
+        these rows; only for one worker.
+        """
         (crew,) = self.workers
         crew.starts = list(starts)
         crew.put(Worker.COUNT, count)
@@ -323,7 +327,7 @@ class Store:
         self.context[Context.NEXT_START] = starts[-1]
 
     def drop(self, levels: int) -> None:
-        """Forgets all but so many levels (at least one)."""
+        """Drops all but so many levels (at least one)."""
         if levels >= len(self.workers[0].starts):
             return
         for i, crew in enumerate(self.workers):
@@ -360,12 +364,12 @@ class Store:
         self.kernel.add(self.context_address, crew.address, ctypes.addressof(row))
 
     def reserve(self, states: int) -> None:
-        """Room for so many more states; raises :class:`OutOfMemory`."""
+        """Makes room for so many more states; raises :class:`OutOfMemory`."""
         if self.room < states:
             self.grow(states)
 
     def take(self, rows: memoryview) -> None:
-        """States of the level that was opened last; each was never seen before.
+        """Adds states of the level that was opened last; none of them was visited before.
 
         Raises :class:`OutOfMemory`.
         """
@@ -380,7 +384,7 @@ class Store:
         self.kernel.reinsert(self.context_address, crew.address, begin, end, level)
 
     def best(self, which: int) -> Best | None:
-        """The smallest state noted by any worker in the best record at ``which``; forgets it."""
+        """The smallest state noted by any worker in the best record at ``which``; resets it."""
         found: list[Best] = []
         for crew in self.workers:
             if crew.get(which):
@@ -394,7 +398,7 @@ class Store:
         return sum(crew.get(which) for crew in self.workers)
 
     def report(self) -> LevelReport:
-        """What the workers have noted since the last one; they begin again from nothing."""
+        """The workers' notes since the last report; resets them."""
         shape, marks = self.shape, 0
         for crew in self.workers:
             for i in range(-(-shape.marks // 64)):
@@ -419,12 +423,12 @@ class Store:
         return report
 
     def know(self, premises: Collection[int], violations: Collection[int]) -> None:
-        """Properties, by number, of which the premise, or a violation, need not be looked for."""
+        """Sets the properties, by number, whose premise, or violation, need not be looked for."""
         for i in range(self.shape.properties):
             self.context[Context.FLAGS + i] = i in premises
             self.context[Context.FLAGS + self.shape.properties + i] = i in violations
 
 
 def _pages(size: int) -> int:
-    """Bytes of the pages that so many bytes take."""
+    """The bytes of the pages that so many bytes take."""
     return -(-size // mmap.PAGESIZE) * mmap.PAGESIZE

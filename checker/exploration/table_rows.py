@@ -1,7 +1,8 @@
 """One piece of the tables: some states of a run folder and their transitions, as two files.
 
-The interpreter says what the transitions are, not the native code that found the states.  A piece
-can be made anywhere, and twice: its files are whole or not there, and the same each time.
+The transitions come from the interpreter, not from the native code that found the states.  A piece
+can be made on any machine, and twice: its files are complete or do not exist, and are the same each
+time.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ from checker.witness.show_values import show
 
 STATES, TRANSITIONS = "states", "transitions"
 FIRST_COLUMNS = ("id", "depth", "violates")
-"""Those of a table of states before the variables."""
+"""The columns of a table of states before the variables."""
 BATCH = 1 << 13
-"""Rows that are gathered before they are written."""
+"""The number of rows that are gathered before they are written."""
 REMEMBERED = 1 << 16
-"""States, and parameters, recur: for so many it is kept what they are in words."""
+"""States, and parameters, recur: the number of them whose text is cached."""
 
 MOVES = pa.schema(
     [
@@ -64,7 +65,7 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class TableTask:
-    """A piece of the tables; ``number`` names its files."""
+    """The task of writing one piece of the tables; ``number`` names its files."""
 
     number: int
     slices: tuple[Slice, ...]
@@ -72,7 +73,9 @@ class TableTask:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How much was written of one depth; ``errors``: transitions that are errors of the run."""
+    """The numbers of rows written for one depth; ``errors``: transitions that are runtime
+    errors.
+    """
 
     depth: int
     states: int
@@ -107,7 +110,7 @@ def state_id(row: bytes | memoryview) -> str:
 class TableMaker:
     """Writes pieces of the tables of ``system`` into ``out``; can be pickled.
 
-    ``frontier``: the depth whose states were found and not expanded any more, if there is one.
+    ``frontier``: the depth whose states were found but not expanded, if there is one.
     """
 
     system: TransitionSystem
@@ -220,7 +223,7 @@ def _keep(table: dict[Any, Any], key: Any, value: Any) -> None:
 
 
 class _Wording:
-    """How the parameters of an action are told; a record is told by its fields."""
+    """The text of an action's parameters; a record is printed by its fields."""
 
     def __init__(self, action: Action) -> None:
         told: list[str] = []
@@ -236,7 +239,7 @@ class _Wording:
         self.names = column_names(told)
 
     def pairs(self, params: tuple[Value, ...]) -> list[tuple[str, str]]:
-        """Each name with its value; none where an error came before there were any values."""
+        """Each name with its value; none where an error precedes the values."""
         texts: list[str] = []
         for (record, types), value in zip(self.params, params, strict=False):
             values: Any = value if record else (value,)
@@ -261,7 +264,7 @@ class _Table:
             self.flush()
 
     def flush(self) -> None:
-        """Writes what was gathered."""
+        """Writes the gathered rows."""
         columns = list(zip(*self.rows, strict=True)) or [()] * len(self.schema)
         arrays = [pa.array(c, f.type) for c, f in zip(columns, self.schema, strict=True)]
         self.writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=self.schema))

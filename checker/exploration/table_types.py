@@ -33,7 +33,7 @@ Plain = Callable[[Value], Any]
 """Makes what Arrow takes from a value of one type."""
 
 REMEMBERED = 1 << 16
-"""Parts of states recur: so many values of a column are converted once."""
+"""Parts of states recur: the number of values of a column whose conversion is cached."""
 
 
 def column_names(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:

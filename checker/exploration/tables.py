@@ -1,4 +1,4 @@
-"""What was explored as tables that anybody can query: states, transitions, depths, in Parquet.
+"""The explored state graph as Parquet tables for any query tool: states, transitions, depths.
 
     DIR/states/*.parquet         every state, a column for each variable
     DIR/transitions/*.parquet    every way in which an action leads from one to another
@@ -44,12 +44,14 @@ from checker.witness.answer import Listener, Progress
 FORMAT = 1
 DEPTHS, CONTENTS = "depths", "tables.json"
 LEAST, MOST, PIECES = 1_000, 50_000, 64
-"""States of a task: at least, at most, and into how many tasks what is between is divided."""
+"""The least and the greatest number of states of a task, and the number of tasks in between."""
 
 MapParts = Callable[
     [Callable[[TableTask], list[Count]], Sequence[TableTask]], Iterable[list[Count]]
 ]
-"""Runs a function that can be pickled over tasks, somewhere, and gives the results in any order."""
+"""Runs a function that can be pickled over tasks, on any machine, and yields the results in any
+order.
+"""
 
 COUNTED = pa.schema(
     [
@@ -64,7 +66,7 @@ COUNTED = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class WrittenTables:
-    """Tables that are complete: where, and how many rows they have."""
+    """Complete tables: their location, and the number of rows that they have."""
 
     location: str
     states: int
@@ -74,8 +76,8 @@ class WrittenTables:
 def prepare(out: str) -> None:
     """Makes the folder ``out`` (a path or a URI), which is empty afterwards.
 
-    Raises :class:`SpecError` where something is in it (E035), or where nothing can be written to
-    it (E036): before any work is done for what could not be kept.
+    Raises :class:`SpecError` where it is not empty (E035), or can't be written to (E036): before
+    any work is done whose result could not be kept.
     """
     place = Storage(out)
     try:
@@ -104,10 +106,10 @@ def write_tables(
 ) -> WrittenTables:
     """Writes tables of the states in ``folder`` to the folder ``out``, which :func:`prepare` made.
 
-    ``layout``: of the states in ``folder``.  ``map_parts`` says where the work is done; ``about``
-    goes into ``tables.json``; ``frontier``: the depth of which there are to be no transitions,
-    because nobody has expanded its states.  Raises ``OSError`` where a file can't be written.
-    Whatever is raised, ``KeyboardInterrupt`` included, no table is left behind.
+    ``layout``: of the states in ``folder``.  ``map_parts`` distributes the work; ``about`` goes
+    into ``tables.json``; ``frontier``: the depth without transitions, because its states were not
+    expanded.  Raises ``OSError`` where a file can't be written.  After any exception,
+    ``KeyboardInterrupt`` included, no table is left behind.
     """
     place = Storage(out)
     parts = [part for _, level in sorted(folder.parts().items()) for part in level]
@@ -151,7 +153,7 @@ def _tasks(parts: Sequence[Part]) -> Iterator[TableTask]:
 
 
 def _require_all(place: Storage, pieces: int) -> None:
-    """Whoever wrote the pieces has written them here."""
+    """Raises ``OSError`` unless the files of all pieces are in this folder."""
     there = sum(name.startswith(f"{STATES}/") for name in place.files())
     if there != pieces:
         said = f"{there} of {pieces} files are here: executors must write to the same folder"
@@ -189,7 +191,7 @@ def _write_depths(place: Storage, rows: Sequence[Count]) -> None:
 def _contents(
     system: TransitionSystem, rows: Sequence[Count], about: Mapping[str, object]
 ) -> dict[str, Any]:
-    """What ``tables.json`` says."""
+    """The contents of ``tables.json``."""
     return {
         "format": FORMAT,
         "kind": "bivalence tables",
@@ -217,7 +219,7 @@ def _contents(
 
 
 def _remove(place: Storage) -> None:
-    """Removes what was written; not the folder, which may have been there before."""
+    """Removes the tables; keeps the folder, which may have existed before."""
     for name in (STATES, TRANSITIONS, DEPTHS):
         with contextlib.suppress(OSError):
             place.delete_folder(name)

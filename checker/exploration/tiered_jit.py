@@ -1,8 +1,8 @@
 """Tiered compilation: optimised code replaces quickly compiled code during the search.
 
 Most systems are explored before an optimiser has read them.  So a search starts with code that was
-compiled as it stands; where it takes longer than compiling again would, optimised code is made by
-a thread of its own, and the search goes on with that: all its tables are data of the search.
+compiled without optimisation; where it takes longer than compiling again would, a thread of its own
+makes optimised code, and the search continues with that: no table belongs to the code.
 """
 
 from __future__ import annotations
@@ -14,11 +14,15 @@ from checker.kernels.image import KernelImage
 from checker.kernels.jit import Effort, Kernel, compile_image, load_image
 
 SECONDS_PER_CHARACTER = 2e-6
-"""Of text, about half of what optimised code takes to make: so long quick code has to do."""
+"""Seconds of search, per character of IR, before optimised code is made: about half of what making
+it takes.
+"""
 
 
 def first_kernel(image: KernelImage) -> tuple[Kernel, bool]:
-    """What to start with, and whether better code can be made: optimised only if it is at hand."""
+    """The first kernel, and whether better code can be made: it is optimised only if it is at
+    hand.
+    """
     kernel = load_image(image, Effort.FULL)
     if kernel is not None:
         return kernel, False
@@ -26,7 +30,7 @@ def first_kernel(image: KernelImage) -> tuple[Kernel, bool]:
 
 
 class PendingOptimisation:
-    """Optimised code for ``image`` in the making."""
+    """Optimised code for ``image``, being compiled."""
 
     def __init__(self, image: KernelImage) -> None:
         self._image = image
@@ -35,7 +39,7 @@ class PendingOptimisation:
         self._over = False
 
     def poll(self, seconds: float) -> Kernel | None:
-        """After ``seconds`` of search: the optimised kernel, once, when it is there."""
+        """After ``seconds`` of search: the optimised kernel, once, when it is ready."""
         if self._over:
             return None
         if self._made is None:
@@ -48,8 +52,9 @@ class PendingOptimisation:
         return self._made.result()
 
     def close(self, wait: bool) -> Kernel | None:
-        """What the compiler has made meanwhile; ``wait``: for what it is at, which is kept for the
-        next time, unless somebody interrupts."""
+        """The kernel that the compiler has made meanwhile; ``wait``: for the compilation under way,
+        which is kept for the next time, unless the user interrupts.
+        """
         made, self._made = self._made, None
         if made is None or self._over or not (wait or made.is_done):
             return None

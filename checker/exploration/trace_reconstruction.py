@@ -1,7 +1,7 @@
-"""Reconstructs runs that lead to a state, backwards: no parents are stored.
+"""Reconstructs executions that lead to a state, backwards: no parents are stored.
 
 Levels are kept, so a predecessor of a state of level ``d`` is found by expanding level ``d - 1``
-once more; among several the one with the smallest fingerprint is taken.
+once more; among several it takes the one with the smallest fingerprint.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from checker.witness.answer import Path
 
 
 def path_to(search: Search, depth: int, target: Best) -> Path:
-    """A shortest run to the state ``target`` of level ``depth``."""
+    """A shortest execution to the state ``target`` of level ``depth``."""
     store, layout = search.store, search.kernel.image.layout
     words = target[1]
     states = [layout.unpack(words)]
