@@ -1,21 +1,21 @@
-"""One native function for each action, and one for each question about a state.
+"""Native functions for actions, one for each, and for predicates on a state.
 
 ``action_<k>(ptr context, ptr worker, ptr source)`` puts the successors of the state at ``source``
-into the worker's batch, and says in the worker's record what is promised there and leads elsewhere,
-what is promised and leaves the state as it is, and whether it meets an error of the run.  Where
-edges are asked for, each successor comes with the number of the constraint that the step takes, and
-the state itself is a successor by each promised instance that can leave it as it is.  Where it is
-told to stop, or there is no room for more, it gives the state up, and says so (STOPPED): the rest
-of what it says is worth nothing then.
+into the worker's batch, and notes in the worker's record which enabled fairness constraints have
+instances that lead elsewhere, which have instances that leave the state as it is, and whether the
+action meets a runtime error.  Where edges are requested, each successor comes with the number of
+the constraint that the step takes, and the state itself is a successor by each instance with a
+fairness constraint that can leave it as it is.  Where it is stopped, or there is no room for more,
+it abandons the state, and notes that (STOPPED): the rest of its notes is invalid then.
 
-Where there is a plan of what need not be told apart, successors are put in their normal form (see
-:mod:`checker.kernels.normalize_successor` and :mod:`checker.kernels.normal_form`): at rest before
-they are compared with the source, since a step that changes only what nobody will look at again
-leaves the state as it is; renamed after that, since a step to another state of the same orbit does
+Where there is a plan of reductions, successors are put into their normal form (see
+:mod:`checker.kernels.normalize_successor` and :mod:`checker.kernels.normal_form`): dead parts are
+reset before the comparison with the source, since a step that changes dead parts only leaves the
+state as it is; a renaming is applied after it, since a step to another state of the same orbit does
 not.
 
-``bad_<p>(ptr source)`` and ``premise_<p>(ptr source)`` give 0, 1, or 2 for an error and 3 where
-they were told to stop.
+``bad_<p>(ptr source)`` and ``premise_<p>(ptr source)`` return 0, 1, 2 for an error, or 3 where they
+were stopped.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from checker.system.ir import Action, ActionKind, Block, Expr, TransitionSystem,
 from checker.system.tree import statements
 
 GIVEN_UP = 3
-"""What a question about a state gives that was told to stop."""
+"""The result of a predicate on a state that was stopped."""
 
 
 class ActionCode:
     """Emits the function of one action.
 
-    ``plan``: the constraints, where it matters what is promised, and edges with their constraints
-    may be asked for; ``reductions``: what need not be told apart.  ``when``: makes the function
-    ``eager_<k>`` instead, which stops behind the first instance that satisfies it and leads to
-    another state, and gives whether there was one.
+    ``plan``: the fairness constraints, where they matter, and edges with their constraints may be
+    requested; ``reductions``: the plan of reductions.  ``when``: makes the function ``eager_<k>``
+    instead, which stops behind the first instance that satisfies it and leads to another state, and
+    returns whether there was one.
     """
 
     def __init__(
@@ -146,7 +146,9 @@ class ActionCode:
             fn.leave_if(self.moved.get(), self.end)
 
     def _satisfies(self, when: Expr) -> Val:
-        """Whether the instance satisfies ``when``; an error there is none of the run."""
+        """Whether the instance satisfies ``when``; an error there is no runtime error of the
+        system.
+        """
         fn, fault, known = self.fn, self.fn.label(), self.fn.label()
         chosen = fn.var(FALSE)
         with self.frame.faulting(fault):
@@ -167,7 +169,7 @@ class ActionCode:
         fn.place(known)
 
     def _constrain(self, plan: ConstraintLayout) -> None:
-        """The number of the constraint to which the instance belongs, where it is asked for."""
+        """Computes the number of the instance's constraint, where it is requested."""
         fn, fault, known = self.fn, self.fn.label(), self.fn.label()
         self.label.set(const(0, 32))
         with fn.if_(fn.and_(fn.or_(self.linking, self.owing), self.promised.get())):
@@ -181,7 +183,9 @@ class ActionCode:
             fn.place(known)
 
     def _keep(self, plan: ConstraintLayout) -> None:
-        """Whether the instance, which is over, keeps its promise where the state stays as it is."""
+        """Notes, at the end of an instance, whether it takes its fairness constraint where the
+        state stays as it is.
+        """
         fn, worker = self.fn, self.worker
         stays = fn.and_(self.promised.get(), self.stays.get())
         leaves = fn.and_(self.promised.get(), self.leaves.get())
@@ -206,7 +210,7 @@ class ActionCode:
         put(self.fn, self.worker, Worker.TAPE, const(1))
 
     def _commit(self, dirty: bool) -> None:
-        """The state in ``work`` (or, if not ``dirty``, the source itself) is a successor."""
+        """Adds the state in ``work`` (or, if not ``dirty``, the source itself) as a successor."""
         fn = self.fn
         self.transitions.set(fn.add(self.transitions.get(), const(1)))
         for number, total in self.all_marks.items():
@@ -231,17 +235,17 @@ class ActionCode:
         fn.if_else(fn.ne(other, const(0)), move, self._stay)
 
     def _move(self) -> None:
-        """The step leads to the state whose row is behind those in the batch."""
+        """Counts a step to the state whose row is behind those in the batch."""
         self.moved.set(TRUE)
         self.leaves.set(TRUE)
         self._count()
 
     def _stay(self) -> None:
-        """The step leaves the state as it is."""
+        """Notes that the step leaves the state as it is."""
         self.stays.set(TRUE)
 
     def _place(self, row: list[Val]) -> Val:
-        """Writes a row behind those in the batch; gives its address there."""
+        """Writes a row behind those in the batch; returns its address."""
         fn = self.fn
         place = fn.at(self.batch, fn.mul(self.pending.get(), const(len(row))))
         for i, word in enumerate(row):
@@ -249,7 +253,7 @@ class ActionCode:
         return place
 
     def _count(self) -> None:
-        """The row behind those in the batch is one of them."""
+        """Adds the row behind those in the batch to the batch."""
         fn, count = self.fn, self.pending.get()
         if self.plan is not None:
             fn.store(self.label.get(), fn.at(self.labels, count, 32))
@@ -281,7 +285,8 @@ class ActionCode:
 
 class StartCode(ActionCode):
     """Emits ``start``, which is like the function of an action: in the state at ``source``, which
-    has all initial values, it puts the initial states into the batch."""
+    has all initial values, it puts the initial states into the batch.
+    """
 
     def __init__(
         self,
@@ -294,7 +299,9 @@ class StartCode(ActionCode):
         super().__init__(system, layout, begin, plan, reductions, name="start")
 
     def _commit(self, dirty: bool) -> None:
-        """The state in ``work`` (or, if not ``dirty``, the source itself) is an initial one."""
+        """Adds the state in ``work`` (or, if not ``dirty``, the source itself) as an initial
+        one.
+        """
         fn, whose = self.fn, self.work if dirty else self.source
         for number, total in self.all_marks.items():
             total.set(fn.or_(total.get(), self.way_marks[number].get()))
@@ -304,7 +311,7 @@ class StartCode(ActionCode):
 
 
 def question(layout: Layout, name: str, expr: Expr) -> Fn:
-    """The function that evaluates a closed Boolean expression in a state."""
+    """Emits the function that evaluates a closed Boolean expression in a state."""
     fn = Fn(name, [("source", 0)], 64, readonly=("source",))
     fault, fn.stopping = fn.label(), fn.label()
     frame = Frame(fn, layout, fn.args[0], fault)

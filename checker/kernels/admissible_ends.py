@@ -1,11 +1,12 @@
-"""Admissible ends: whether a fair run may stay in a state although an enabled fairness constraint
-leads elsewhere.
+"""Admissible ends: whether a fair execution may stay in a state although an enabled fairness
+constraint leads elsewhere.
 
-It may where each constraint is taken by a step that leaves the state as it is.  Where an instance
-is a constraint of its own the action's code knows (see :mod:`checker.kernels.actions`).  Where
-several instances share one, of which some lead elsewhere only and some stay, the promised actions
-are run again, without successors: for each constraint that some instance leaves an instance of the
-same constraint is looked for that stays.
+It may where each enabled constraint is taken by a step that leaves the state as it is.  Where an
+instance is a constraint of its own the action's code decides this (see
+:mod:`checker.kernels.actions`).  Where several instances share one, of which some lead elsewhere
+only and some stay, the actions with fairness constraints are run again, without successors: for
+each constraint with an instance that leads elsewhere only, an instance of the same constraint that
+stays is searched for.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from checker.system import ir
 from checker.system.ir import TransitionSystem
 
 NOTHING = const(-1)
-"""Of OWED_SKIP: no constraint is looked for, but one that stays."""
+"""A value of OWED_SKIP: searches for an instance that stays, not for a constraint."""
 
 
 class AdmissibleEnds:
@@ -37,8 +38,9 @@ class AdmissibleEnds:
         return [self.owe(), self.emit_kept()]
 
     def owe(self) -> Fn:
-        """``owe(worker, row, stays)``: an instance of the constraint ``row`` stays, or leads
-        elsewhere only."""
+        """``owe(worker, row, stays)``: notes that an instance of the constraint ``row`` stays, or
+        leads elsewhere only.
+        """
         fn = Fn("owe", [("worker", 0), ("row", 0), ("stays", 1)], None, OUTSIDE)
         worker, row, stays = fn.args
         wanted = address(fn, worker, Worker.OWED_KEY)
@@ -58,7 +60,9 @@ class AdmissibleEnds:
         return fn
 
     def emit_kept(self) -> Fn:
-        """``kept(context, worker, source)``: whether all that is promised is kept by staying."""
+        """``kept(context, worker, source)``: whether staying takes every enabled fairness
+        constraint.
+        """
         fn = Fn("kept", [("context", 0), ("worker", 0), ("source", 0)], 1, OUTSIDE)
         context, worker, _ = fn.args
         fn.call("flush", [context, worker], None)
@@ -81,7 +85,7 @@ class AdmissibleEnds:
         return fn
 
     def _search_promised(self, fn: Fn, skip: Val) -> Val:
-        """Runs the promised actions; whether what is looked for was found."""
+        """Runs the actions with fairness constraints; returns whether the search succeeded."""
         context, worker, source = fn.args
         put(fn, worker, Worker.OWED_SKIP, skip)
         put(fn, worker, Worker.OWED_FOUND, const(0))

@@ -1,8 +1,8 @@
-"""States in which one step is enough: the others may wait.
+"""Ample sets of one step, in the states that have one: the other steps are postponed.
 
 ``ample(context, worker, source)`` takes the first instance of an eager action that leads to another
-state, and gives whether there was one (Peled 1993).  The order of actions and instances is fixed,
-so that the states explored do not depend on who explores them.
+state, and returns whether there was one (Peled 1993).  The order of actions and instances is fixed,
+so that the states explored do not depend on the number of workers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from checker.reductions.reduction_plan import ReductionPlan as Reductions
 from checker.system.ir import TransitionSystem
 
 OFTEN = 64
-"""Where one step is enough in fewer than one of so many states it is not worth looking for."""
+"""The search for ample sets is not worth it below one state in so many."""
 
 
 def functions(
@@ -42,7 +42,7 @@ def _ample(eager: tuple[AmpleAction, ...]) -> Fn:
 
 
 def emit_ample(fn: Fn, context: Val, worker: Val, source: Val) -> Val:
-    """Whether one step is enough, and was taken; only where states are looked for.
+    """Whether an ample step was taken; only where states are searched.
 
     To find predecessors and edges all steps are taken.
     """

@@ -1,17 +1,17 @@
-"""Of the states that differ by a renaming, the one that stands for all of them.
+"""Canonical states: the representative of each orbit under renamings.
 
 Interchangeable blocks of atoms are put in the order of their marks
-(:mod:`checker.kernels.canonical_marks`), which do not depend on names.  Of the states that can
-come out, since blocks with equal marks may come in any order, the least one is taken, rows being
-compared word by word.  All members of an orbit have the same marks, so the same states can come
-out of them: one state stands for an orbit.  (Sort and search among what is left equal: McKay,
-*Practical Graph Isomorphism*, Congressus Numerantium 30, 1981, and for states Bosnacki, Dams and
-Holenderski, *Symmetric Spin*, SPIN 2000.)
+(:mod:`checker.kernels.canonical_marks`), which do not depend on names.  Blocks with equal marks may
+come in any order; of the resulting states the least one is taken, rows being compared word by word.
+All members of an orbit have the same marks, so the same states can result from them: one state
+represents an orbit.  (Sorting, and searching among what is equal: McKay, *Practical Graph
+Isomorphism*, Congressus Numerantium 30, 1981, and for states Bosnacki, Dams and Holenderski,
+*Symmetric Spin*, SPIN 2000.)
 
-Blocks are put in order, and orders are gone through, by swaps of neighbours: all orders of several
-groups of blocks with equal marks are visited one swap after the other (plain changes; Knuth, *The
-Art of Computer Programming* 4A, 7.2.1.2, Algorithm P, here with a bound for each inversion).  A
-group whose neighbours can be swapped without changing the state needs no search at all.
+Blocks are sorted, and orders are enumerated, by swaps of neighbours: all orders of several groups
+of blocks with equal marks are visited one swap after the other (plain changes; Knuth, *The Art of
+Computer Programming* 4A, 7.2.1.2, Algorithm P, here with a bound for each inversion).  A group
+whose neighbours can be swapped without changing the state needs no search at all.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from checker.reductions.symmetry_renaming import Renaming
 
 
 def emit_canonical(layout: Layout, symmetry: Symmetry) -> list[Fn]:
-    """``canonical(worker, row)``: replaces a row by the least one that a renaming makes of it.
+    """``canonical(worker, row)``: replaces a row by the least one in its orbit.
 
     ``weigh(rows, count, mask, sums)``: of those of ``count`` rows whose fingerprints have no bit of
     ``mask``, adds the number, and the sizes of their orbits, to the two words of ``sums``.
@@ -70,8 +70,9 @@ def _weigh(layout: Layout, symmetry: Symmetry) -> Fn:
 
 
 def _sort(layout: Layout, symmetry: Symmetry) -> Fn:
-    """``sort_blocks(row, marks)``: puts the blocks of each class in the order of their marks, which
-    are written to ``marks``; whether there are equal ones."""
+    """``sort_blocks(row, marks)``: sorts the blocks of each class by their marks, which are written
+    to ``marks``; returns whether some are equal.
+    """
     fn = Fn("sort_blocks", [("row", 0), ("marks", 0)], 1)
     row, marks = fn.args
     moving = frozenset(a for one in symmetry.classes for block in one.blocks for a in block)
@@ -98,7 +99,7 @@ def _sort(layout: Layout, symmetry: Symmetry) -> Fn:
 
 
 def _swap_at(swaps: list[Fn]) -> Fn:
-    """``swap_at(row, i)``: the blocks at ``i`` and ``i + 1``, of one class, change places."""
+    """``swap_at(row, i)``: swaps the blocks at ``i`` and ``i + 1``, of one class."""
     fn = Fn("swap_at", [("row", 0), ("i", 64)], None)
     row, i = fn.args
     for one in swaps:
@@ -112,7 +113,7 @@ def _swap_at(swaps: list[Fn]) -> Fn:
 def _search(layout: Layout, symmetry: Symmetry) -> Fn:
     """``search_orders(row, marks)``: the least row among the orders of blocks with equal marks.
 
-    Gives the number of renamings that leave the row as it is.
+    Returns the number of renamings that leave the row as it is.
     """
     fn = Fn("search_orders", [("row", 0), ("marks", 0)], 64, "noinline")
     row, marks = fn.args
@@ -133,7 +134,7 @@ def _search(layout: Layout, symmetry: Symmetry) -> Fn:
 
 
 def _single(fn: Fn, row: Val, marks: Val, now: Val, layout: Layout, symmetry: Symmetry) -> None:
-    """Where only two blocks have equal marks there are two orders, and all is done."""
+    """Handles the case that only two blocks have equal marks: there are two orders."""
     ties, where, at = const(0), const(0), 0
     for one in symmetry.classes:
         for j in range(at + 1, at + len(one.blocks)):
@@ -155,7 +156,8 @@ def _limits(
     fn: Fn, row: Val, marks: Val, now: Val, limit: Val, layout: Layout, symmetry: Symmetry
 ) -> Val:
     """``limit[j]``: how many places block ``j`` may move to the left, 0 for a group in which swaps
-    change nothing.  Gives in how many orders the blocks of such groups may be."""
+    change nothing.  Returns the number of orders of the blocks of such groups.
+    """
     at, words, kept = 0, layout.words, fn.var(const(1))
     for one in symmetry.classes:
         fn.store(const(0), fn.at(limit, at))
@@ -195,9 +197,9 @@ def _clear(fn: Fn, limit: Val, first: int, end: int, orders: Var) -> None:
 
 
 def _visit(fn: Fn, row: Val, now: Val, limit: Val, count: int, words: int) -> Val:
-    """Goes through all orders of ``now``; the least row is left in ``row``.
+    """Enumerates all orders of ``now``; the least row is left in ``row``.
 
-    Gives in how many orders the least row came out: in as many as any other.
+    Returns the number of orders that result in the least row: as many as in any other row.
     """
     times = fn.var(const(1))
     moved, back = fn.alloca(64, count), fn.alloca(64, count)
@@ -212,7 +214,9 @@ def _visit(fn: Fn, row: Val, now: Val, limit: Val, count: int, words: int) -> Va
         stuck = fn.select(returning, fn.eq(far, const(0)), fn.eq(far, bound))
 
         def turn() -> None:
-            """Block ``j`` is at one end: it will move the other way; the one before it is next."""
+            """Reverses the direction of block ``j``, which is at one end; the one before it is
+            next.
+            """
             fn.store(fn.resize(fn.not_(returning), 64), fn.at(back, here))
             more = fn.add(offset.get(), fn.resize(fn.not_(returning), 64))
             offset.set(fn.select(fn.eq(bound, const(0)), const(0), more))

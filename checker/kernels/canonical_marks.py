@@ -1,8 +1,8 @@
-"""What tells interchangeable atoms apart, whatever they are called: a mark for each of them.
+"""Marks of interchangeable atoms: a number for each that does not depend on names.
 
-The mark of an atom is a number made from the state in which all atoms that may be renamed are
-called *itself* or *another*.  So it goes along with the atom when the state is renamed; nothing
-else is asked of it.  Atoms with equal marks may still differ.
+The mark of an atom is computed from the state in which all atoms that may be renamed are called
+*itself* or *another*. So it is carried along with the atom when the state is renamed; no other
+property is required of it.  Atoms with equal marks may still differ.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from checker.system import types as t
 from checker.system.types import Type, Value, universe
 
 GROUPS = 12
-"""Members of a set are counted in so many groups, at most."""
+"""The maximum number of groups in which members of a set are counted."""
 
 SUMMED = 64
-"""Maps of at most so many entries are looked at entry by entry."""
+"""Maps of at most so many entries are read entry by entry."""
 
 _MULTIPLIER = 0x9E3779B97F4A7C15
 
@@ -52,7 +52,7 @@ class Marks:
         return bool(atoms_of(self.sorts, type_) & self.moving)
 
     def _mix(self, value: Val) -> None:
-        """Takes one more number into account: as many as fit share a word."""
+        """Mixes in one more number: as many as fit share a word."""
         if sum(part.bits for part in self.packed) + value.bits > WORD:
             self._pack()
         self.packed.append(value)
@@ -126,7 +126,7 @@ class Marks:
         return [kinds[kind][0] for kind in sorted(kinds, key=repr) if len(kinds[kind]) == 1]
 
     def _code(self, type_: Type, place: int) -> None:
-        """What the value at bit ``place`` says of the atom."""
+        """The contribution of the value at bit ``place`` to the atom's mark."""
         if not self._moves(type_):
             self._raw(place, width(type_))
             return
@@ -171,7 +171,7 @@ class Marks:
             place, bits = place + part, bits - part
 
     def _set(self, item: Type, place: int) -> None:
-        """How many members there are of each kind."""
+        """The number of members of each kind."""
         kinds: dict[object, list[int]] = defaultdict(list)
         if universe_size(item) > 4 * WORD:
             return
@@ -191,7 +191,7 @@ class Marks:
             self._mix(self.fn.resize(count, len(ranks).bit_length()))
 
     def _mark_items(self, type_: t.SeqT | t.BagT, place: int) -> None:
-        """The sum of what the items say, whatever their order."""
+        """The sum of the contributions of the items, in any order."""
         fn, bits = self.fn, width(type_.item)
         size = width(type_) - c.items_width(type_)
         length = self._bits(place + c.items_width(type_), size)
@@ -207,7 +207,7 @@ class Marks:
         self._mix(total.get())
 
     def _item(self, item: Type, code: Val) -> Val:
-        """What one item says of the atom."""
+        """The contribution of one item to the atom's mark."""
         items = item.items if isinstance(item, t.TupleT) else (item,)
         low, total = width(item), const(1)
         for part in items:

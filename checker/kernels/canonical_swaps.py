@@ -1,8 +1,8 @@
-"""Rows in which atoms have changed places.
+"""Swaps of atoms in rows.
 
 A renaming moves the entries of maps and the bits of sets, which is a permutation of the bits of the
-row: bits that move equally far within the same words move together.  What is left are atoms that
-are values: each is looked at where it is.  Bags are sorted again.
+row: bits that move equally far within the same words move together.  The remaining atoms are
+values, which are renamed in place.  Bags are sorted again.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class _Moves:
         return [(i, rank(key, self.renaming.value(key, k))) for i, k in enumerate(members)]
 
     def code(self, type_: Type, source: int, target: int) -> None:
-        """The code that begins at bit ``source`` goes to where ``target`` is."""
+        """Moves the code that begins at bit ``source`` to where ``target`` is."""
         if not self.renaming.moves(type_):
             self._copy(source, target, width(type_))
             return

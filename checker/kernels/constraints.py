@@ -1,8 +1,8 @@
-"""The constraints of fairness as native code: numbers for what an instance owes.
+"""The fairness constraints as native code: numbers for the constraints of instances.
 
-A constraint is a group and the values of a key.  In a row of words: the number of the group, then
-the code of the key.  Rows are interned, compared as a whole; a constraint's number is its position
-counted from 1, and 0 says that nothing is promised.
+A constraint is a group and the values of a key.  As a row of words it is the number of the group,
+then the code of the key.  Rows are interned, compared as a whole; a constraint's number is its
+position counted from 1, and 0 means that there is no constraint.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class ConstraintLayout:
         self.words = 1 + -(-bits // WORD)
 
     def alone(self, action: Action) -> bool:
-        """Whether each promised instance of ``action`` is a constraint of its own."""
+        """Whether each instance of ``action`` with a fairness constraint has one of its own."""
         owed = fairness_of(action)
         if self._members[self.number(owed)] > 1:
             return False
@@ -69,7 +69,9 @@ class ConstraintLayout:
         return self._numbers[owed.group, len(owed.key)]
 
     def store(self, frame: Frame, action: Action, row: Val) -> None:
-        """Emits the row of an instance of ``action`` whose parameters are bound."""
+        """Emits the row of the constraint of an instance of ``action`` whose parameters are
+        bound.
+        """
         fn, owed = frame.fn, fairness_of(action)
         which = self.number(owed)
         types = self.groups[which].types
@@ -88,7 +90,7 @@ class ConstraintLayout:
 
 
 class Interning:
-    """Native code that gives rows their numbers: a table of each worker's own."""
+    """Native code that numbers rows: a table of each worker's own."""
 
     def __init__(self, plan: ConstraintLayout) -> None:
         self.rows = Rows(plan.words, "key_")

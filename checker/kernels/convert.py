@@ -1,7 +1,8 @@
-"""Values of one type as values of another: wider, narrower, or with other names.
+"""Converts values between types: wider, narrower, or with other names.
 
-The same value may be described by different types (an integer of a wider interval, a process of
-one role among all processes).  Conversion goes by value; what does not fit is reported as a bit.
+The same value may be described by different types (an integer of a wider interval, a process of one
+role among all processes).  Conversion preserves the value; a value that does not fit is reported as
+a bit.
 """
 
 from __future__ import annotations

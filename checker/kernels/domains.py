@@ -17,10 +17,10 @@ from checker.system import types as t
 def each(
     fn: Fn, domain: ir.Domain, of: Val | None, copies: bool = False
 ) -> Iterator[tuple[Val, Label]]:
-    """Runs the block for each member of ``domain``; ``of`` is the value of its expression.
+    """Emits the block for each member of ``domain``; ``of`` is the value of its expression.
 
-    Gives the member (of the type that :func:`member_type` says) and the label to jump to for the
-    next one.  ``copies``: each copy of a bag's element counts, not each element once.
+    Yields the member (of type :func:`member_type`) and the label to jump to for the next one.
+    ``copies``: each copy of a bag's element counts, not each element once.
     """
     match domain:
         case ir.Universe(item):
@@ -55,7 +55,7 @@ def each(
 
 
 def member_type(domain: ir.Domain) -> t.Type:
-    """The type in which :func:`each` gives the members."""
+    """The type in which :func:`each` yields the members."""
     match domain:
         case ir.Universe(item):
             return item
@@ -81,7 +81,7 @@ def _repeats_previous(fn: Fn, type_: t.BagT, of: Val, i: Val, code: Val) -> Val:
 
 @contextmanager
 def _bits(fn: Fn, mask: Val) -> Iterator[Val]:
-    """The positions of the bits of ``mask``; a known row of bits is counted through."""
+    """The positions of the bits of ``mask``; a known row of bits becomes a counting loop."""
     if mask.const:
         low = (mask.const & -mask.const).bit_length() - 1
         high = mask.const.bit_length()

@@ -31,14 +31,14 @@ def const(value: int, bits: int = 64) -> Val:
 
 
 class Captured(NamedTuple):
-    """Code that is not in its place yet: its lines, its value, whether its end can be reached."""
+    """Code that is not in its place yet: its lines, its value, and whether its end is reachable."""
 
     lines: list[str]
     value: Val
     open: bool
 
     def harmless(self) -> bool:
-        """Whether it may run where it is not asked for: no jump, no address, no division."""
+        """Whether it may run speculatively: no jump, no address, no division."""
         return self.open and not any(
             line.endswith(":") or " br " in line or "getelementptr" in line or "div " in line
             for line in self.lines
@@ -53,10 +53,10 @@ class Captured(NamedTuple):
 TRUE, FALSE = const(1, 1), const(0, 1)
 
 STOP = Val("@stop", 0)
-"""The address of a word of each module: not 0 where the work under way is to be given up."""
+"""The address of a word of each module: not 0 where the work under way is to be stopped."""
 
 LONG = 1 << 22
-"""Instructions, some milliseconds of them: loops that run so many look at the word."""
+"""Instructions, some milliseconds of them: loops that run so many check the stop word."""
 
 
 def _to_signed(value: int, bits: int) -> int:
@@ -106,8 +106,7 @@ class Var:
 class Fn:
     """A function under construction.  ``params`` are names with bits; ``args`` their values.
 
-    ``stopping``: where to go when the work is to be given up (see :data:`STOP`); ``None``: it
-    can't be.
+    ``stopping``: where to go when the work is stopped (see :data:`STOP`); ``None``: it can't be.
     """
 
     def __init__(
@@ -129,14 +128,14 @@ class Fn:
         self._repeated = 0
 
     def capture(self, body: Callable[[], Val]) -> Captured:
-        """What ``body`` emits; nothing is appended yet (see :meth:`append`)."""
+        """Captures what ``body`` emits; nothing is appended yet (see :meth:`append`)."""
         before, was_open, self.lines, self.open = self.lines, self.open, [], True
         value = body()
         lines, ends_open, self.lines, self.open = self.lines, self.open, before, was_open
         return Captured(lines, value, ends_open)
 
     def append(self, captured: Captured) -> Val:
-        """Appends captured lines and gives their value."""
+        """Appends captured lines; returns their value."""
         if self.open:
             self.lines.extend(captured.lines)
             self.open = captured.open
@@ -145,7 +144,7 @@ class Fn:
     # -- instructions ---------------------------------------------------------------------------
 
     def emit(self, text: str) -> None:
-        """Appends one line, unless nothing can reach it."""
+        """Appends one line, unless it is unreachable."""
         if self.open:
             self.lines.append(text)
 
@@ -318,7 +317,7 @@ class Fn:
         return self._new(8, f"bitcast <8 x i1> {same} to i8")
 
     def cmpxchg(self, ptr: Val, expected: Val, new: Val) -> tuple[Val, Val]:
-        """What 64-bit ``ptr`` held, and whether it was ``expected`` and has been replaced."""
+        """The former value of 64-bit ``ptr``, and whether it was ``expected`` and is replaced."""
         pair = self._new(
             0, f"cmpxchg ptr {ptr.text}, i64 {expected.text}, i64 {new.text} acq_rel acquire"
         )
@@ -335,7 +334,7 @@ class Fn:
         return Label(f"b{self.serial}")
 
     def place(self, label: Label) -> None:
-        """What follows is reached by jumps to ``label``, or by running into it."""
+        """Places ``label``: what follows is reached by jumps to it, or by falling through."""
         self.jump(label)
         self.lines.append(f"{label.name}:")
         self.open = True
@@ -358,7 +357,7 @@ class Fn:
             self.place_fresh(on)
 
     def place_fresh(self, label: Label) -> None:
-        """Like :meth:`place` for a label that nothing runs into."""
+        """Like :meth:`place` for a label that is reached by jumps only."""
         self.lines.append(f"{label.name}:")
         self.open = True
 
@@ -374,7 +373,7 @@ class Fn:
     def if_else(
         self, condition: Val, then: Callable[[], None], otherwise: Callable[[], None]
     ) -> None:
-        """Runs one of the two."""
+        """Runs one of the two blocks."""
         yes, no, end = self.label(), self.label(), self.label()
         self.branch(condition, yes, no)
         self.place_fresh(yes)
@@ -400,7 +399,7 @@ class Fn:
 
     @contextmanager
     def forever(self) -> Iterator[Label]:
-        """Runs the block again and again; jump to the label given to leave."""
+        """Runs the block repeatedly; a jump to the label given leaves it."""
         head, after = self.label(), self.label()
         self.place(head)
         yield after
@@ -408,18 +407,19 @@ class Fn:
         self.place_fresh(after)
 
     def is_stopped(self) -> Val:
-        """One bit: whether whatever is done is to be given up."""
+        """One bit: whether the work under way is to be stopped."""
         return self.ne(self.load(STOP, 64, "monotonic"), const(0))
 
     def stop_if_told(self) -> None:
-        """Gives up here where that is wanted and the function can."""
+        """Stops here where that is requested and the function can."""
         if self.stopping is not None:
             self.leave_if(self.is_stopped(), self.stopping)
 
     @contextmanager
     def rounds(self, most: int) -> Iterator[None]:
-        """Around what is emitted once and run up to ``most`` times: what may take long with all
-        rounds inside of it can be stopped at the end of each."""
+        """Around code emitted once, run up to ``most`` times: if long, stoppable after each
+        round.
+        """
         serial, repeated = self.serial, self._repeated
         yield
         work = most * (self.serial - serial + self._repeated - repeated)

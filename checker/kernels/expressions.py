@@ -1,4 +1,4 @@
-"""Expressions into code: one register for the value of each."""
+"""Lowers expressions to code: one register for the value of each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EAGER = 24
 
 
 def lower_as(frame: Frame, expr: Expr, want: t.Type) -> Val:
-    """The value of ``expr`` as one of ``want``; an error of the run where it does not fit."""
+    """The value of ``expr`` as one of ``want``; a runtime error where it does not fit."""
     return frame.adapt(lower(frame, expr), expr.type, want)
 
 
@@ -73,7 +73,7 @@ def lower(frame: Frame, expr: Expr) -> Val:
 
 
 def locate(frame: Frame, expr: Expr) -> Spot | None:
-    """Where the value of ``expr`` is in the state, or ``None`` where it has to be computed."""
+    """The place of ``expr``'s value in the state, or ``None`` where it has to be computed."""
     fn = frame.fn
     match expr:
         case ir.Read(_, variable):
@@ -93,7 +93,7 @@ def locate(frame: Frame, expr: Expr) -> Spot | None:
 
 
 def key_index(frame: Frame, key: Expr, key_type: t.Type) -> Val:
-    """The rank of a map's key; a key that is none is an error of the run."""
+    """The rank of a map's key; a value that is no key is a runtime error."""
     return c.rank(frame.fn, key_type, lower_as(frame, key, key_type))
 
 
@@ -148,7 +148,7 @@ def _apply(frame: Frame, expr: ir.Apply) -> Val:
 
 
 def _lazy(frame: Frame, args: tuple[Expr, ...], neutral: Val) -> Val:
-    """Left to right; the first operand that is not ``neutral`` decides."""
+    """Evaluates left to right; the first operand that is not ``neutral`` decides."""
     fn, decided = frame.fn, const(1 - (neutral.const or 0), 1)
     total = neutral
     for i, arg in enumerate(args):

@@ -1,9 +1,10 @@
-"""Strongly connected components as native code, and which of them are fair.
+"""Strongly connected components as native code, and their fairness.
 
-Tarjan's algorithm (1972) with a stack of its own.  A component is judged as soon as it is known
-(Emerson and Lei 1987, Lichtenstein and Pnueli 1985): it is unfair if a weak constraint is enabled
-in all its states and taken nowhere, or if something owed holds nowhere; states in which a strong
-constraint is enabled that is taken nowhere are left out, and what remains is looked at again.
+Tarjan's algorithm (1972) with an explicit stack.  A component is judged as soon as it is known
+(Emerson and Lei 1987, Lichtenstein and Pnueli 1985): it is unfair if a weakly fair constraint is
+enabled in all its states and taken nowhere, or if a justice condition or accepting set holds
+nowhere; states in which a strongly fair constraint is enabled that is taken nowhere are left out,
+and the remainder is judged again.
 
 See :mod:`checker.kernels.graph_fields` for the record ``task``.
 """
@@ -21,7 +22,7 @@ WEAK, STRONG = 1, 2
 
 
 class GraphCode:
-    """What the code of one function says about its graph, through the record ``task``."""
+    """Code of one function that reads its graph through the record ``task``."""
 
     def __init__(self, fn: Fn, product: bool) -> None:
         self.fn, self.product, self.task = fn, product, fn.args[0]
@@ -63,7 +64,7 @@ class GraphCode:
         return self.load(QueryField.LABELS, edge)
 
     def ways(self, copy: Val, state: Val) -> tuple[Val, Val]:
-        """Where in NEXT the copies are to which the automaton goes by reading ``state``."""
+        """The position in NEXT of the automaton's successors by reading ``state``."""
         fn = self.fn
         letter = self.load(QueryField.LETTERS, state, 16)
         row = fn.add(fn.mul(copy, get(fn, self.task, QueryField.ALPHABET)), letter)
@@ -71,7 +72,7 @@ class GraphCode:
 
     @contextmanager
     def each_node(self, copy: Val, state: Val) -> Iterator[tuple[Val, Label]]:
-        """Runs the block for each node that the step into ``state`` leads to."""
+        """Emits the block for each node that the step into ``state`` leads to."""
         fn = self.fn
         if not self.product:
             following = fn.label()
@@ -86,7 +87,7 @@ class GraphCode:
 
     @contextmanager
     def each_step(self, node: Val) -> Iterator[tuple[Val, Val, Label]]:
-        """Runs the block for each edge of ``node`` and each node that it leads to."""
+        """Emits the block for each edge of ``node`` and each node that it leads to."""
         fn = self.fn
         copy, state = self.split(node)
         begin, end = self.bounds(state)
@@ -154,7 +155,7 @@ def _components(product: bool) -> Fn:
 class _Walk:
     """Depth first from one node; ``clock`` counts nodes, ``top`` is the height of the stack.
 
-    The frame of the node that is being looked at is in variables, those below it in memory.
+    The frame of the current node is in variables, those below it in memory.
     """
 
     def __init__(self, graph: GraphCode, clock: Var, top: Var) -> None:
@@ -255,7 +256,9 @@ class _Walk:
         self._lower(found)
 
     def _finish(self) -> None:
-        """The current node has no edges left: if it is the first of its component, judges that."""
+        """Ends the current node, which has no edges left: judges its component if it is the first
+        of it.
+        """
         fn, graph = self.fn, self.graph
         node = self.current.get()
         with fn.if_(fn.eq(self.low.get(), graph.load(QueryField.INDEX, node))):
@@ -342,7 +345,7 @@ def _weigh(product: bool) -> Fn:
 
 
 def _unmet_sets(graph: GraphCode, copy: Val, state: Val) -> Val:
-    """What a node has of what is owed."""
+    """The justice conditions and accepting sets of a node."""
     fn, found = graph.fn, graph.fn.var(const(0))
     states = address(fn, graph.task, QueryField.OWED_STATES)
     with fn.if_(fn.ne(states, Val("null", 0))):
@@ -366,7 +369,9 @@ def _count_enabled(graph: GraphCode, label: Val, component: Val, visit: Val, tou
 
 
 def _drop(graph: GraphCode, node: Val, component: Val, fate: Var) -> None:
-    """Keeps a node for another look, unless a strong constraint that is never taken is enabled."""
+    """Keeps a node to be judged again, unless a strongly fair constraint that is never taken is
+    enabled.
+    """
     fn = graph.fn
     keep = fn.var(TRUE)
     _, state = graph.split(node)

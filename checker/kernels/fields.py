@@ -1,7 +1,7 @@
-"""The two records that native code and Python share: arrays of 64-bit words.
+"""The records that native code and Python share: arrays of 64-bit words.
 
 ``Context`` is read by all workers, written only while none of them runs.  Each worker has its own
-``Worker`` record.  ``RecordLayout`` says where the parts are whose size depends on the system.
+``Worker`` record.  ``RecordLayout`` places the parts whose size depends on the system.
 
 A *best* record is a count (0 or 1), a fingerprint and the words of a state: the state with the
 smallest fingerprint, then the smallest words, among those that were noted.
@@ -20,14 +20,14 @@ BATCH = 256
 class Context(IntEnum):
     """Words of the shared record; from ``ROWS`` on one word for each worker."""
 
-    TABLE = 0  # address of the seen set
+    TABLE = 0  # address of the visited set
     SLOTS = 1  # how many it has
     LEVEL = 2  # level of the successors, shifted to its place in a key (0 where there is none)
     VALS = 3  # address of the numbers of the states by slot (W = 1, for the graph of steps)
     START = 4  # address of 64 bits for each state: its first edge
     TARGETS = 5  # address of 32 bits for each edge: the number of the state it leads to
     LABELS = 6  # address of 32 bits for each edge: the constraint it takes, or 0
-    WHOLE = 7  # not 0: every step of every state is taken, however many would be enough
+    WHOLE = 7  # not 0: every step of every state is taken, even where one is enough
     ROWS = 16  # address of each worker's rows
     NEXT_START = 16 + MAX_WORKERS  # where the next level starts among each worker's rows
     PREFIX = 16 + 2 * MAX_WORKERS  # number of each worker's first row
@@ -47,15 +47,15 @@ class Worker(IntEnum):
     TRANSITIONS = 7
     ENDS = 8
     PROGRESS = 9  # of the state under expansion: it is known to be no admissible end
-    FAULTED = 10  # of the state under expansion: some way has an error of the run
+    FAULTED = 10  # of the state under expansion: some way has a runtime error
     CURRENT = 11  # position of the state under expansion
     STARTED = 12  # TRANSITIONS before the state under expansion
-    SAFE = 13  # all successors of the states before this one are in the seen set
+    SAFE = 13  # all successors of the states before this one are in the visited set
     SAFE_TRANSITIONS = 14
     SAFE_ENDS = 15
     OVERFLOW = 16  # there was no room for a new state
     BACK = 17  # some successor is not in the next level
-    FOUND = 18  # NEWCOMERS: some successor is not in the seen set
+    FOUND = 18  # NEWCOMERS: some successor is not in the visited set
     TARGET = 19  # PARENTS: address of the row looked for
     SOURCE = 20  # address of the state under expansion
     TAPE = 21  # more nested choices than there is room for
@@ -74,7 +74,7 @@ class Worker(IntEnum):
     SENT = 34  # address of SENT_MASK + 1 entries: a stamp, then the words of a state
     SENT_MASK = 35
     STAMP = 36  # entries of SENT with another stamp are void
-    KEEP = 37  # ROUTE: own new states go into the seen set, and not out
+    KEEP = 37  # ROUTE: own new states go into the visited set, and not out
     OUT_SOURCES = 38  # ASK: address of 32 bits for each row in OUT: the row that it comes from
     TURNED = 39  # some step leads to another state of the same orbit
     LONE = 40  # 63 for each state in which one step was enough, less 1 for each other one
@@ -82,22 +82,22 @@ class Worker(IntEnum):
     LEFT = 42  # of the state under expansion: groups with an instance that leads elsewhere only
     STAYED = 43  # the same: groups with an instance that leads to the state itself
     OWED_KEY = 44  # OWES: address of the row of a constraint
-    OWED_SKIP = 45  # OWES: so many are passed over until one is looked for; NOTHING: none is
+    OWED_SKIP = 45  # OWES: the number passed over until one is searched for; NOTHING: none is
     OWED_FOUND = 46  # OWES: it was found
-    STOPPED = 47  # the state under expansion was given up before it was done
+    STOPPED = 47  # the state under expansion was abandoned before it was done
     MARKS = 48  # bit set; what follows is placed by Shape
 
 
 class Mode(IntEnum):
-    """What becomes of successors."""
+    """What is done with successors."""
 
-    SEARCH = 0  # into the seen set
+    SEARCH = 0  # into the visited set
     PARENTS = 1  # note the states that have TARGET as a successor
-    NEWCOMERS = 2  # is there a state that is not in the seen set
+    NEWCOMERS = 2  # is there a state that is not in the visited set
     EDGES = 3  # write the edges with their constraints
     ROUTE = 4  # to the shard that owns them
-    ASK = 5  # all of them to the shard that owns them, with where they come from
-    OWES = 6  # nothing: what is promised is looked at alone (see owing.py)
+    ASK = 5  # all of them to the shard that owns them, with their sources
+    OWES = 6  # nothing: only fairness constraints are checked (see admissible_ends.py)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class RecordLayout:
 
     @property
     def fault(self) -> int:
-        """Best record of the states with an error of the run."""
+        """Best record of the states with a runtime error."""
         return self.best(self.properties)
 
     @property

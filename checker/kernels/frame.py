@@ -1,4 +1,4 @@
-"""What code being emitted can see: the state, the names in scope, and where errors go."""
+"""The scope of code being emitted: the state, the names in scope, and where errors go."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A name that statements give values to."""
+    """A name that statements assign to."""
 
     type: Type
     var: Var
@@ -32,7 +32,7 @@ class Slot:
 class Frame:
     """``state`` points to the words that are read (and, in bodies, written).
 
-    ``fault`` is where an error of the run goes; ``names`` maps names to what they stand for.
+    ``fault`` is where a runtime error goes; ``names`` maps names to their values.
     """
 
     def __init__(self, fn: Fn, layout: Layout, state: Val, fault: Label) -> None:
@@ -61,13 +61,13 @@ class Frame:
         self.fault = before
 
     def get(self, name: str, want: Type) -> Val:
-        """The value that ``name`` stands for now."""
+        """The current value of ``name``."""
         found = self.names[name]
         value = found.value if isinstance(found, Bound) else found.var.get()
         return self.adapt(value, found.type, want)
 
     def assign(self, name: str, type_: Type, value: Val) -> None:
-        """Gives a statement's name a value; its slot is made where there is none."""
+        """Assigns to a statement's name; its slot is made where there is none."""
         found = self.names.get(name)
         if not isinstance(found, Slot) or not c.same_shape(found.type, type_):
             found = Slot(type_, Var(self.fn, c.bits_of(type_)))
@@ -75,11 +75,11 @@ class Frame:
         found.var.set(value)
 
     def fault_if(self, condition: Val) -> None:
-        """An error of the run where ``condition`` holds."""
+        """Raises a runtime error where ``condition`` holds."""
         self.fn.leave_if(condition, self.fault)
 
     def adapt(self, value: Val, have: Type, want: Type) -> Val:
-        """``value`` as one of ``want``; a value that does not fit is an error of the run."""
+        """``value`` as one of ``want``; a value that does not fit is a runtime error."""
         result, fits = convert(self.fn, value, have, want)
         if fits.const != 1:
             self.fault_if(self.fn.not_(fits))

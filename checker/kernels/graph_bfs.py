@@ -1,4 +1,4 @@
-"""Breadth-first search on the state graph as native code, subgraphs, and what lassos need.
+"""Breadth-first search on the state graph as native code, subgraphs, and searches for lassos.
 
 See :mod:`checker.kernels.graph_fields` for the record ``task``.  Nodes that are found are written
 to OUT, and their number is the result.
@@ -29,7 +29,7 @@ def functions() -> list[Fn]:
 
 
 def _select() -> Fn:
-    """``select(task, local, core)``: the states that are fair: their numbers, and how many."""
+    """``select(task, local, core)``: the numbers of the fair states, and how many there are."""
     fn = Fn("select", [("task", 0), ("local", 0), ("core", 0)], 64)
     _, local, core = fn.args
     graph = GraphCode(fn, False)
@@ -47,7 +47,7 @@ def _compress() -> Fn:
     """``compress(task, local, start, targets, labels)``: the graph of the fair states.
 
     Of edges that leave it only the constraints are kept; where ``targets`` is null they are only
-    counted.  Gives the number of edges.
+    counted.  Returns the number of edges.
     """
     names = ("task", "local", "start", "targets", "labels")
     fn = Fn("compress", [(name, 0) for name in names], 64)
@@ -106,7 +106,9 @@ def _inside(graph: GraphCode, node: Val, inside: Val) -> Val:
 
 
 def _seed() -> Fn:
-    """``seed(task, begin, end)``: runs may start in these states, or have waited until then."""
+    """``seed(task, begin, end)``: executions may start in these states, or have waited until
+    then.
+    """
     fn = Fn("seed", [("task", 0), ("begin", 64), ("end", 64)], None)
     _, begin, end = fn.args
     graph = GraphCode(fn, True)
@@ -117,7 +119,7 @@ def _seed() -> Fn:
 
 
 def _spread() -> Fn:
-    """``spread(task, begin, end)``: one step from this part of the queue."""
+    """``spread(task, begin, end)``: expands this part of the queue by one step."""
     fn = Fn("spread", [("task", 0), ("begin", 64), ("end", 64)], None)
     _, begin, end = fn.args
     graph = GraphCode(fn, True)
@@ -162,10 +164,11 @@ def _parents() -> Fn:
 
 
 def _find() -> Fn:
-    """``find_wanted(task, begin, end)``: nodes in this part of the queue where a wish comes true.
+    """``find_wanted(task, begin, end)``: the nodes in this part of the queue that satisfy something
+    wanted.
 
     That is: something of WANTED_OWED holds there; or an edge inside takes a constraint of WANTED;
-    or one of those that may also be missing is missing.
+    or one of those that may also be disabled is disabled.
     """
     fn = Fn("find_wanted", [("task", 0), ("begin", 64), ("end", 64)], 64)
     task, begin, end = fn.args
@@ -216,7 +219,8 @@ def _find() -> Fn:
 def _quiet() -> Fn:
     """``quiet(task, begin, end)``: writes ENDS for these states.
 
-    A run may stay where an edge to the state itself takes each constraint that is enabled there.
+    An execution may stay where an edge to the state itself takes each constraint that is enabled
+    there, and all justice conditions hold.
     """
     fn = Fn("quiet", [("task", 0), ("begin", 64), ("end", 64)], None)
     task, first, last = fn.args
@@ -242,7 +246,9 @@ def _quiet() -> Fn:
 
 
 def _stays() -> Fn:
-    """``stays(task, begin, end)``: nodes in this part of the queue where an accepted run ends."""
+    """``stays(task, begin, end)``: nodes in this part of the queue where an accepted execution
+    ends.
+    """
     fn = Fn("stays", [("task", 0), ("begin", 64), ("end", 64)], 64)
     task, begin, end = fn.args
     graph = GraphCode(fn, True)
@@ -281,7 +287,7 @@ def _emit_chosen() -> Fn:
 def _emit_reached() -> Fn:
     """``reached(task, first, core, count, base, out)``: nodes ``base + i`` of a smaller graph.
 
-    Those for which the spreading has reached node ``first + core[i]`` of this one.
+    Those for which the search has reached node ``first + core[i]`` of this one.
     """
     params = [("task", 0), ("first", 64), ("core", 0), ("count", 64), ("base", 64), ("out", 0)]
     fn = Fn("reached", params, 64)

@@ -1,11 +1,11 @@
-"""The record of a question about a graph, shared by native code and Python: 64-bit words.
+"""The record of a graph query, shared by native code and Python: 64-bit words.
 
 A graph has states, numbered from 0, and edges in compressed rows: the edges of state ``s`` are
 those from ``START[s]`` up to ``START[s + 1]``.  Each leads to a state (or out of the graph: to
 ``NONE``) and takes a constraint (0: none).
 
 An automaton reads the letters of states.  Number ``copy * STATES + state`` is a *node*: the
-automaton is in state ``copy`` when it has read ``state``.  One that does nothing has one copy.
+automaton is in state ``copy`` when it has read ``state``.  The trivial automaton has one copy.
 """
 
 from __future__ import annotations
@@ -40,30 +40,30 @@ class QueryField(IntEnum):
     COUNT = 19  # * 32 bits for each constraint: nodes in which it is enabled
     LAST = 20  # * 64 bits for each constraint: the last visit that saw it enabled
     TOUCHED = 21  # * 32 bits for each constraint: those that the component knows
-    OWED_STATES = 22  # * 64 bits for each state: justice that holds there
+    OWED_STATES = 22  # * 64 bits for each state: justice conditions that hold there
     OWED_COPIES = 23  # * 64 bits for each copy: accepting sets it is in
-    OWED = 24  # what a component has to have, of both
-    LEFT = 25  # * 32 bits for each node: those to look at again
+    OWED = 24  # the bits of both that a fair component has to have
+    LEFT = 25  # * 32 bits for each node: those to judge again
     LEFT_COUNT = 26
     COMPONENT = 27  # number of the last component
     VISIT = 28  # number of the last visit
     FAIR = 29  # fair components found
     QUEUE = 30  # * 32 bits for each node
     QUEUED = 31
-    SEEN = 32  # * 32 bits for each node: the last spreading that reached it
+    SEEN = 32  # * 32 bits for each node: the last search that reached it
     SPREADING = 33
     INSIDE = 34  # only nodes of this component are reached (0: all)
     OUT = 35  # * 32 bits for each node: results
-    ENDS = 36  # * a byte for each state: 1 where a run may stay for ever
-    STAYS = 37  # * a byte for copy * ALPHABET + letter: 1 where the automaton accepts a stay
-    WANTED = 38  # * a byte for each constraint: 1 to take it, 2 to take or be without it
+    ENDS = 36  # * a byte for each state: 1 where an execution may stay forever
+    STAYS = 37  # * a byte for copy * ALPHABET + letter: 1 where the automaton accepts staying
+    WANTED = 38  # * a byte for each constraint: 1 to take it, 2 to take it or find it disabled
     WANTED_COUNT = 39  # how many of WANTED are 2
     WANTED_OWED = 40  # bits, any of which is wanted
     WORDS = 41
 
 
 class Member(IntEnum):
-    """What a node is to the search for fair components."""
+    """The role of a node in the search for fair components."""
 
     OUTSIDE = 0
     CANDIDATE = 1

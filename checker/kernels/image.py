@@ -1,4 +1,4 @@
-"""A transition system as a kernel: text for LLVM, and how its states are laid out.
+"""The kernel of a transition system: text for LLVM, and the layout of its states.
 
 An image has no handles into this process: it can be pickled and compiled elsewhere.
 """
@@ -40,13 +40,13 @@ _DECLARED = (
 class KernelImage:
     """``text``: LLVM's textual IR; ``digest`` of it; ``layout`` and ``shape`` of rows and records.
 
-    ``level_shift`` and ``level_limit``: a key of the seen set holds the level, below the limit,
+    ``level_shift`` and ``level_limit``: a key of the visited set holds the level, below the limit,
     from this bit upwards; the limit is 0 where there is no room or no use for it.  ``live`` and
-    ``steady``: the numbers of the properties of liveness, and of those among them that show in
-    single states.  ``plan``: the constraints of fairness where there is liveness; ``owes``:
-    whether there is justice; ``reductions``: what successors are not told apart by; ``compact``:
-    states are taken for seen by so many bits of a fingerprint (0: by all their words); ``begins``:
-    it makes the initial states, too.
+    ``steady``: the numbers of the liveness properties, and of the persistence properties among
+    them, whose violations show in single states.  ``plan``: the fairness constraints where there is
+    liveness; ``owes``: whether there are justice conditions; ``reductions``: the plan of
+    reductions; ``compact``: states are identified by so many bits of a fingerprint (0: by all their
+    words); ``begins``: it makes the initial states, too.
     """
 
     text: str
@@ -69,7 +69,7 @@ def build(
 ) -> KernelImage:
     """The kernel of ``system``; raises ``Unsupported`` where the native engine can't take it.
 
-    ``compact``: so many bits of a fingerprint may stand for a state; they do where it takes more
+    ``compact``: the bits of a fingerprint that may identify a state; they do where it takes more
     than a word.
     """
     layout = lay_out(system, MIN_LEVEL_BITS if reductions.acyclic else 0)
@@ -116,7 +116,9 @@ def build(
 def _starting(
     system: TransitionSystem, layout: Layout, plan: ConstraintLayout | None, reductions: Reductions
 ) -> list[Fn]:
-    """What makes the initial states, where there may be many; otherwise the interpreter does."""
+    """The code that makes the initial states, where there may be many; otherwise the interpreter
+    does.
+    """
     if not any(chooses(stmt) for stmt in system.init + system.monitor):
         return []
     try:
@@ -130,7 +132,7 @@ def _all(system: TransitionSystem) -> Expr:
 
 
 def digest_of(text: str) -> str:
-    """What tells one module from another."""
+    """The digest that identifies a module."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -166,7 +168,7 @@ def module_text(functions: list[Fn], public: bool = False) -> str:
 
 
 _COUNTING = re.compile(r"@llvm\.(ctpop|cttz|ctlz)\.(i\d+)\(")
-"""Calls of what counts bits: its name, and the type that it takes and gives."""
+"""Calls of bit-counting intrinsics: the name, and the type that it takes and returns."""
 
 
 def _declaration(name: str, kind: str) -> str:

@@ -1,6 +1,6 @@
-"""From a kernel image to functions that can be called, with machine code kept on disk.
+"""Compiles a kernel image to functions that can be called, with machine code kept on disk.
 
-This is the only module that knows llvmlite; its untyped surface ends here.
+This is the only module that uses llvmlite; its untyped surface ends here.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ CACHE, KEPT = "kernels", 500
 """Folder of the cache for machine code, and how many files it keeps."""
 
 LARGE_TEXT = 1_500_000
-"""Above so many characters of IR the compiler tries less hard."""
+"""Above so many characters of IR the compiler optimises less."""
 
 
 @dataclass(frozen=True)
 class Kernel:
     """Compiled functions; see :mod:`checker.kernels.search_loop` for what each takes.
 
-    All of them release the interpreter lock while they run.  ``stop``: makes them give up.
+    All of them release the interpreter lock while they run.  ``stop``: makes them stop early.
     """
 
     image: KernelImage
@@ -85,7 +85,7 @@ class GraphKernel:
 
 
 class Effort(Enum):
-    """``QUICK``: compiled as it stands, in a tenth of the time; ``FULL``: optimised."""
+    """``QUICK``: compiled without optimisation, in a tenth of the time; ``FULL``: optimised."""
 
     QUICK = 0
     FULL = 2
@@ -94,7 +94,8 @@ class Effort(Enum):
 def compile_image(image: KernelImage, effort: Effort = Effort.FULL, cache: bool = True) -> Kernel:
     """Compiles ``image``, or loads the machine code of an earlier compilation.
 
-    The compiler can't be told to end, so it has a thread of its own: who waits for it can be.
+    The compiler can't be interrupted, so it has a thread of its own: a caller that waits for it can
+    be.
     """
     kernel = load_image(image, effort) if cache else None
     if kernel is not None:
@@ -143,8 +144,9 @@ def graph_kernel() -> GraphKernel:
 
 
 def compile_move(before: Layout, now: Layout) -> Callable[[int, int, int], None]:
-    """Takes the address of some rows, their number, and an address, to which it writes them as rows
-    of another layout (:mod:`checker.kernels.layout_migration`)."""
+    """The compiled function that takes the address of some rows, their number, and an address, to
+    which it writes them as rows of another layout (:mod:`checker.kernels.layout_migration`).
+    """
     text = module_text([layout_migration.emit_move(before, now)], public=True)
     engine = _compile(text, digest_of(text), Effort.FULL, False)
     move = _function(engine, "move", None, 3)
@@ -197,7 +199,7 @@ class _Host:
         self._parts = (llvmlite.__version__, platform.machine(), cpu, features, effort.name)
 
     def path(self, digest: str) -> Path | None:
-        """The file for the machine code of a module; ``None`` where nothing can be kept."""
+        """The file for the machine code of a module; ``None`` where it can't be kept."""
         folder = resources.cache_folder(CACHE)
         if folder is None:
             return None
@@ -253,6 +255,6 @@ def _kernel(image: KernelImage, engine: Any, cached: bool) -> Kernel:
 
 
 def _keep(path: Path | None, code: bytes) -> None:
-    """Keeps machine code; whatever hinders it is no reason to stop."""
+    """Keeps machine code; ignores all errors."""
     if path is not None:
         resources.store_cached(path, code, KEPT)

@@ -1,6 +1,7 @@
-"""Where the variables of a state live in its words.
+"""The layout of a state: the places of its variables in its words.
 
-A state is ``Layout.words`` little words of 64 bits.  A ``Node`` says where a value is:
+A state is ``Layout.words`` words of 64 bits (little-endian where they are bytes).  A ``Node``
+places a value:
 
 * ``Leaf``: inside one word, ``width(type)`` bits from ``shift`` upwards (at most 64 bits).
 * ``Wide``: ``words`` whole words, the least significant first.
@@ -79,11 +80,11 @@ class Layout:
     nodes: tuple[Node, ...]
 
     def node(self, name: str) -> Node:
-        """Where the variable called ``name`` is."""
+        """The place of the variable called ``name``."""
         return self.nodes[self.names.index(name)]
 
     def bits_of(self, name: str) -> dict[int, int]:
-        """By word, at least the bits in which the variable called ``name`` is."""
+        """By word, the bits in which the variable called ``name`` is, and possibly more."""
         found: dict[int, int] = {}
         _cover(self.node(name), found)
         return found
@@ -96,18 +97,18 @@ class Layout:
         return words
 
     def part(self, index: int, value: Value) -> list[int]:
-        """The words of a state in which there is nothing but ``value`` of variable ``index``."""
+        """The words of a state that holds nothing but ``value`` of variable ``index``."""
         words = [0] * self.words
         _put(self.nodes[index], 0, value, words)
         return words
 
     def unpack(self, words: Sequence[int]) -> State:
-        """The state that ``words`` stand for."""
+        """The state that ``words`` encode."""
         return tuple(_get(node, 0, words) for node in self.nodes)
 
 
 class _Space:
-    """Words under construction: how many bits of each are taken, from the low end."""
+    """Words under construction: the number of bits taken of each, from the low end."""
 
     def __init__(self) -> None:
         self.used: list[int] = []
@@ -129,7 +130,7 @@ class _Space:
 def lay_out(system: TransitionSystem, spare: int = 0) -> Layout:
     """The layout of the states of ``system``: large values first, small ones into the gaps.
 
-    ``spare``: so many bits of a state of one word have to be free, or it has two.
+    ``spare``: the number of bits of a state of one word that have to be free, or it has two.
     """
     space = _Space()
     order = sorted(range(len(system.variables)), key=lambda i: -_bits(system.variables[i].type))
@@ -138,7 +139,7 @@ def lay_out(system: TransitionSystem, spare: int = 0) -> Layout:
         nodes[i] = _node(system.variables[i].type, space)
     words, bits = max(1, len(space.used)), sum(space.used)
     if words == 1 and bits + spare >= WORD:
-        words = 2  # a key of the seen set needs one bit of its own
+        words = 2  # a key of the visited set needs one bit of its own
     if words > MAX_WORDS:
         raise Unsupported(f"a state of {words} words is too large (at most {MAX_WORDS})")
     return Layout(

@@ -32,7 +32,7 @@ def emit_move(before: Layout, now: Layout) -> Fn:
 
 
 def _move(fn: Fn, source: Val, target: Val, have: Spot, want: Spot) -> None:
-    """Part by part where both have places for their parts: a value is as wide as a map is long."""
+    """Moves part by part where both have places for parts: a map's value is as wide as the map."""
     match have.type, want.type:
         case (t.MapT(key), t.MapT()):
             if entry(fn, have, const(0)) is not None and entry(fn, want, const(0)) is not None:

@@ -1,5 +1,4 @@
-"""Normal forms of rows: dead parts are reset, and of the states that differ
-by a renaming one is taken.
+"""Normal forms of rows: dead parts are reset, and the representative of the orbit is taken.
 
 ``rest(row, source)`` does the first, ``canonical(worker, row)`` the second, both in place;
 ``normal(worker, row)`` does both, and is what Python calls.
@@ -26,7 +25,7 @@ NULL = Val("null", 0)
 
 
 def functions(layout: Layout, plan: ReductionPlan) -> list[Fn]:
-    """What a plan needs of them, and ``normal``."""
+    """The functions that a plan needs, and ``normal``."""
     found = []
     if plan.dead:
         found.append(emit_reset(layout, plan.dead))
@@ -43,10 +42,11 @@ def functions(layout: Layout, plan: ReductionPlan) -> list[Fn]:
 
 
 def emit_reset(layout: Layout, block: Block) -> Fn:
-    """``rest(row, source)``: gives what nobody will look at again its value of rest.
+    """``rest(row, source)``: resets dead parts.
 
-    ``source`` is a row at rest, or null.  A statement, or a round of a loop over keys, that finds
-    all that it mentions as it is in the source has nothing to do: it has left that alone.
+    ``source`` is a row that is reset already, or null.  A statement, or an iteration of a loop over
+    keys, for which all that it mentions is as in the source has nothing to do: it has left that
+    unchanged there.
     """
     fn = Fn("rest", [("row", 0), ("source", 0)], None)
     row, source = fn.args
@@ -69,12 +69,12 @@ class _Rest:
         self.whole = fn.eq(source, NULL)
 
     def skip_unless(self, differs: Val, following: Label) -> None:
-        """Jumps where there is a source from which nothing differs."""
+        """Jumps to ``following`` where there is a source from which nothing differs."""
         needed = self.fn.or_(self.whole, differs)
         self.fn.leave_if(self.fn.not_(needed), following)
 
     def statement(self, stmt: Stmt) -> None:
-        """One statement; a loop over all keys looks at each key alone."""
+        """Emits one statement; a loop over all keys checks each key separately."""
         match stmt:
             case ir.For(name, ir.Universe() as domain, body) if _entries(body, name):
                 self._rounds(name, domain, body)
@@ -137,7 +137,7 @@ class _Rest:
 
 
 def _entries(body: Block, key: str) -> list[ir.Index]:
-    """Entries at ``key`` of variables of which ``body`` mentions no other entry."""
+    """The entries at ``key`` of variables of which ``body`` mentions no other entry."""
     found: dict[str, ir.Index] = {}
     other: set[str] = set()
 
@@ -166,7 +166,7 @@ def _entries(body: Block, key: str) -> list[ir.Index]:
 
 
 def mentioned_variables(node: object) -> set[str]:
-    """The variables of the state that some code reads or writes."""
+    """The state variables that some code reads or writes."""
     return {
         part.variable if isinstance(part, ir.Read) else part.name
         for part in nodes(node)

@@ -1,8 +1,8 @@
-"""Puts a successor into its normal form, where states stand for others.
+"""Puts a successor into its normal form, where states represent others.
 
-One function does this for all actions: there are many places where a way through an action ends,
-and what is written out at each of them has to be compiled at each of them.  More than half of all
-successors of some systems are their source as it is; they are left alone.
+One function does this for all actions: a way through an action may end in many places, and code
+that is inlined at each of them has to be compiled at each of them.  More than half of all
+successors of some systems are their source unchanged; they are left alone.
 """
 
 from __future__ import annotations
@@ -15,20 +15,21 @@ from checker.reductions.reduction_plan import ReductionPlan
 
 
 def functions(layout: Layout, plan: ReductionPlan) -> list[Fn]:
-    """``arrive``, where some states stand for others."""
+    """``arrive``, where some states represent others."""
     return [emit_arrive(layout, plan)] if stands_for_others(plan) else []
 
 
 def stands_for_others(plan: ReductionPlan) -> bool:
-    """Whether successors are given a normal form."""
+    """Whether successors are put into a normal form."""
     return plan.symmetry is not None or bool(plan.dead)
 
 
 def emit_arrive(layout: Layout, plan: ReductionPlan) -> Fn:
-    """``arrive(worker, source, row)``: gives the successor at ``row`` its normal form.
+    """``arrive(worker, source, row)``: puts the successor at ``row`` into its normal form.
 
-    ``source``, from which the step comes, is one.  Gives whether it is a step: it is not where the
-    successor at rest is the source.  TURNED where it leads to another state of the same orbit.
+    ``source``, from which the step leads, is in normal form.  Returns whether it is a step: it is
+    not where the successor, once reset, is the source.  Sets TURNED where it leads to another state
+    of the same orbit.
     """
     params = [("worker", 0), ("source", 0), ("row", 0)]
     fn = Fn("arrive", params, 1, "noinline", readonly=("source",))

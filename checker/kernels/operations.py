@@ -1,7 +1,7 @@
 """Pure operations into code: integers, options and sets; sequences are in their own module.
 
 Every function takes the frame, the expression and its operands in registers for their types, and
-gives a register for the expression's type.
+returns a register for the expression's type.
 """
 
 from __future__ import annotations

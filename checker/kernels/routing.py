@@ -1,8 +1,10 @@
-"""Native code for states that are divided among shards: who owns a successor, and its way there.
+"""Native code for states that are divided among shards: the owner of a successor, and its
+transport.
 
 Shard ``i`` of ``P`` owns a contiguous range of fingerprints, ``[i/P, (i+1)/P)`` of all of them.
-Successors that others own are collected in a buffer for each shard.  What was sent lately is not
-sent again: a table without chains, in which whole states are compared, so that nothing is lost.
+Successors that others own are collected in a buffer for each shard.  States that were sent recently
+are not sent again: a table without chains, in which whole states are compared, so that none is
+lost.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from checker.kernels.visited_set import INSIDE, OUTSIDE, VisitedSet
 
 
 class Routing:
-    """Emits what shards need beside the search itself."""
+    """Emits what shards need besides the search itself."""
 
     def __init__(self, seen: VisitedSet) -> None:
         self.seen = seen
@@ -62,7 +64,7 @@ class Routing:
         return fn
 
     def route(self) -> Fn:
-        """``route(context, worker, count)``: the batch goes to the shards that own it."""
+        """``route(context, worker, count)``: sends the batch to the shards that own it."""
         fn = Fn("route", [("context", 0), ("worker", 0), ("count", 64)], None, OUTSIDE)
         context, worker, count = fn.args
         with fn.if_(fn.ne(get(fn, worker, Worker.OVERFLOW), const(0))):
@@ -100,10 +102,11 @@ class Routing:
         return fn
 
     def take(self) -> Fn:
-        """``take(context, worker, rows, begin, end)``: own ones among rows go into the seen set.
+        """``take(context, worker, rows, begin, end)``: inserts the own ones among rows into the
+        visited set.
 
-        Gives how far it came: where there is no room the rest has to be taken again.  In mode
-        NEWCOMERS it only looks whether all of them have been seen.
+        Returns the position reached: where there is no room the rest has to be taken again.  In
+        mode NEWCOMERS it only checks whether all of them have been visited.
         """
         params = [("context", 0), ("worker", 0), ("rows", 0), ("begin", 64), ("end", 64)]
         fn = Fn("take", params, 64)
@@ -140,7 +143,7 @@ class Routing:
 
 
 def settle(fn: Fn, worker: Val) -> None:
-    """Everything that states before the one under expansion lead to has found its place."""
+    """Records that all successors of states before the one under expansion have been delivered."""
     put(fn, worker, Worker.SAFE, get(fn, worker, Worker.CURRENT))
     put(fn, worker, Worker.SAFE_TRANSITIONS, get(fn, worker, Worker.STARTED))
     put(fn, worker, Worker.SAFE_ENDS, get(fn, worker, Worker.ENDS))

@@ -1,6 +1,6 @@
 """Selection of rows by a byte for each, as native code that is the same for all systems.
 
-What is known is a :class:`Code`; ``good`` has a bit for each code that is meant.
+Each byte is a :class:`Code`; ``good`` has a bit for each selected code.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from checker.kernels.graph_fields import NONE
 
 
 class Code(IntEnum):
-    """What the owner of a state says to somebody who has it as a successor."""
+    """The owner's answer about a state to a shard that has it as a successor."""
 
     DEAD = 0
     ALIVE = 1
-    ABSENT = 2  # it is not among those that were looked through
+    ABSENT = 2  # it is not among those that were searched
     BEFORE = 3  # it is one of an earlier level
 
 
@@ -50,7 +50,7 @@ def _good(fn: Fn, codes: Val, i: Val, good: Val) -> Val:
 
 
 def _settle() -> Fn:
-    """``settle(alive, sources, codes, count, good)``: those with a good answer are alive."""
+    """``settle(alive, sources, codes, count, good)``: marks those with a good answer as alive."""
     params = [("alive", 0), ("sources", 0), ("codes", 0), ("count", 64), ("good", 64)]
     fn = Fn("settle", params, None)
     alive, sources, codes, count, good = fn.args
@@ -62,7 +62,7 @@ def _settle() -> Fn:
 
 
 def _mark() -> Fn:
-    """``mark(alive, numbers, count)``: states with these numbers (or NONE) are alive."""
+    """``mark(alive, numbers, count)``: marks states with these numbers (or NONE) as alive."""
     fn = Fn("mark", [("alive", 0), ("numbers", 0), ("count", 64)], None)
     alive, numbers, count = fn.args
     with fn.count(count) as i:
@@ -74,7 +74,9 @@ def _mark() -> Fn:
 
 
 def _pick() -> Fn:
-    """``pick(rows, words, codes, count, good, out)``: copies the good rows; gives their number."""
+    """``pick(rows, words, codes, count, good, out)``: copies the good rows; returns their
+    number.
+    """
     params = [("rows", 0), ("words", 64), ("codes", 0), ("count", 64), ("good", 64), ("out", 0)]
     fn = Fn("pick", params, 64)
     rows, words, codes, count, good, out = fn.args

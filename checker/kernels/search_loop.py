@@ -1,6 +1,6 @@
-"""The search loop as native code: the loop over a frontier and what becomes of successors.
+"""The search loop as native code: the loop over a frontier and the handling of successors.
 
-A worker's batch holds successors that have not been looked up yet, to give the memory time.
+A worker's batch holds successors that have not been looked up yet, so that memory is prefetched.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from checker.system.ir import PropertyKind, TransitionSystem
 
 
 class SearchLoop:
-    """Emits what all systems have in common; ``seen`` is made for the layout of this one.
+    """Emits the code that all systems have in common; ``seen`` is made for the layout of this one.
 
     ``eager``: where it is not empty there is a function ``ample``.
     """
@@ -35,7 +35,7 @@ class SearchLoop:
         self.live = any(p.kind is PropertyKind.LIVENESS for p in system.properties)
 
     def functions(self) -> list[Fn]:
-        """Everything but the actions and the questions."""
+        """All functions but those of actions and predicates."""
         found = [*self.seen.functions(), *Routing(self.seen).functions()]
         found += [self.add(), self.flush(), self.absorb(), self.judge(), self.run()]
         if self.live:
@@ -59,8 +59,8 @@ class SearchLoop:
     def begin(self) -> Fn:
         """``begin(context, worker, source)``: adds the initial states, by ``start``.
 
-        FAULTED where one has an error of the run.  What OVERFLOW and STOPPED say it was ended by
-        has to be done again.
+        Sets FAULTED where one has a runtime error.  What OVERFLOW and STOPPED report as ended early
+        has to be repeated.
         """
         fn = Fn("begin", [("context", 0), ("worker", 0), ("source", 0)], None)
         for which in (Worker.PENDING, Worker.FAULTED, Worker.STOPPED):
@@ -71,7 +71,7 @@ class SearchLoop:
         return fn
 
     def flush(self) -> Fn:
-        """``flush(context, worker)``: does with the batch what the mode asks for; empties it."""
+        """``flush(context, worker)``: handles the batch according to the mode; empties it."""
         fn = Fn("flush", [("context", 0), ("worker", 0)], None, OUTSIDE)
         context, worker = fn.args
         mode, count = get(fn, worker, Worker.MODE), get(fn, worker, Worker.PENDING)
@@ -110,7 +110,7 @@ class SearchLoop:
     def link(self) -> Fn:
         """``link(context, worker, count)``: writes edges to the states in the batch.
 
-        Those that are not in the seen set have no number: NONE.
+        Those that are not in the visited set have no number: NONE.
         """
         fn = Fn("link", [("context", 0), ("worker", 0), ("count", 64)], None, OUTSIDE)
         context, worker, count = fn.args
@@ -136,14 +136,14 @@ class SearchLoop:
         return fn
 
     def _fingerprints(self, fn: Fn, context: Val, batch: Val, hashes: Val, count: Val) -> None:
-        """Writes the fingerprints of the batch, and asks the memory for their slots."""
+        """Writes the fingerprints of the batch, and prefetches their slots."""
         with fn.count(count) as i:
             mark = fn.call("fingerprint", [self.seen.row(fn, batch, i)], 64)
             fn.store(mark, fn.at(hashes, i))
             self.seen.ask_for(fn, context, mark)
 
     def absorb(self) -> Fn:
-        """``absorb(context, worker, count)``: the batch goes into the seen set."""
+        """``absorb(context, worker, count)``: inserts the batch into the visited set."""
         fn = Fn("absorb", [("context", 0), ("worker", 0), ("count", 64)], None, OUTSIDE)
         context, worker, count = fn.args
         with fn.if_(fn.ne(get(fn, worker, Worker.OVERFLOW), const(0))):
@@ -176,7 +176,9 @@ class SearchLoop:
     # -- the loop -------------------------------------------------------------------------------
 
     def judge(self) -> Fn:
-        """``judge(context, worker, source, end)``: premises and violations of one state."""
+        """``judge(context, worker, source, end)``: evaluates premises and violations in one
+        state.
+        """
         params = [("context", 0), ("worker", 0), ("source", 0), ("end", 1)]
         fn = Fn("judge", params, None, INSIDE)
         context, worker, source, end = fn.args
@@ -208,10 +210,11 @@ class SearchLoop:
             put(fn, worker, Worker.STOPPED, const(1))
 
     def run(self) -> Fn:
-        """``run(context, worker, rows, begin, end, first)``: expands rows; gives how far it came.
+        """``run(context, worker, rows, begin, end, first)``: expands rows; returns the position
+        reached.
 
-        ``first``: the number of row 0.  Where there is no room, or where it was told to stop, the
-        rest has to be run again.
+        ``first``: the number of row 0.  Where there is no room, or where it was stopped, the rest
+        has to be run again.
         """
         params = [("context", 0), ("worker", 0), ("rows", 0), ("begin", 64), ("end", 64)]
         fn = Fn("run", [*params, ("first", 64)], 64)
@@ -257,8 +260,9 @@ class SearchLoop:
         return fn
 
     def _return_if_abandoned(self, fn: Fn, context: Val, worker: Val, i: Val, number: Val) -> None:
-        """Returns where the state ``i`` is not to be gone on with: there is no room for a new
-        state, or it was told to stop; what is known of it is not complete then."""
+        """Returns where the expansion of state ``i`` is abandoned: there is no room for a new
+        state, or it was stopped; its results are not complete then.
+        """
         mode = get(fn, worker, Worker.MODE)
         searching = fn.or_(fn.eq(mode, const(Mode.SEARCH)), fn.eq(mode, const(Mode.ROUTE)))
         full = fn.and_(searching, fn.ne(get(fn, worker, Worker.OVERFLOW), const(0)))
@@ -273,7 +277,7 @@ class SearchLoop:
             fn.ret(i)
 
     def _quiet(self, fn: Fn, context: Val, worker: Val, source: Val) -> Val:
-        """Whether what is promised in a state may be kept by staying there."""
+        """Whether staying in a state may take every enabled fairness constraint."""
         left, stayed = (get(fn, worker, w) for w in (Worker.LEFT, Worker.STAYED))
         elsewhere = fn.or_(get(fn, worker, Worker.PROGRESS), fn.and_(left, fn.not_(stayed)))
         quiet = fn.var(fn.eq(elsewhere, const(0)))
@@ -283,7 +287,9 @@ class SearchLoop:
         return quiet.get()
 
     def _just(self, fn: Fn, worker: Val, source: Val, quiet: Val) -> Val:
-        """Whether a state in which the run might stay is an end: all justice holds there."""
+        """Whether a state in which an execution might stay is an end: all justice conditions hold
+        there.
+        """
         if not (self.live and self.system.justice):
             return quiet
         at_end = fn.var(quiet)

@@ -114,7 +114,7 @@ def delete_at(frame: Frame, e: Apply, v: list[Val]) -> Val:
 
 
 def bag_add(frame: Frame, e: Apply, v: list[Val]) -> Val:
-    """The new item goes behind all that are not larger."""
+    """Puts the new item behind all items that are not larger."""
     fn, type_ = frame.fn, _as_listed(e.type)
     bag = frame.adapt(v[0], e.args[0].type, type_)
     item = c.to_code(fn, type_.item, frame.adapt(v[1], e.args[1].type, type_.item))

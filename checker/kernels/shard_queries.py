@@ -1,5 +1,5 @@
-"""Native code for states that are divided among shards: where a state's successors are is for
-those to say who own them.
+"""Native code for states that are divided among shards: queries to the owners of a state's
+successors.
 
 In mode ASK successors are collected for each shard like those on their way there
 (:mod:`checker.kernels.routing`), but all of them, each with the row that it comes from.
@@ -15,7 +15,7 @@ from checker.kernels.visited_set import OUTSIDE, VisitedSet
 
 
 class ShardQueries:
-    """Emits questions to the owners of states, and what owners need to answer them."""
+    """Emits queries to the owners of states, and the code with which owners answer them."""
 
     def __init__(self, seen: VisitedSet) -> None:
         self.seen = seen
@@ -24,9 +24,10 @@ class ShardQueries:
         return [self.ask(), self.locate()]
 
     def ask(self) -> Fn:
-        """``ask(context, worker, count)``: the batch, and CURRENT for each row of it, go to OUT.
+        """``ask(context, worker, count)``: puts the batch, and CURRENT for each row of it, into
+        OUT.
 
-        OVERFLOW where there is no room: then CURRENT has to be run again.
+        Sets OVERFLOW where there is no room: then CURRENT has to be run again.
         """
         fn = Fn("ask", [("context", 0), ("worker", 0), ("count", 64)], None, OUTSIDE)
         _, worker, count = fn.args
@@ -54,7 +55,7 @@ class ShardQueries:
     def locate(self) -> Fn:
         """``locate(context, rows, count, out)``: 32 bits for each row, the number of the state.
 
-        NONE for those that are not in the seen set.
+        NONE for those that are not in the visited set.
         """
         params = [("context", 0), ("rows", 0), ("count", 64), ("out", 0)]
         fn = Fn("locate", params, None)
@@ -71,7 +72,7 @@ class ShardQueries:
 
 
 AHEAD = 16
-"""So many rows ahead the table is asked for its slots."""
+"""The number of rows ahead for which slots of the table are prefetched."""
 
 
 def number_or_none(fn: Fn, seen: VisitedSet, context: Val, index: Val) -> Val:

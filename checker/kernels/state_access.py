@@ -44,7 +44,7 @@ Spot = Bits | Words | Inner
 
 
 def spot(fn: Fn, node: Node, base: Val) -> Spot:
-    """Where ``node`` is, ``base`` words into the state."""
+    """The place of ``node``, ``base`` words into the state."""
     match node:
         case Leaf(type_, word, shift):
             return Bits(type_, fn.add(base, const(word)), const(shift))

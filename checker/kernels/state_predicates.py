@@ -5,10 +5,10 @@ which propositions of property ``p`` hold.  The states are the rows in order, or
 given, those with its numbers; ``first`` is the number of row 0.  ``params`` are the codes of the
 parameters' values, each from a new word on.
 
-``owed(rows, list, count, first, out)`` writes 64 bits: which expressions of justice hold.
+``owed(rows, list, count, first, out)`` writes 64 bits: which justice conditions hold.
 
-Both give 0, or, where something can't be evaluated, the position of that state counted from 1, or
-:data:`STOPPED` where they were told to stop before they were done.
+Both return 0, or, where something can't be evaluated, the position of that state counted from 1, or
+:data:`STOPPED` where they were stopped before they were done.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from checker.system.types import Value
 WORD = 64
 STOPPED = (1 << WORD) - 1
 MAX_LETTER, MAX_OWED = 15, 63
-"""So many propositions of one property, so many expressions of justice, at most."""
+"""The maximum numbers of propositions of one property, and of justice conditions."""
 
 
 def words_of(type_: t.Type) -> int:
@@ -59,7 +59,7 @@ def emit_some(layout: Layout, number: int, bad: Expr) -> Fn:
 
 
 def emit_enabled_fairness(layout: Layout, system: TransitionSystem) -> Fn:
-    """The function ``owed``."""
+    """The function ``owed``, which evaluates the justice conditions."""
     params = [("rows", 0), ("list", 0), ("count", 64), ("first", 64), ("out", 0)]
     exprs = tuple(justice.holds for justice in system.justice)
     return _each(Fn("owed", params, 64), layout, exprs, 64, None)

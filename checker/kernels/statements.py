@@ -1,8 +1,8 @@
-"""Bodies into code: every way that the choices can go ends in a commit.
+"""Lowers bodies to code: every way that the choices can go ends in a commit.
 
 A choice at the top level of a body becomes a loop around the rest of the body.  Choices inside
-``If``, ``For`` and ``While`` are made by a tape: the rest of the body is run again and again, each
-time with the next combination of choices, as an odometer counts.
+``If``, ``For`` and ``While`` use a tape: the rest of the body is run repeatedly, each time with the
+next combination of choices, as an odometer counts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from checker.system.tree import loop_carried, statements
 from checker.witness.answer import Unsupported
 
 TAPE = 1024
-"""Nested choices of one way, at most."""
+"""The maximum number of nested choices of one way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Tape:
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What one way must not leave to the next: the state, slots and marks at a fork."""
+    """The data that one way must not leave to the next: the state, slots and marks at a fork."""
 
     state: Val | None
     slots: tuple[tuple[Slot, Val], ...]
@@ -50,7 +50,7 @@ class Before:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What an earlier round of a loop began with."""
+    """The state and slots at the beginning of an earlier iteration of a loop."""
 
     state: Val | None
     slots: tuple[tuple[Slot, Var], ...]
@@ -60,9 +60,9 @@ class Ways:
     """Emits all ways of a body.
 
     ``work`` is where the successor is built, ``commit`` emits what is done with it (its argument:
-    whether anything was assigned), ``on_fault`` what is done about an error, ``marks`` are the
-    bit sets of the marks passed on the way (number 0: of marks 0 to 63, and so on), ``overflow``
-    emits what is done if the tape is full.
+    whether anything was assigned), ``on_fault`` what is done about an error, ``marks`` are the bit
+    sets of the marks passed on the way (number 0: of marks 0 to 63, and so on), ``overflow`` emits
+    what is done if the tape is full.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Ways:
         self.following: Label | None = None
 
     def run(self, block: Block) -> None:
-        """Emits ``block`` from the state that the frame reads; all ways end up here again."""
+        """Emits ``block`` from the state that the frame reads; all ways continue behind it."""
         end = self.fn.label()
         for mark in self.marks.values():
             mark.set(const(0))
@@ -95,7 +95,9 @@ class Ways:
 
     @contextmanager
     def _way(self, following: Label) -> Iterator[None]:
-        """One way (or several): errors in the block are noted and go on with ``following``."""
+        """Emits one way (or several): errors in the block are noted and continue with
+        ``following``.
+        """
         fault, before = self.fn.label(), (self.following, self.dirty, self.frame.state)
         self.following = following
         with self.frame.faulting(fault):
@@ -159,7 +161,7 @@ class Ways:
             self.fn.leave_if(self.fn.not_(lower(self.frame, stmt.where)), otherwise)
 
     def _try_all(self, stmt: ir.Choose, source: Val | None) -> None:
-        """An error in ``where`` for any member removes all members."""
+        """Handles an error in ``where``: for any member it removes all members."""
 
         def attempt() -> Val:
             with each(self.fn, stmt.domain, source) as (value, following):
@@ -197,7 +199,7 @@ class Ways:
         fn.place(done)
 
     def _take(self, stmt: ir.Choose, tape: Tape) -> None:
-        """The choice that it is this way's turn to make."""
+        """Takes the choice at this way's position of the tape."""
         fn, total = self.fn, self.fn.var(const(0))
         assert self.following is not None
         source = lower_source(self.frame, stmt.domain)
@@ -299,15 +301,16 @@ class Ways:
                 self._block(stmt.body)
 
     def _memory(self, names: Container[str]) -> Memory:
-        """Room for what an earlier round of a loop began with: the state and what was declared, of
-        these ``names``."""
+        """Room for the beginning of an earlier iteration of a loop: the state and the declared
+        slots, of these ``names``.
+        """
         state = self.fn.alloca(64, self.frame.layout.words) if self.dirty else None
         mine = [slot for name, slot in self.frame.names.items() if name in names]
         slots = [slot for slot in mine if isinstance(slot, Slot)]
         return Memory(state, tuple((slot, self.fn.var(slot.var.get())) for slot in slots))
 
     def _leave_at_repetition(self, memories: tuple[Memory, ...], now: Val) -> None:
-        """A round that begins as one of the ``memories`` gains nothing: this way is none."""
+        """Discards a way whose iteration begins as one of the ``memories``: it adds nothing."""
         fn = self.fn
         assert self.following is not None
         for number, memory in enumerate(memories):
@@ -317,7 +320,7 @@ class Ways:
                 self._keep(memory)
 
     def _as_in(self, memory: Memory) -> Val:
-        """Whether everything is now as it was kept in ``memory``."""
+        """Whether the state and slots are those kept in ``memory``."""
         fn, same = self.fn, const(1, 1)
         if memory.state is not None:
             for i in range(self.frame.layout.words):
@@ -334,9 +337,10 @@ class Ways:
             kept.set(slot.var.get())
 
     def _refuse_repetition(self, memory: Memory, now: Val) -> None:
-        """A round that begins as an earlier one could go on for ever: an error.
+        """Reports an iteration that begins as an earlier one, which could continue forever, as an
+        error.
 
-        The round compared with is the last one whose number is a power of two (Brent 1980).
+        It is compared with the last one whose number is a power of two (Brent 1980).
         """
         fn = self.fn
         with fn.if_(fn.ne(now, const(0))):
@@ -399,7 +403,7 @@ class Ways:
         return c.replace_bits(fn, code, shift, self._update(inner, old, path[1:], have, value))
 
     def _set_bit(self, target: ir.Target, expr: ir.Expr) -> bool:
-        """``x := x + {item}`` for a set of several words touches one of them."""
+        """Lowers ``x := x + {item}`` for a set of several words to a write of one of them."""
         fn, frame = self.fn, self.frame
         if not target.is_state or target.path or not isinstance(expr, ir.Apply):
             return False

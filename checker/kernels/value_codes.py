@@ -1,4 +1,4 @@
-"""Values in registers: how they are taken apart, put together, ranked and converted.
+"""Values in registers: decomposition, construction, ranks and conversion.
 
 A value in a register is one bit for ``BoolT``, the integer itself (signed, 64 bits) for ``IntT``,
 and the code of :mod:`checker.kernels.packing` for everything else.

@@ -1,20 +1,20 @@
-"""The set of visited states as native code, and what it needs to know about rows.
+"""The set of visited states as native code, and its operations on rows.
 
-The seen set is one table of 64-bit slots, zero where free.  Eight slots are a line of the cache; a
-state is in the first line, from its own on, that had a free slot when it came, so that one look is
-enough nearly always, even where most slots are in use.  The first free slot of a line
-is claimed by compare and swap, so that any number of workers may insert.  Where a state's slot is
-looked for first is a product: its fingerprint, as a fraction of all fingerprints, times the number
-of slots (Lemire, "Fast random integer generation in an interval", 2019), so that a table may have
-any number of slots, and grow by as little as it likes.
+The visited set is one table of 64-bit slots, zero where free.  Eight slots are a cache line; a
+state is in the first line, from its own on, that had a free slot when it was inserted, so that
+reading one line is enough nearly always, even where most slots are in use.  The first free slot of
+a line is claimed by compare and swap, so that any number of workers may insert.  The search for a
+state's slot begins at a product: its fingerprint, as a fraction of all fingerprints, times the
+number of slots (Lemire, "Fast random integer generation in an interval", 2019), so that a table may
+have any number of slots, and grow by any amount.
 
 * One word per state: a slot is ``state | 1 << bits | level << bits + 1``: the state itself, exact.
 * More words: a slot is ``1 | 23 bits of the fingerprint | worker (6) | row (34)``; the row decides,
   so this is exact too.  The 23 bits are others than those that choose the slot.
-* More words, compact: a slot is ``1 | 63 bits of a second fingerprint``, and nothing else is looked
-  at: a state is taken for one that was seen where a slot on its way is equal (Wolper and Leroy,
-  "Reliable hashing without collision detection", CAV 1993).  Where the way begins is decided by the
-  first fingerprint, of which the second knows nothing, so that it counts, too, as in Stern and
+* More words, compact: a slot is ``1 | 63 bits of a second fingerprint``, and nothing else is
+  compared: a state is taken for a visited one where a slot on its way is equal (Wolper and Leroy,
+  "Reliable hashing without collision detection", CAV 1993).  The way begins where the first
+  fingerprint decides, which is independent of the second, so that it counts, too, as in Stern and
   Dill's "Improved probabilistic verification by hash compaction", CHARME 1995.
 """
 
@@ -26,15 +26,17 @@ from checker.kernels.fields import Context, Worker
 from checker.kernels.record_access import address, field, get, put
 
 LINE = 8
-"""Slots of a line of the cache: they are compared all at once."""
+"""Slots of a cache line: they are compared all at once."""
 FACTOR = 0xD6E8FEB86659FD93
 SECOND = 0x9E3779B97F4A7C15
 SECOND_MIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
-"""Of the second fingerprint: shifts and factors of David Stafford's mix 13, which SplitMix uses."""
+"""Shifts and factors of the second fingerprint: those of David Stafford's mix 13, which SplitMix
+uses.
+"""
 KEY_BITS = 63
 """Bits of the second fingerprint that a slot has room for."""
 AHEAD = 16
-"""So many rows ahead the table is asked for its slots while it is filled again."""
+"""The number of rows ahead for which slots are prefetched while the table is refilled."""
 INSIDE = "alwaysinline"
 OUTSIDE = "noinline"
 
@@ -42,7 +44,7 @@ OUTSIDE = "noinline"
 class Rows:
     """Rows of ``words`` words: addresses, equality, fingerprints, the smallest one.
 
-    ``prefix``: of the names of its functions.
+    ``prefix``: the prefix of the names of its functions.
     """
 
     def __init__(self, words: int, prefix: str = "") -> None:
@@ -113,8 +115,8 @@ class VisitedSet(Rows):
     """``bits``: bits of a state of one word; ``level_bits``: bits for the level in a key, or 0.
 
     ``tracks``: whether transitions that do not lead to the next level are to be noted.
-    ``compact``: so many bits of a second fingerprint stand for a state; 0: whole states do, always
-    where they are one word.
+    ``compact``: the number of bits of a second fingerprint that identify a state; 0: whole states
+    do, always where they are one word.
     """
 
     def __init__(
@@ -131,9 +133,9 @@ class VisitedSet(Rows):
         return [*super().functions(), *mine, self.reinsert(), self.number()]
 
     def second(self) -> Fn:
-        """``second(row)``: what the slot of a row holds in compact mode.
+        """``second(row)``: the contents of a row's slot in compact mode.
 
-        Other factors than those of ``fingerprint``, and words in the opposite order.
+        Uses other factors than ``fingerprint``, and words in the opposite order.
         """
         fn = Fn("second", [("row", 0)], 64, INSIDE)
         total = const(0)
@@ -150,9 +152,9 @@ class VisitedSet(Rows):
         return fn.or_(fn.or_(fn.load(row, 64), const(1 << self.bits)), level)
 
     def _match(self, fn: Fn, context: Val, base: Val, row: Val, mark: Val, found: Var) -> Val:
-        """Sets ``found`` to the slot of the line at ``base`` that stands for the state at ``row``;
-        leaves it where there is none.  Gives which slots were free when it looked: all of the line
-        was read before, so that whoever came later has taken the first of them.
+        """Sets ``found`` to the slot of the line at ``base`` that holds the state at ``row``;
+        leaves it where there is none.  Returns which slots were free when it read them: all of the
+        line was read before, so that a state inserted later has taken the first of them.
         """
         line = fn.line(fn.at(address(fn, context, Context.TABLE), base))
         free = fn.among(line, const(0))
@@ -181,7 +183,7 @@ class VisitedSet(Rows):
         return free
 
     def _first(self, fn: Fn, base: Val, which: Val) -> Val:
-        """The first of the slots of the line at ``base`` that ``which``, not 0, says."""
+        """The first slot of the line at ``base`` whose bit is set in ``which``, which is not 0."""
         return fn.add(base, fn.resize(fn.intrinsic("cttz", which, "i1 true"), 64))
 
     def _free(self, fn: Fn, context: Val, base: Val) -> Val:
@@ -190,7 +192,7 @@ class VisitedSet(Rows):
         return fn.among(line, const(0))
 
     def _slot(self, fn: Fn, context: Val, index: Val) -> Val:
-        """What is in a slot; the row that it stands for can be read."""
+        """The contents of a slot; the row that it refers to can be read."""
         place = fn.at(address(fn, context, Context.TABLE), index)
         return fn.load(place, 64, "acquire")
 
@@ -201,7 +203,8 @@ class VisitedSet(Rows):
     def home(self, fn: Fn, context: Val, mark: Val) -> Val:
         """The slot, the first of a line, at which the search for a fingerprint begins.
 
-        The low half of a fingerprint decides: by the high half states are divided among shards.
+        It is determined by the low half of a fingerprint: the high half divides states among
+        shards.
         """
         turned = fn.or_(fn.shl(mark, const(32)), fn.lshr(mark, const(32)))
         slots = fn.resize(get(fn, context, Context.SLOTS), 128)
@@ -210,7 +213,7 @@ class VisitedSet(Rows):
         return fn.and_(place, const(-LINE))
 
     def ask_for(self, fn: Fn, context: Val, mark: Val) -> None:
-        """Asks the memory for the slot at which the search for a fingerprint begins."""
+        """Prefetches the slot at which the search for a fingerprint begins."""
         table = address(fn, context, Context.TABLE)
         fn.prefetch(fn.at(table, self.home(fn, context, mark)))
 
@@ -227,10 +230,10 @@ class VisitedSet(Rows):
         return fn.and_(slot, const((1 << fields.LOCAL_BITS) - 1))
 
     def note_level(self, fn: Fn, context: Val, worker: Val, slot: Val, level: Val) -> None:
-        """BACK where the state found, in ``slot``, may not be in the next level."""
+        """Sets BACK where the state found, in ``slot``, may not be in the next level."""
         if not self.tracks:
             return
-        if self.compact:  # no slot says of which level its state is
+        if self.compact:  # no slot holds the level of its state
             put(fn, worker, Worker.BACK, const(1))
             return
         if self.words == 1:
@@ -247,7 +250,7 @@ class VisitedSet(Rows):
 
     def peek(self) -> Fn:
         """``peek(context, worker, row, mark)``: 1 where a state is not in its own line but may be
-        in the next, which the memory is asked for; 0 where it has been inserted; 2 for no room.
+        in the next, which is prefetched; 0 where it has been inserted; 2 for no room.
         """
         fn = Fn("peek", [("context", 0), ("worker", 0), ("row", 0), ("mark", 64)], 64, INSIDE)
         context, worker, row, mark = fn.args
@@ -339,7 +342,7 @@ class VisitedSet(Rows):
 
     def reinsert(self) -> Fn:
         """``reinsert(context, worker, begin, end, level)``: puts rows into a table that does not
-        have them; any number of threads may, also rows of the same worker.
+        have them; several threads may do so at once, also with rows of the same worker.
         """
         params = [("context", 0), ("worker", 0), ("begin", 64), ("end", 64), ("level", 64)]
         fn = Fn("reinsert", params, None)
