@@ -1,7 +1,7 @@
 """Access sets: the entries on which an expression depends, and which changes conflict with it.
 
-The ways are those of monotone functions: what a set, a count or a truth value does where those it
-is made from grow.
+Directions are those of monotone functions: how a set, a count or a truth value changes when its
+arguments grow.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from checker.system.types import BOOL, BagT, IntT, SetT, Type
 
 
 class AccessKind(Enum):
-    """What is done to an entry."""
+    """The kind of an access to an entry."""
 
     LOOK = "look"  # its value matters: for what is written, or for which way the body goes
-    TEST = "test"  # it matters for whether the step, or this way of it, is there
+    TEST = "test"  # it decides whether the step, or this way of it, exists
     ADD = "add"  # to a set or bag
     TAKE = "take"  # from a set or bag; without an element: anything from nothing to all
     SET = "set"  # to a constant
@@ -32,10 +32,10 @@ class AccessKind(Enum):
 class Access:
     """``variable`` at ``keys`` (the first steps of the path; fewer: all that lies below).
 
-    ``item``: the element that is added, taken or looked for, the constant that is set, or the
-    distance of the shift.  ``up``: of ``TEST`` and ``LOOK``, whether it can only help
-    (``True``) or hinder (``False``) that the entry grows, ``None``: either.  ``path``: under these
-    conditions, for some values of ``binders``; ``sure``: whenever they hold.
+    ``item``: the element that is added, taken or tested, the constant that is set, or the distance
+    of the shift.  ``up``: of ``TEST`` and ``LOOK``, whether growth of the entry can only help
+    (``True``) or hinder (``False``), ``None``: either.  ``path``: the access happens only under
+    these conditions, for some values of ``binders``; ``sure``: it happens whenever they hold.
     """
 
     variable: str
@@ -78,8 +78,8 @@ def _flip(up: bool | None) -> bool | None:
 def accesses_of(expr: Expr, up: bool | None, bound: tuple[Binder, ...] = ()) -> list[Access]:
     """The entries on which ``expr`` depends.
 
-    ``up``: whether it is to become greater (for truth values: true), or neither; the accesses say
-    which way of changing them does not hinder that, see :class:`Access`.
+    ``up``: whether it is to become greater (for truth values: true), or neither; the accesses
+    record which direction of change does not hinder that, see :class:`Access`.
     """
     match expr:
         case Const() | ir.Local():
@@ -119,7 +119,7 @@ def _forget(access: Access, name: str) -> Access:
 
 
 def known_keys(keys: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """The first of ``keys``, up to one that is not known."""
+    """The leading ``keys``, up to the first unknown one."""
     found: list[Expr] = []
     for key in keys:
         if not is_known(key):
@@ -141,7 +141,7 @@ def _domain(domain: ir.Domain, up: bool | None, bound: tuple[Binder, ...]) -> li
 def _entry(
     expr: Expr, up: bool | None, bound: tuple[Binder, ...], item: Expr | None
 ) -> list[Access]:
-    """The entry that a chain of indices ends in, and what its keys look at."""
+    """The entry at the end of a chain of indices, and the accesses of its keys."""
     keys: list[Expr] = []
     found: list[Access] = []
     while isinstance(expr, ir.Index):
@@ -190,7 +190,9 @@ def _operation(
 
 
 def _equal(type_: Type, value: Const, up: bool | None) -> bool | None:
-    """Which way the equality with a constant goes; both ends of a range are like comparisons."""
+    """The direction of an equality with a constant; at both ends of a range it is like a
+    comparison.
+    """
     if up is None:
         return None
     match type_:

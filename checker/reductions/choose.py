@@ -1,5 +1,6 @@
-"""From what the user wants and what a check asks to a plan; what may be used when is decided by
-:mod:`checker.reductions.table`."""
+"""Chooses the plan from the user's wishes and the check's queries; :mod:`checker.reductions.table`
+decides what may be used when.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +14,17 @@ from checker.reductions.table import TABLE, Ask, Use, against
 from checker.system.ir import PropertyKind, TransitionSystem
 
 MODES = ("auto", "none", "symmetry", "por", "all")
-"""What a user may want."""
+"""The modes that a user may choose."""
 NAMED = ("symmetry", "por", "all")
-"""Those with which somebody asks for reductions."""
+"""The modes that explicitly request reductions."""
 
 
 @dataclass(frozen=True, slots=True)
 class SideQuestions:
-    """What is asked beside the system's properties.
+    """The queries besides the system's properties.
 
     ``states``: how many there are (or all of them, or what was reached in them); ``lengths``: of
-    shortest runs; ``bounded``: what there is up to a depth.
+    shortest executions; ``bounded``: what there is up to a depth.
     """
 
     states: bool = False
@@ -32,7 +33,7 @@ class SideQuestions:
 
 
 VERDICTS = SideQuestions()
-"""Nothing beside the properties."""
+"""No query besides the properties."""
 
 _WANTED: dict[str, frozenset[Kind]] = {
     "none": frozenset(),
@@ -43,11 +44,11 @@ _WANTED: dict[str, frozenset[Kind]] = {
 }
 
 Asked = tuple[tuple[Ask, str], ...]
-"""Questions, each with the name of the property that asks it (or nothing)."""
+"""Queries, each with the name of the property that makes it (or nothing)."""
 
 
 def questions_of(system: TransitionSystem, question: SideQuestions) -> Asked:
-    """All that is asked, as far as it is not known that some run goes round."""
+    """All queries that apply as long as no cycle is known."""
     return tuple(_questions_of(system, question))
 
 
@@ -68,7 +69,9 @@ def _questions_of(system: TransitionSystem, question: SideQuestions) -> Iterator
 
 
 def choose(system: TransitionSystem, mode: str, question: SideQuestions) -> ReductionPlan:
-    """The plan for ``system``; what is not proven for the question is not in it, and it says so."""
+    """The plan for ``system``, without what is not proven for the queries, which it lists with the
+    reasons.
+    """
     wanted = _WANTED[mode]
     questions = questions_of(system, question)
     plan, unused = NOTHING, list[Unused]()
@@ -87,7 +90,7 @@ def choose(system: TransitionSystem, mode: str, question: SideQuestions) -> Redu
 def _with(
     plan: ReductionPlan, kind: Kind, system: TransitionSystem
 ) -> tuple[ReductionPlan, tuple[Unused, ...]]:
-    """``plan`` with what is found of ``kind``; and why there is no more."""
+    """``plan`` with the reductions of ``kind`` that are found; and why there is no more."""
     match kind:
         case Kind.SYMMETRY:
             group, why_not = symmetry.find_symmetry(system)
@@ -101,7 +104,7 @@ def _with(
 
 
 def _with_fallback(plan: ReductionPlan) -> ReductionPlan:
-    """``plan``, with another one in its place where some run goes round, if it needs one."""
+    """``plan``, with a fallback plan for systems with cycles, if it needs one."""
     lost = {
         kind: TABLE[kind][Ask.ROUND].why
         for kind in plan.used_kinds

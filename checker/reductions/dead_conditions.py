@@ -1,4 +1,4 @@
-"""The condition under which a part of a variable is dead, made from all its uses."""
+"""The condition under which a part of a variable is dead, derived from all its uses."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class VariablePart:
 
     @property
     def names(self) -> set[str]:
-        """The local names that say which part it is."""
+        """The local names that identify the part."""
         return {local.name for local in (*self.keys, *((self.item,) if self.item else ()))}
 
 
 def cell(variable: ir.Variable, items: bool) -> VariablePart:
-    """The parts of a variable; ``items``: those of sets and bags are parts of their own."""
+    """The parts of a variable; ``items``: items of sets and bags are parts of their own."""
     expr: Expr = ir.Read(variable.type, variable.name)
     keys: list[ir.Local] = []
     while isinstance(expr.type, MapT):
@@ -52,7 +52,7 @@ class Meeting:
     """A reading of a cell's variable where it reads that very cell.
 
     ``path``, ``around``: those of the reading, in the cell's names where these are known;
-    ``apart``: conditions on the cell's names under which the reader reads another cell.
+    ``apart``: conditions on the cell's names under which the reading is of another cell.
     """
 
     cell: VariablePart
@@ -84,7 +84,7 @@ class Meeting:
                     self.apart.append(simple(negation(equal(ours, theirs))))
 
     def _open(self, expr: Expr) -> bool:
-        """Whether it is a local name of the reader, or a component of one."""
+        """Whether it is a local name of the reading, or a component of one."""
         while isinstance(expr, ir.Item):
             expr = expr.base
         return isinstance(expr, ir.Local) and expr.name not in self.cell.names
@@ -102,7 +102,7 @@ class Meeting:
         pairs[:] = [(replace_all(t, theirs, ours), o) for t, o in pairs]
 
     def _equations(self) -> Iterator[tuple[Expr, Expr]]:
-        """What a name has to be, since the path says so."""
+        """The equations for a name that the path implies."""
         for test in self.path:
             if not (isinstance(test, Apply) and test.op is Op.EQ):
                 continue
@@ -120,12 +120,12 @@ class Meeting:
 
 
 def within_type(expr: Expr, type_: Type) -> Expr:
-    """That a value is one of ``type_``."""
+    """The condition that a value is one of ``type_``."""
     return member(expr, ir.Const(SetT(expr.type), frozenset(universe(type_))))
 
 
 class Blockers:
-    """Conditions under which a reading makes no difference, now and for ever.
+    """Conditions under which a reading makes no difference, now and forever.
 
     ``hidden``: variables that they must not mention.
     """
@@ -134,7 +134,7 @@ class Blockers:
         self.trends, self.hidden = trends, frozenset(hidden)
 
     def of(self, meeting: Meeting) -> list[Expr]:
-        """Each of them is enough."""
+        """Sufficient conditions, one of which has to hold."""
         own = meeting.cell.variable
         found = list(meeting.apart)
         for test in meeting.path:
@@ -147,7 +147,7 @@ class Blockers:
         return [f for f in dict.fromkeys(found) if f != ir.FALSE]
 
     def usable(self, meeting: Meeting, decided: Expr, hidden: frozenset[str]) -> Iterator[Expr]:
-        """The parts of a disjunction that can be asked about the cell alone."""
+        """The disjuncts that can be evaluated for the cell alone."""
         for part in _disjuncts(simple(decided)):
             if part in (ir.TRUE, ir.FALSE):
                 if part == ir.TRUE:
@@ -166,14 +166,14 @@ class Blockers:
                 yield guarded
 
     def _ending(self, meeting: Meeting, part: Expr) -> bool:
-        """Whether what is said may have been taken away when the reader gets there."""
+        """Whether what ``part`` derives may no longer hold when the reading is reached."""
         site = meeting.reading.site
         ends = (self.trends.variables[name].ends for name in mentions(part))
         return site.action is None or (site.body and any(site.action in e for e in ends))
 
 
 def _own(cell: VariablePart) -> Expr:
-    """That the part is as it will be left."""
+    """The condition that the part is as its reset leaves it."""
     return cell.entry if cell.item is None else member(cell.item, cell.entry)
 
 
@@ -188,9 +188,9 @@ def _disjuncts(expr: Expr) -> tuple[Expr, ...]:
 
 
 def in_range(expr: Expr) -> Expr | None:
-    """``expr`` where no index in it can be beyond its map and each field is of the right case.
+    """``expr`` where no index in it can be out of its map and each field is of the right case.
 
-    ``None`` where that can't be said.
+    ``None`` where that is unknown.
     """
     tests: list[Expr] = []
     bare, bound = expr, _bound_names(expr)
@@ -220,7 +220,7 @@ def _bound_names(expr: Expr) -> set[str]:
 
 
 def simplest(clauses: Iterable[list[Expr]]) -> list[list[Expr]] | None:
-    """Clauses of which all have to hold, without what follows from others; ``None``: never."""
+    """The conjunction of clauses, without those that follow from others; ``None``: never."""
     found: list[list[Expr]] = []
     for clause in clauses:
         if ir.TRUE in clause:

@@ -1,7 +1,8 @@
 """Messages in flight that are dead: their reception changes nothing.
 
-A collection that is only added to, taken from, and received from: an item is dead where each step
-that takes it as its parameter does nothing but take it away (or nothing at all), now and for ever.
+This applies to a collection that is only added to, taken from, and received from: an item is dead
+where each step that takes it as its parameter does nothing but remove it (or nothing at all), now
+and forever.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from checker.system.types import BoolT, SetT
 
 
 class MessageEffects:
-    """What steps do beside taking an item from a collection."""
+    """The effects of steps besides taking an item from a collection."""
 
     def __init__(
         self, system: TransitionSystem, sites: list[ProgramPoint], blockers: Blockers
@@ -34,7 +35,9 @@ class MessageEffects:
                 self._groups.setdefault(group, []).append(action)
 
     def clauses(self, cell: VariablePart, reading: VariableUse) -> list[list[Expr]] | None:
-        """All have to hold for an item that a parameter is taken from; ``None``: never."""
+        """The clauses that all have to hold for an item that a parameter is taken from to be dead;
+        ``None``: never.
+        """
         action = reading.site.action
         if action is None or cell.item is None or reading.item is None:
             return None
@@ -58,10 +61,10 @@ class MessageEffects:
         return found
 
     def _own_promise(self, action: ir.Action, item: ir.Local, cell: VariablePart) -> bool:
-        """Whether what is promised of an item is promised of it alone.
+        """Whether a fairness constraint on receiving an item is a constraint on that item alone.
 
-        Else taking a dead item, of which there is nothing to be seen where it has vanished, could
-        stand for a step that is owed.
+        Otherwise taking a dead item, which leaves no trace where it has been removed, could
+        represent a step of an enabled fairness constraint.
         """
         if action.promised == ir.FALSE:
             return True
@@ -74,7 +77,7 @@ class MessageEffects:
         return True
 
     def _harmless(self, site: ProgramPoint, cell: VariablePart, item: ir.Local) -> bool:
-        """Whether it changes nothing but the item, and no error can come of it."""
+        """Whether it changes nothing but the item, and can't cause an error."""
         node = site.node
         match node:
             case ir.Assign(target=target, value=value):
@@ -107,13 +110,15 @@ class MessageEffects:
     def _blocking_conditions(
         self, site: ProgramPoint, cell: VariablePart, reading: VariableUse
     ) -> list[Expr]:
-        """Conditions under which a statement is not reached, or changes nothing, ever again."""
+        """Conditions under which a statement is never again reached, or never again changes
+        anything.
+        """
         path = (*reading.path, *site.path, *(negation(test) for test in self._idle(site)))
         there = replace(reading, path=path, around=(), site=site)
         return self.blockers.of(Meeting(cell, there))
 
     def _idle(self, site: ProgramPoint) -> tuple[Expr, ...]:
-        """Of an assignment: what is stored is there already."""
+        """The condition that an assignment stores the value that is there already."""
         if not isinstance(site.node, ir.Assign):
             return ()
         here = now(site.node.target)
@@ -130,10 +135,12 @@ class MessageEffects:
 
 
 def alone(system: TransitionSystem, action: ir.Action) -> bool:
-    """Whether each promised instance is a weak constraint of its own and can go one way only.
+    """Whether each instance with a fairness constraint has a weak one of its own and a single way
+    to go.
 
-    Then a step of it that nobody notices stands for no other: where it may be taken, all states
-    that rest alike have this step alone of the constraint, so it is not owed in what is left.
+    Then a stuttering step of it represents no other: where it may be taken, all states with the
+    same normal form have this step alone of the constraint, so the constraint is not enabled in the
+    quotient.
     """
     fairness = ir.fairness_of(action)
     if fairness.kind is not ir.FairnessKind.WEAK:
@@ -157,7 +164,7 @@ def _of(param: ir.Param, cell: VariablePart) -> bool:
 
 
 def says_all(key: tuple[Expr, ...], param: ir.Param) -> bool:
-    """Whether a constraint's key tells which item a parameter is."""
+    """Whether a constraint's key identifies the item that a parameter is."""
     item = ir.Local(ir.domain_item(param.domain), param.name)
     if any(same(k, item) for k in key):
         return True

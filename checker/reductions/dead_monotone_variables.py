@@ -1,4 +1,4 @@
-"""Which variables are monotone, from all assignments to them."""
+"""Monotone variables, found from all assignments to them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Store = tuple[ProgramPoint, ir.Assign]
 
 
 def trends(system: TransitionSystem, sites: list[ProgramPoint]) -> Trends:
-    """How the variables of ``system`` move, whose sites are ``sites``."""
+    """The trends of the variables of ``system``, whose program points are ``sites``."""
     stores: dict[str, list[_Store]] = {v.name: [] for v in system.variables}
     for site in sites:
         if isinstance(site.node, ir.Assign) and site.node.target.is_state:
@@ -37,21 +37,21 @@ def trends(system: TransitionSystem, sites: list[ProgramPoint]) -> Trends:
 
 
 def _keeps(store: _Store, up: bool) -> bool:
-    """Whether an assignment takes nothing away (adds nothing, unless ``up``)."""
+    """Whether an assignment removes nothing (adds nothing, unless ``up``)."""
     site, stmt = store
     here = _now(stmt.target)
     return here is not None and not_below(stmt.value, here, site.facts, up)
 
 
 def _now(target: ir.Target) -> Expr | None:
-    """What is at a target, components of tuples and records included."""
+    """The current value of a target, components of tuples and records included."""
     if any(isinstance(step, ir.Pos) for step in target.path):
         return None
     return now(target)
 
 
 def _until(stores: dict[str, list[_Store]], plain: dict[str, Trend], name: str) -> Trend | None:
-    """The trend of a variable that moves up until a condition holds for good, if it does."""
+    """The trend of a variable that moves up until a condition holds permanently, if it does."""
     if plain[name].way is not Direction.ANY:
         return None
     ends = [store for store in stores[name] if not _keeps(store, up=True)]
@@ -67,7 +67,7 @@ def _until(stores: dict[str, list[_Store]], plain: dict[str, Trend], name: str) 
 def _ends(
     stores: dict[str, list[_Store]], plain: dict[str, Trend], store: _Store
 ) -> Iterator[Expr]:
-    """Conditions that come true for ever in the step of an assignment, before it happens."""
+    """Conditions that become permanently true in the step of an assignment, before it happens."""
     site, stmt = store
     first = stmt.target.path[0] if stmt.target.path else None
     if not isinstance(first, ir.Key) or first.key_type is None or mentions(first.key):
@@ -92,7 +92,7 @@ def _ends(
 
 
 def _established(setter: ir.Assign) -> Iterator[Expr]:
-    """What is true after an assignment to a flag or a set that moves up."""
+    """The conditions that hold after an assignment to a flag or a set that moves up."""
     here = now(setter.target)
     if here is None:
         return
@@ -104,7 +104,7 @@ def _established(setter: ir.Assign) -> Iterator[Expr]:
 
 
 def progresses(sites: list[ProgramPoint], moves: Trends, site: ProgramPoint) -> bool:
-    """Whether whoever reaches ``site`` takes, in the same step, one of finitely many steps up."""
+    """Whether every step that reaches ``site`` also takes one of finitely many steps up."""
     for other in sites:
         if (other.action, other.instance) != (site.action, site.instance):
             continue

@@ -1,13 +1,13 @@
 """Monotonicity: expressions that move in one direction only, and so stay true or false.
 
 An order on the values of a type: ``false < true``, integers and enumerations by size, sets by
-inclusion, ``none`` below everything else, maps and tuples component by component.  A variable
-moves *up* when every assignment to it, in every action and in the monitor, stores a value that is
-not below the one that is there.  ``init`` is no step and does not count.
+inclusion, ``none`` below everything else, maps and tuples component by component.  A variable moves
+*up* when every assignment to it, in every action and in the monitor, stores a value that is not
+below the current one.  ``init`` is no step and does not count.
 
 Some variables move up but are cleared at the end: with a crash, or when a phase is over.  Such a
 variable moves up *until* a condition holds that never ceases to hold (``k in crashed``): every
-assignment that takes something away comes, in the same step, after the one that makes the condition
+assignment that removes something comes, in the same step, after the one that makes the condition
 true, and happens only where it was false before.
 """
 
@@ -26,7 +26,7 @@ from checker.system.types import BOOL, AtomT, BoolT, IntT, MapT, OptionT, SetT
 
 
 class Direction(Enum):
-    """How a value moves as runs go on."""
+    """The direction in which a value moves along an execution."""
 
     STILL = auto()
     UP = auto()
@@ -35,12 +35,12 @@ class Direction(Enum):
 
 
 def flip(way: Direction) -> Direction:
-    """How the negation moves."""
+    """The direction of the negation."""
     return {Direction.UP: Direction.DOWN, Direction.DOWN: Direction.UP}.get(way, way)
 
 
 def joint(*ways: Direction) -> Direction:
-    """How something moves that moves as its parts do."""
+    """The direction of a value that is monotone in its parts."""
     moving = {way for way in ways if way is not Direction.STILL}
     if not moving:
         return Direction.STILL
@@ -48,14 +48,14 @@ def joint(*ways: Direction) -> Direction:
 
 
 KEY = ir.Local(BOOL, "@key")
-"""Stands for the first key of an assignment in the condition of an :class:`Until`."""
+"""The first key of an assignment in the condition ``until`` of a :class:`Trend`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """How a variable moves; ``until``: a condition on its first key, :data:`KEY`.
+    """The direction of a variable; ``until``: a condition on its first key, :data:`KEY`.
 
-    ``ends``: the actions after whose guard something may be taken away.
+    ``ends``: the actions after whose guard something may be removed.
     """
 
     way: Direction
@@ -64,13 +64,15 @@ class Trend:
 
 
 class Trends:
-    """How expressions move, given how variables do."""
+    """The directions of expressions, derived from those of variables."""
 
     def __init__(self, variables: Mapping[str, Trend]) -> None:
         self.variables = variables
 
     def way(self, expr: Expr, names: Mapping[str, Direction] | None = None) -> Direction:
-        """How the value of ``expr`` moves; ``names``: of local names, where they move at all."""
+        """The direction of ``expr``'s value; ``names``: those of local names, where they move at
+        all.
+        """
         names = names or {}
         match expr:
             case ir.Const():
@@ -103,7 +105,7 @@ class Trends:
                 return self._still(expr, names)
 
     def _still(self, expr: Expr, names: Mapping[str, Direction]) -> Direction:
-        """Still where nothing in it moves, else unknown."""
+        """Constant where nothing in it moves, otherwise unknown."""
         reads = [self.variables[v].way for v in mentions(expr)]
         local = [names.get(name, Direction.STILL) for name in free(expr)]
         return (
@@ -147,7 +149,7 @@ class Trends:
                 return Direction.ANY
 
     def _choice_trend(self, way: Direction, yes: ir.Const, no: ir.Const) -> Direction:
-        """Of one number or another, as a condition says that moves so."""
+        """The direction of a choice between two numbers by a condition of direction ``way``."""
         if not (isinstance(yes.value, int) and isinstance(no.value, int)):
             return Direction.ANY
         return way if yes.value >= no.value else flip(way)
@@ -155,7 +157,7 @@ class Trends:
     # -- what stays -----------------------------------------------------------------------------
 
     def ever(self, expr: Expr) -> Expr:
-        """A condition under which ``expr`` is true, now and for ever."""
+        """A condition under which ``expr`` is true, now and forever."""
         way = self.way(expr)
         if way in (Direction.STILL, Direction.UP):
             return expr
@@ -179,7 +181,7 @@ class Trends:
                 return ir.FALSE
 
     def never(self, expr: Expr) -> Expr:
-        """A condition under which ``expr`` is false, now and for ever."""
+        """A condition under which ``expr`` is false, now and forever."""
         way = self.way(expr)
         if way in (Direction.STILL, Direction.DOWN):
             return negation(expr)
@@ -229,9 +231,10 @@ class Trends:
         return disj(*found)
 
     def sides(self, expr: Expr) -> tuple[Expr, ...] | None:
-        """Conditions that end what is said of ``expr``: of each variable that moves up until then.
+        """The conditions that end the monotonicity on which results about ``expr`` rest: one for
+        each variable that moves up until then.
 
-        ``None`` where the first key of such a variable is not to be seen.
+        ``None`` where the first key of such a variable is not known.
         """
         found: list[Expr] = []
         seen = 0
@@ -256,7 +259,7 @@ def at_key(until: Expr, key: Expr) -> Expr:
 
 
 def not_below(value: Expr, now: Expr, facts: tuple[Expr, ...], up: bool) -> bool:
-    """Whether ``value`` is at least what is there, ``now`` (at most, unless ``up``)."""
+    """Whether ``value`` is at least the current value ``now`` (at most, unless ``up``)."""
     if same(value, now):
         return True
     match value:
@@ -291,7 +294,7 @@ def not_below(value: Expr, now: Expr, facts: tuple[Expr, ...], up: bool) -> bool
 
 
 def _is_known(value: Expr, now: Expr, facts: tuple[Expr, ...], up: bool) -> bool:
-    """Whether what has been tested on the way tells."""
+    """Whether the facts tested on the way imply it."""
     low, high = (now, value) if up else (value, now)
     for fact in facts:
         match fact:

@@ -1,8 +1,8 @@
-"""Program points: where statements stand, and under which conditions they are reached.
+"""Program points: the positions of statements, and the conditions under which they are reached.
 
 A *site* is an expression or an assignment together with its *path*: conditions all of which hold
 when it is evaluated, each as it was at some moment of the step (so that a condition that is false
-for ever blocks the site, whenever it is looked at), and its *facts*, those that still hold there.
+forever blocks the site, whenever it is evaluated), and its *facts*, those that still hold there.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from checker.system.tree import nodes, rewritten
 from checker.system.types import MapT
 
 UNROLLED = 8
-"""A parameter with so many constant values at most is replaced by each of them."""
+"""The maximum number of constant values of a parameter that is replaced by each of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramPoint:
-    """A statement or an expression; ``action``: its number, ``None`` of what is no action's.
+    """A statement or an expression; ``action``: its number, ``None`` outside of actions.
 
-    ``beside``: conditions tested together with it, and no error can come of any of them: where one
-    is false, the values of the others make no difference.  ``param``: it is this parameter's
-    domain.  ``instance``: which one, of an action that stands for several.  ``body``: it is
-    reached after the guard.  ``mutable``: local names with more than one value.
+    ``beside``: conditions tested together with it, none of which can cause an error: where one is
+    false, the values of the others make no difference.  ``param``: it is this parameter's domain.
+    ``instance``: which one, of an action that represents several.  ``body``: it is reached after
+    the guard.  ``mutable``: local names with more than one value.
     """
 
     node: Stmt | Expr | ir.Domain
@@ -49,7 +49,7 @@ class ProgramPoint:
 
 @dataclass(slots=True)
 class PointWalk:
-    """What has been met on the way down a body."""
+    """The walk down a body, with what is known so far."""
 
     action: int | None
     instance: int
@@ -68,14 +68,14 @@ class PointWalk:
         )  # fmt: skip
 
     def assuming(self, *conditions: Expr) -> PointWalk:
-        """The walk where more is known."""
+        """The walk with more conditions known."""
         more = tuple(c for condition in conditions for c in conjuncts(condition))
         sure = tuple(c for c in more if not free(c) & self.mutable)
         return replace(self, path=(*self.path, *sure), facts=(*self.facts, *more),
                        meaning=dict(self.meaning))  # fmt: skip
 
     def forget(self, variables: set[str], names: set[str]) -> None:
-        """What is known of variables and names that change is known no longer."""
+        """Drops what is known of variables and names that change."""
         self.facts = tuple(
             f for f in self.facts if not (mentions(f) & variables or free(f) & names)
         )
@@ -90,7 +90,7 @@ class PointWalk:
         return rewritten(node, change)
 
     def block(self, block: Block) -> None:
-        """Every site of ``block``, in order."""
+        """Every program point of ``block``, in order."""
         for stmt in block:
             self.statement(stmt)
 
@@ -141,7 +141,7 @@ class PointWalk:
 
 
 def within_domain(name: str, domain: ir.Domain) -> tuple[Expr, ...]:
-    """That ``name`` is one of ``domain``'s."""
+    """The condition that ``name`` is a member of ``domain``."""
     if isinstance(domain, ir.Members):
         return (member(ir.Local(domain.item, name), domain.of),)
     return ()
@@ -157,7 +157,9 @@ def _assigned_names(node: Any) -> tuple[set[str], set[str]]:
 
 
 def program_points(system: TransitionSystem) -> list[ProgramPoint]:
-    """All sites of the actions, the monitor, the properties and justice; not of ``init``."""
+    """All program points of the actions, the monitor, the properties and justice; not of
+    ``init``.
+    """
     found: list[ProgramPoint] = []
     numbers = count()
     for number, action in enumerate(system.actions):
@@ -182,7 +184,7 @@ def program_points(system: TransitionSystem) -> list[ProgramPoint]:
 
 
 def _mutable(block: Block) -> frozenset[str]:
-    """Local names that are given more than one value."""
+    """The local names that are given more than one value."""
     stores = [n for s in block for n in nodes(s) if isinstance(n, ir.Assign | ir.Declare)]
     names = [
         n.name if isinstance(n, ir.Declare) else n.target.name

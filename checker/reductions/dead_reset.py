@@ -14,15 +14,15 @@ from checker.system.tree import nodes
 from checker.system.types import BagT, BoolT, SetT, TupleT, Type, default, universe
 
 COPIES = 1000
-"""Copies of one message, at most."""
+"""The maximum number of copies of one message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """What is done about the parts of a variable, where all of ``clauses`` hold.
+    """The reset of the parts of a variable, where all of ``clauses`` hold.
 
-    ``way``: everything is put in (``UP``), the item is taken away (``DOWN``), or the value of rest
-    is any.
+    ``way``: everything is put in (``UP``), the item is removed (``DOWN``), or any value may be
+    stored.
     """
 
     cell: VariablePart
@@ -31,7 +31,7 @@ class Reset:
 
 
 def reset_statements(rest: Reset) -> Block:
-    """The statements."""
+    """The statements that perform the reset."""
     cell = rest.cell
     item = cell.item
     if item is None:
@@ -73,7 +73,7 @@ def _remove_item(rest: Reset, item: ir.Local) -> Block:
 
 
 def _reset_items(rest: Reset, item: ir.Local) -> Block:
-    """First what is asked of the entry, then what is asked of each item."""
+    """Tests the conditions on the entry first, then those on each item."""
     entry = rest.cell.entry
     all_, some = list[list[Expr]](), list[list[Expr]]()
     for clause in rest.clauses:
@@ -102,7 +102,9 @@ def _reset_items(rest: Reset, item: ir.Local) -> Block:
 
 
 def _components(item: ir.Local, clauses: list[list[Expr]]) -> tuple[list[int] | None, list[int]]:
-    """Which components of an item are asked about, and which are not; ``None``: the whole is."""
+    """The components of an item that the clauses mention, and the others; ``None``: the item as a
+    whole.
+    """
     if not isinstance(item.type, TupleT):
         return None, []
     asked: set[int] = set()

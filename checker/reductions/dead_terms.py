@@ -1,4 +1,4 @@
-"""Expressions taken apart: what is in them, what they mention, what may go wrong in them."""
+"""Analysis of expressions: their parts, the variables that they mention, their possible errors."""
 
 from __future__ import annotations
 
@@ -23,17 +23,19 @@ def replace_all(expr: Expr, pattern: Expr, value: Expr) -> Expr:
 
 
 def same(left: Expr | None, right: Expr) -> bool:
-    """Whether two expressions without places are written alike; none is like no other."""
+    """Whether two expressions without places are written alike; ``None`` is equal to no
+    expression.
+    """
     return left == right
 
 
 def mentions(expr: Any) -> set[str]:
-    """The state variables in it."""
+    """The state variables that it mentions."""
     return {n.variable for n in nodes(expr) if isinstance(n, ir.Read)}
 
 
 def free(expr: Any) -> set[str]:
-    """The local names in it that it does not bind."""
+    """The local names that it does not bind."""
     match expr:
         case ir.Local(name=name):
             return {name}
@@ -50,14 +52,16 @@ def free(expr: Any) -> set[str]:
 
 
 def conjuncts(expr: Expr) -> tuple[Expr, ...]:
-    """What a conjunction joins."""
+    """The operands of a conjunction."""
     if isinstance(expr, Apply) and expr.op is Op.AND:
         return tuple(inner for part in expr.args for inner in conjuncts(part))
     return () if expr == ir.TRUE else (expr,)
 
 
 def simple(expr: Expr) -> Expr:
-    """``expr`` without comparisons of a thing with itself and without constants in connectives."""
+    """``expr`` without comparisons of an expression with itself and without constants in
+    connectives.
+    """
     match expr:
         case Apply(op=Op.EQ, args=(left, right)) if same(left, right) and not can_fault(left):
             return ir.TRUE

@@ -1,8 +1,7 @@
 """Uses of the parts of variables, and when a use does not depend on the value.
 
-A part is an entry of a map, or one item of a set or bag in an entry.  What an assignment takes over
-from the place that it assigns is no reading: if nobody looks at the new value, nobody looks at the
-old one.
+A part is an entry of a map, or one item of a set or bag in an entry.  What an assignment copies
+from its own target is no use: if the new value is never read, neither is the old one.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ _numbers = count()
 
 @dataclass(frozen=True, slots=True)
 class VariableUse:
-    """Somebody looks at ``variable``, at the entry that ``keys`` lead to (or at all below it).
+    """A use of ``variable``, at the entry that ``keys`` lead to (or at all below it).
 
-    ``item``: only whether it is there matters; ``None``: all of the entry does.  ``path``:
-    conditions that hold whenever it matters.  ``around``: what is looked at is part of these
-    conditions and makes no difference once their value is decided.  ``among``: it is the domain of
-    this parameter of the action of ``site``.
+    ``item``: only its membership matters; ``None``: all of the entry does.  ``path``: conditions
+    that hold whenever it matters.  ``around``: the value read is part of these conditions and makes
+    no difference once their value is decided.  ``among``: it is the domain of this parameter of the
+    action of ``site``.
     """
 
     variable: str
@@ -44,7 +43,7 @@ class VariableUse:
 
 @dataclass(frozen=True, slots=True)
 class _At:
-    """Where in an expression: see :class:`VariableUse`."""
+    """The position in an expression: see :class:`VariableUse`."""
 
     site: ProgramPoint
     path: tuple[Expr, ...]
@@ -61,7 +60,7 @@ class _At:
 
 
 def uses_in(site: ProgramPoint) -> Iterator[VariableUse]:
-    """All that is looked at there."""
+    """All uses at a program point."""
     at = _At(site, (*site.path, *(b for b in site.beside if b != site.node)), ())
     node = site.node
     match node:
@@ -97,7 +96,7 @@ def uses_in(site: ProgramPoint) -> Iterator[VariableUse]:
 
 
 def purges(stmt: ir.Stmt) -> bool:
-    """Whether a loop does nothing but take some items of a collection away, each for itself."""
+    """Whether a loop does nothing but remove some items of a collection, each independently."""
     match stmt:
         case ir.For(name=name, domain=ir.Members(of=of, item=item), body=body):
             return place(of) is not None and _takes(body, of, ir.Local(item, name))
@@ -142,7 +141,7 @@ def place(expr: Expr) -> tuple[str, tuple[Expr, ...]] | None:
 
 
 def now(target: ir.Target) -> Expr | None:
-    """What is at the target of an assignment; ``None`` where that could be an error."""
+    """The current value of an assignment's target; ``None`` where that could be an error."""
     if not target.is_state or not all(isinstance(k, ir.Key) and k.key_type for k in target.path):
         return None
     types = [target.type]
@@ -178,7 +177,7 @@ def _assign(stmt: ir.Assign, at: _At) -> Iterator[VariableUse]:
 
 
 def _flow(value: Expr, here: Expr, at: _At) -> Iterator[VariableUse]:
-    """What an assignment of ``value`` looks at beside what it takes over from ``here``."""
+    """The uses in an assignment of ``value`` besides what it copies from ``here``."""
     if same(value, here):
         return
     match value:
@@ -251,7 +250,7 @@ def _expr(expr: Expr, at: _At) -> Iterator[VariableUse]:
 def _bound(
     name: str, domain: ir.Domain, matters: tuple[Expr, ...], at: _At
 ) -> Generator[VariableUse, None, _At]:
-    """Looks at a domain; gives where what is bound is looked at."""
+    """Yields the uses of a domain; returns where the bound value is used."""
     match domain:
         case ir.Members(of=of, item=item) if _collection(of):
             local = ir.Local(item, name)
@@ -275,7 +274,7 @@ def _collection(of: Expr) -> bool:
 
 
 def _items(of: Expr, item: ir.Local, matters: _At, at: _At) -> Iterator[VariableUse]:
-    """Looks at which items there are in an entry; each matters where ``matters`` says."""
+    """The uses of the items of an entry; each matters where ``matters`` holds."""
     found = place(of)
     assert found is not None
     yield VariableUse(found[0], found[1], matters.path, at.around, at.site, item)

@@ -1,46 +1,48 @@
 """Dead-variable analysis: parts of a state that are not live are reset to one value.
 
 A part is an entry of a map, or one item of a set or of a bag in an entry.  It is *dead* in a state
-when nobody who might look at it ever will again: each reading of it stands under a condition that
-is false for ever, or is part of a condition whose value is decided for ever.  What is so for ever
-is told by how variables move (:mod:`dead_monotonicity`), from all assignments in all actions and in
-the monitor (:mod:`dead_monotone_variables`); who reads what under which conditions is told by
-:mod:`dead_uses`; both are put together in :mod:`dead_conditions`, for each part a condition that
-mentions the state alone.  Three kinds of parts come to rest:
+when no reading of it will ever matter again: each reading of it stands under a condition that is
+false forever, or is part of a condition whose value is decided forever.  What holds forever follows
+from the monotonicity of variables (:mod:`dead_monotonicity`), found from all assignments in all
+actions and in the monitor (:mod:`dead_monotone_variables`); the readings and their conditions are
+found by :mod:`dead_uses`; both are combined in :mod:`dead_conditions`, for each part into a
+condition that mentions the state alone.  Three kinds of parts are reset:
 
 * flags and items of sets that are only ever added to are filled: the flag is raised, the item put
   in (so a process that has heard from a quorum has heard from everybody);
-* whatever else belongs to a process is cleared;
-* messages that nobody will take any notice of (:mod:`dead_messages`) vanish.
+* all other parts that belong to a process are cleared;
+* messages whose reception has no effect (:mod:`dead_messages`) are removed.
 
-Let ``r`` be what the statements do.  Then ``{(s, r(s))}`` is a bisimulation, with the constraints
-that steps take, up to receptions of dead messages.  A step that changes dead parts only leads from
-``r(s)`` to itself, and keeps its promise there as it does in the system:
+Let ``r`` be the function that the statements compute.  Then ``{(s, r(s))}`` is a bisimulation, with
+the fairness constraints that steps take, up to receptions of dead messages.  A step that changes
+dead parts only leads from ``r(s)`` to itself, and takes its constraint there as it does in the
+system:
 
-* *Deadness lasts.*  The conditions speak of what moves in one direction only, so no step makes
+* *Deadness is stable.*  The conditions mention only what moves in one direction, so no step makes
   them false, and neither does filling.  What is cleared, and messages, are in no condition.
-* *Nobody can tell.*  Dead parts are read under conditions that are false, or within conditions that
-  have one value, in ``s`` as in ``r(s)``.  So the same instances of actions are enabled, their
-  choices are the same, they assign the same to all that is alive, meet the same errors and belong
-  to the same constraints; invariants, premises, propositions and justice have the same values.  An
-  instance that takes a dead message may be missing in ``r(s)``: it would have taken the message
-  away and done nothing else.
-* *Running it twice changes nothing more.*  A variable is filled after those that its conditions
-  mention; where two ask about each other one of them does without
-  (:meth:`DeadVariableAnalysis._in_dependency_order`).  Its own entries it asks only about
+* *Dead parts are unobservable.*  They are read under conditions that are false, or within
+  conditions that have one value, in ``s`` as in ``r(s)``.  So the same instances of actions are
+  enabled, their choices are the same, they assign the same to all live parts, meet the same errors
+  and belong to the same constraints; invariants, premises, propositions and justice have the same
+  values.  An instance that takes a dead message may be missing in ``r(s)``: it would have removed
+  the message and done nothing else.
+* *The reset is idempotent.*  A variable is filled after those that its conditions
+  mention; where two mention each other one of them does without
+  (:meth:`DeadVariableAnalysis._in_dependency_order`).  Its own entries it mentions only in
   conditions that the part itself belongs to, and a part that is filled belongs to none that is
   still open.
-* *What vanishes stands for no others.*  To receive a dead message is a promise about that message
-  alone (:meth:`dead_messages.MessageEffects._own_promise`), and a message that is dead stays dead.
-  So where it has vanished nothing is owed that receiving it would keep, and a run without these
-  receptions becomes a fair one by putting them in.
-* *Whoever comes to an end does.*  Steps of dead parts alone are finitely many: what is filled has
-  moved up, what is cleared or sent is assigned only together with one of finitely many steps up
+* *Removed messages represent no others.*  A fairness constraint on receiving a dead message is on
+  that message alone (:meth:`dead_messages.MessageEffects._own_promise`), and a message that is
+  dead stays dead.  So where it has been removed no constraint is enabled that receiving it would
+  take, and an execution without these receptions becomes a fair one by inserting them.
+* *Ends are preserved.*  Steps of dead parts alone are finitely many: what is filled has moved up,
+  what is cleared or sent is assigned only together with one of finitely many steps up
   (:func:`dead_monotone_variables.progresses`), or by an instance that is a constraint of its own
-  (:func:`dead_messages.alone`).  So a run that ends among states at rest is shown as one that ends.
+  (:func:`dead_messages.alone`).  So an execution that ends among the reset states is shown as one
+  that ends.
 
 Dead variables: Bozga, Fernandez, Ghirvu, *State space reduction based on live variables analysis*,
-SAS 1999; here a variable may be alive for one process and dead for another.  Stuttering: Namjoshi,
+SAS 1999; here a variable may be live for one process and dead for another.  Stuttering: Namjoshi,
 *A simple characterization of stuttering bisimulation*, FSTTCS 1997.
 """
 
@@ -81,14 +83,14 @@ WIDE = 256
 
 
 def find_dead(system: TransitionSystem) -> tuple[Block, tuple[Unused, ...]]:
-    """Statements that give dead parts their value of rest; and what hinders more."""
+    """The statements that reset dead parts; and what prevents more."""
     if any(isinstance(s, ir.Emit) for a in system.actions for b in a.body for s in nodes(b)):
         return (), (Unused(Kind.DEAD, "effects are still to be lowered"),)
     return DeadVariableAnalysis(placeless(system)).block()
 
 
 class DeadVariableAnalysis:
-    """What is dead when, in one system."""
+    """Determines when the parts of one system's variables are dead."""
 
     def __init__(self, system: TransitionSystem) -> None:
         self.system, self.sites = system, program_points(system)
@@ -154,8 +156,9 @@ class DeadVariableAnalysis:
         return False
 
     def _finite(self, variable: ir.Variable, receiving: bool) -> bool:
-        """Whether promised steps assign it only together with one of finitely many steps, or alone
-        of their constraint."""
+        """Whether steps with fairness constraints assign it only together with one of finitely many
+        steps, or have a constraint of their own.
+        """
         for site in self.sites:
             node = site.node
             if not (isinstance(node, ir.Assign) and node.target.name == variable.name):
@@ -172,7 +175,7 @@ class DeadVariableAnalysis:
         return True
 
     def _consumes_parameter(self, site: ProgramPoint, node: ir.Assign) -> bool:
-        """Whether it takes away what the action's parameter says."""
+        """Whether it removes the item that is the action's parameter."""
         assert site.action is not None
         names = {
             p.name
@@ -190,7 +193,9 @@ class DeadVariableAnalysis:
     def _in_dependency_order(
         self, variables: list[ir.Variable]
     ) -> list[tuple[ir.Variable, frozenset[str]]]:
-        """Those that others are asked about first; with what is filled only later."""
+        """The variables, those that mention the fewest others first; each with those filled only
+        later.
+        """
         left = {v.name: v for v in variables}
         asks = {n: self._mentioned_variables(v) & set(left) - {n} for n, v in left.items()}
         found: list[tuple[ir.Variable, frozenset[str]]] = []
@@ -228,7 +233,7 @@ class DeadVariableAnalysis:
         return simplest([p for p in clause if p not in idle] for clause in clauses)
 
     def _freezing_conditions(self, part: VariablePart, blockers: Blockers) -> set[Expr]:
-        """Conditions that never change and under which the part never does: nothing is gained."""
+        """Conditions that never change and under which the part never does: they gain nothing."""
         common: set[Expr] | None = None
         for site in self.sites:
             node = site.node
@@ -261,7 +266,7 @@ class DeadVariableAnalysis:
 
 
 def _plain(type_: Type) -> bool:
-    """Whether its value of rest is the same however processes and payloads are renamed."""
+    """Whether its reset value is the same under all renamings of processes and payloads."""
     match type_:
         case AtomT() | VariantT():
             return False

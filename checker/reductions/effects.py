@@ -1,8 +1,8 @@
-"""What an action looks at and what it changes, entry by entry, under which conditions.
+"""The reads and writes of an action, entry by entry, with their conditions.
 
-A path through a body is a list of literals over the state *before* the step; what can't be said of
-that state (a condition on what the body itself has written, say) is left out of the path, so that
-a path says less than holds on it, never more.
+A path through a body is a list of literals over the state *before* the step; a condition that can't
+be expressed over that state (one on what the body itself has written, say) is left out of the path,
+so that a path is implied by the conditions of the body, never stronger.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from checker.system.types import BOOL, BagT, SetT
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """All that an action can do.  ``binders``: its parameters; ``enabling``: when it is there.
+    """All effects of an action.  ``binders``: its parameters; ``enabling``: its enabling
+    conditions.
 
     ``single``: there is one way to take an instance; ``clear``: everything was understood.
     """
@@ -44,7 +45,7 @@ class Effects:
 
 
 class EffectWalk:
-    """Follows the statements of one action's body."""
+    """A walk over the statements of one action's body."""
 
     def __init__(self) -> None:
         self.meaning: dict[str, Expr] = {}
@@ -55,7 +56,7 @@ class EffectWalk:
     def tests(
         self, exprs: Iterable[Expr], path: tuple[Expr, ...], bound: tuple[Binder, ...]
     ) -> None:
-        """Conditions for the step, or this way of it, to be there."""
+        """Records conditions for the existence of the step, or of this way of it."""
         for expr in exprs:
             for part in conjuncts(expr):
                 faulty = can_fault(part)
@@ -73,7 +74,7 @@ class EffectWalk:
         return ir.Local(found.type, UNKNOWN) if reads_of(found) & self.dirty else found
 
     def membership(self, name: str, domain: ir.Domain) -> tuple[Expr, ...]:
-        """What is known of a member of a domain."""
+        """The conditions known of a member of a domain."""
         match domain:
             case ir.Members(of, item) if isinstance(of.type, SetT | BagT):
                 inside = Apply(BOOL, Op.IN, (ir.Local(item, name), self.before_step(of)))
@@ -93,7 +94,9 @@ class EffectWalk:
     def block(
         self, block: ir.Block, path: tuple[Expr, ...], bound: tuple[Binder, ...], sure: bool
     ) -> None:
-        """``sure``: each statement is run, once, whenever the conditions in ``path`` hold."""
+        """Walks a block; ``sure``: each statement is run, once, whenever the conditions in ``path``
+        hold.
+        """
         for stmt in block:
             match stmt:
                 case ir.Assign():
@@ -168,7 +171,7 @@ class EffectWalk:
         self.forget(body)
 
     def forget(self, block: ir.Block) -> None:
-        """What ``block`` may write is not what it was."""
+        """Drops what is known of all that ``block`` may write."""
         for node in nodes(block):
             if isinstance(node, ir.Target):
                 if node.is_state:
@@ -208,7 +211,7 @@ class EffectWalk:
 
 
 def _change(target: ir.Target, value: Expr) -> tuple[AccessKind, Expr | None, list[Expr]]:
-    """What an assignment does to its entry, with what, and what else it looks at."""
+    """The kind of change of an assignment to its entry, its argument, and its other reads."""
     match value:
         case Const(SetT() | BagT(), frozenset() | tuple() as members) if not members:
             return AccessKind.TAKE, None, []
@@ -229,7 +232,7 @@ def _change(target: ir.Target, value: Expr) -> tuple[AccessKind, Expr | None, li
 
 
 def _itself(target: ir.Target, value: Expr) -> bool:
-    """Whether ``value`` is what ``target`` holds."""
+    """Whether ``value`` is the current value of ``target``."""
     for step in reversed(target.path):
         match value:
             case ir.Index(base=base, key=key) if isinstance(step, ir.Key) and step.key == key:
@@ -240,7 +243,7 @@ def _itself(target: ir.Target, value: Expr) -> bool:
 
 
 def effects(system: ir.TransitionSystem, action: ir.Action) -> Effects:
-    """What ``action`` looks at and changes, the monitor after it included."""
+    """The reads and writes of ``action``, the monitor after it included."""
     walk = EffectWalk()
     binders = tuple((p.name, ir.domain_item(p.domain)) for p in action.params)
     enabling: list[Expr] = []

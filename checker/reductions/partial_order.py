@@ -1,34 +1,36 @@
-"""Ample sets: steps that may go before all others, since they commute with all that could happen
+"""Ample sets: steps that may precede all others, since they commute with all that could happen
 before them.
 
 An instance t of an action is *eager* in a state s when, for every sequence w of other steps that
-can follow s, t is still there and still promised after w, and w is still there after t, and both
-ways lead to the same state; a step with the same effect as t may stand in the place of t.  Then
-only t is explored in s.  This is an ample set of one step; in the words of the books: {t} is a
-persistent set (Godefroid 1996), it satisfies C0 and C1 (Peled 1993; Clarke, Grumberg, Peled 1999)
-and D1 and D2 (Valmari 1991), t is a left and right mover (Lipton 1975) against what may follow.
+can follow s, t and its fairness constraint are still enabled after w, and w is still possible after
+t, and both orders lead to the same state; a step with the same effect as t may take the place of t.
+Then only t is explored in s.  This is an ample set of one step; in the words of the literature: {t}
+is a persistent set (Godefroid 1996), it satisfies C0 and C1 (Peled 1993; Clarke, Grumberg, Peled
+1999) and D1 and D2 (Valmari 1991), t is a left and right mover (Lipton 1975) against what may
+follow.
 
-What is kept, and why:
+What is preserved, and why:
 
 * *Ends.*  Let w lead from s to an end.  If t is in w it can be moved to its front: the end is
-  reached from t(s), in fewer steps.  If it is not then t changes nothing there, or else the end
-  would owe it; so w leads from t(s) to the same state.  This needs that t stays promised, and that
-  no other step keeps its promise and changes nothing: each step of an action of the same group
-  moves on (:meth:`_Search._staying`), unless t is a constraint of its own.
+  reached from t(s), in fewer steps.  If it is not then t changes nothing there, or else its
+  fairness constraint would be enabled at the end; so w leads from t(s) to the same state.  This
+  needs that t's constraint stays enabled, and that no other step takes it and changes nothing: each
+  step of an action of the same group makes progress (:meth:`_Search._staying`), unless t is a
+  constraint of its own.
 * *Bad states of invariants.*  Let w lead from s to a bad state, without t.  Then w leads from t(s)
   to t of that bad state, which is bad as well: what t writes stands in ``bad`` only where that can
   make it true (this is weaker than C2, invisibility).
-* *Errors of the run.*  What a step looks at for anything but being there is not changed by t.
-* *Runs for ever.*  They have a counterpart after t(s), so where there is one some run without end
-  is explored, too, and is noticed; see ``ReductionPlan.acyclic``.
-* C3 (nothing is put off for ever): no run goes round by eager steps alone, since each of them
-  either sets what nobody ever sets back, or takes a message and sends none.
-* *What was reached* (premises, marks) is no more than is there, but may be less: an engine that
-  misses something asks again without this.
+* *Runtime errors.*  What a step reads for anything but its enabledness is not changed by t.
+* *Infinite executions.*  They have a counterpart after t(s), so where there is one some infinite
+  execution is explored, too, and is noticed; see ``ReductionPlan.acyclic``.
+* C3 (nothing is postponed forever): no cycle consists of eager steps alone, since each of them
+  either sets what no step ever sets back, or takes a message and sends none.
+* *What was reached* (premises, marks) is no more than is reachable, but may be less: an engine
+  that misses something searches again without this.
 
-How it is decided: by pairs of accesses (:mod:`checker.reductions.effects`) that do not commute,
-and a condition over the state that says that the other one can't come any more.  A literal that is
-false stays false unless someone who helps it can come, see :class:`Future`.
+It is decided by pairs of accesses (:mod:`checker.reductions.effects`) that do not commute, and a
+condition over the state under which the other one can't happen any more.  A literal that is false
+stays false unless a step that helps it can happen, see :class:`Future`.
 """
 
 from __future__ import annotations
@@ -60,14 +62,16 @@ from checker.system.types import BOOL
 LARGEST = 3_000
 """A condition of more nodes than this takes longer than it saves."""
 MOST_CASES = 150
-"""So many ways in which two actions may meet are looked at; where there are more they clash."""
+"""The maximum number of pairs of accesses of two actions that are examined; where there are more
+they clash.
+"""
 
 PATIENCE = 1_200
-"""So many cases are made for all actions together; those that are left then are not eager."""
+"""The maximum number of cases for all actions together; the remaining actions are not eager."""
 
 
 def find_ample(system: TransitionSystem) -> tuple[tuple[AmpleAction, ...], tuple[Unused, ...]]:
-    """What is eager; and why there is no more."""
+    """The eager actions; and why there are no more."""
     try:
         return _find(system)
     finally:
@@ -102,13 +106,14 @@ def _find(system: TransitionSystem) -> tuple[tuple[AmpleAction, ...], tuple[Unus
 
 
 _Pair = tuple[Access, Access, tuple[Expr, ...]]
-"""Accesses of two steps, and when they are to the same place."""
+"""Accesses of two steps, and when they are to the same entry."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Meeting:
-    """Which accesses of an instance and of one of ``theirs`` do not commute, and when: ``apart``
-    and what is said beside them.  ``cost``: how much there is to find out."""
+    """The accesses of an instance and of one of ``theirs`` that do not commute, and when: ``apart``
+    and the conditions of each pair.  ``cost``: the effort of deciding it.
+    """
 
     theirs: Effects
     apart: tuple[Expr, ...]
@@ -117,7 +122,7 @@ class _Meeting:
 
 
 def _weakest(pairs: list[_Pair]) -> list[_Pair]:
-    """``pairs`` without those that can't be met but where others are, too."""
+    """``pairs`` without those whose conditions imply those of others."""
     kept: list[tuple[frozenset[object], _Pair]] = []
     for pair in pairs:
         a, b, overlap = pair
@@ -139,7 +144,7 @@ class _Search:
         self.seen = [a for b in bad for a in accesses_of(b, None if can_fault(b) else True)]
 
     def eager(self, number: int) -> tuple[Expr, str]:
-        """When the instances of an action are eager; and why they never are."""
+        """The condition under which instances of an action are eager; and why they never are."""
         mine = self.known[number]
         name = f"`{mine.action.name}`"
         if self.live and mine.action.promised == FALSE:
@@ -178,7 +183,7 @@ class _Search:
 
     def _staying(self, action: ir.Action) -> str | None:
         """The name of an action of the same group some step of which may leave the state as it is:
-        a run may stay there although an instance of ``action`` is possible, and for ever so.
+        an execution may stay there forever although an instance of ``action`` is enabled.
 
         An instance of ``action`` itself leads elsewhere, or it is not taken before others.
         """
@@ -215,7 +220,7 @@ class _Search:
     def _meeting(
         self, mine: Effects, accesses: list[Access], theirs: Effects, tag: str
     ) -> _Meeting:
-        """Where an instance of ``theirs`` does not commute, whatever makes it possible."""
+        """The accesses where an instance of ``theirs`` does not commute, however it is enabled."""
         other = rename_bound(theirs, tag)
         apart: tuple[Expr, ...] = ()
         if theirs.action is mine.action or are_equivalent(mine, theirs):
@@ -229,7 +234,7 @@ class _Search:
         return _Meeting(theirs, apart, found, sum(len(b.path) for _, b, _ in found))
 
     def _clashes(self, mine: Effects, other: _Meeting, future: Future) -> Expr:
-        """That an instance may come that does not commute."""
+        """The condition that an instance may happen that does not commute."""
         if len(other.pairs) > MOST_CASES:
             return TRUE
         own = {name for name, _ in mine.binders}

@@ -1,8 +1,8 @@
 """The cycle proviso: no cycle consists of certain actions alone.
 
-A step of one of them *moves on* where it sets what none of them ever sets back; where it does not
-it takes a message, and sends none.  A round has no step that moves on, so each of its steps would
-leave fewer messages than there were.
+A step of one of them *makes progress* where it sets what none of them ever sets back; where it does
+not it takes a message, and sends none.  A cycle has no step that makes progress, so each of its
+steps would leave fewer messages than there were.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from checker.system.ir import Apply, Const, Expr, Op
 
 
 def progressing(known: list[Effects]) -> list[bool]:
-    """For each of the actions whether it belongs to a set of which this is so; the others don't."""
+    """For each of the actions whether it belongs to a set that satisfies the proviso."""
     kept = list(range(len(known)))
     while True:
         several = [known[i] for i in kept]
@@ -27,12 +27,12 @@ def progressing(known: list[Effects]) -> list[bool]:
 
 
 def may_progress(one: Effects) -> bool:
-    """Whether there is such a set at all; with others beside it there is less."""
+    """Whether the action satisfies the proviso alone; together with others it may not."""
     return progressing([one]) == [True]
 
 
 def _goes(one: Effects, writes: list[Access], taken: set[str]) -> bool:
-    """Whether each step of ``one`` moves on, or takes more than it sends."""
+    """Whether each step of ``one`` makes progress, or takes more than it sends."""
     moves = [set(a.path) for a in one.accesses if a.sure and _moves_on(a, writes)]
     always = set(one.enabling)
     if any(path <= always for path in moves):
@@ -44,7 +44,7 @@ def _goes(one: Effects, writes: list[Access], taken: set[str]) -> bool:
 
 
 def _takes(one: Effects, access: Access) -> bool:
-    """Whether it takes an element that is there, in every step."""
+    """Whether it takes a present element, in every step."""
     if not (access.how is AccessKind.TAKE and access.sure and access.item is not None):
         return False
     if not set(access.path) <= set(one.enabling):
@@ -58,7 +58,7 @@ def _takes(one: Effects, access: Access) -> bool:
 
 
 def _is_of(literal: Expr, access: Access) -> bool:
-    """Whether ``literal`` looks at nothing but the entry of ``access``."""
+    """Whether ``literal`` reads nothing but the entry of ``access``."""
     found = accesses_of(literal, True)
     return len(found) == 1 and (found[0].variable, found[0].keys) == (access.variable, access.keys)
 
@@ -89,7 +89,9 @@ def _absent(part: Expr, access: Access) -> bool:
 
 
 def _is_left_for_good(part: Expr, access: Access, value: Const, others: list[Access]) -> bool:
-    """Whether ``part`` says that the entry holds another constant, one that is never set again."""
+    """Whether ``part`` implies that the entry holds another constant, one that is never set
+    again.
+    """
     before: object
     match part:
         case ir.Read() | ir.Index():

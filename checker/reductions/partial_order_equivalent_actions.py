@@ -10,7 +10,7 @@ from checker.system import ir
 
 
 def are_equivalent(a: Effects, b: Effects) -> bool:
-    """Whether instances with the same parameters do the same, whatever makes them possible."""
+    """Whether instances with the same parameters have the same effect, however they are enabled."""
     types_a, types_b = ([type_ for _, type_ in e.binders] for e in (a, b))
     if types_a != types_b:
         return False
@@ -23,7 +23,7 @@ def _shape(one: Effects) -> Any:
 
 
 def _normalize(node: Any, names: dict[str, int]) -> Any:
-    """``node`` with its locals numbered as they come, and without marks and places."""
+    """``node`` with its locals numbered in order of occurrence, and without marks and places."""
     if isinstance(node, tuple):
         return tuple(_normalize(part, names) for part in node if not isinstance(part, ir.Mark))
     if isinstance(node, ir.SourceLocation):

@@ -1,9 +1,9 @@
-"""Conditions over a state, simplified as they are made: what
-:mod:`checker.reductions.partial_order` needs.
+"""Conditions over a state, simplified as they are built, for
+:mod:`checker.reductions.partial_order`.
 
 A condition is a disjunction of :class:`Case`: some values of ``binders`` satisfy all of ``parts``.
-Leaving parts out makes a condition weaker; that is always allowed here, since these conditions say
-what may still happen.
+Leaving parts out makes a condition weaker; that is always allowed here, since these conditions
+over-approximate what may still happen.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from checker.system.types import (
 )
 
 MANY = 64
-"""Values of a type are tried one by one where there are no more than these."""
+"""The maximum number of values of a type that are tried one by one."""
 UNKNOWN = "?"
 """The name of a local whose value is not known."""
 
@@ -51,7 +51,7 @@ _FIELDS: dict[type, tuple[str, ...]] = {}
 
 
 def _parts(kind: type) -> tuple[str, ...]:
-    """The fields of a kind of node in which there may be others."""
+    """The fields of a kind of node that may contain other nodes."""
     if kind not in _FIELDS:
         names = (one.name for one in fields(kind))
         _FIELDS[kind] = tuple(name for name in names if name not in ("type", "place"))
@@ -95,7 +95,7 @@ _AGAINST: dict[int, int] = {}
 
 
 def key_of(node: Any) -> int:
-    """A number that equal expressions share, and no others."""
+    """A number that equal expressions share, and only they."""
     found = _KEYS.get(id(node))
     if found is None or found[0] is not node:
         found = _KEYS[id(node)] = (node, _KNOWN.setdefault(_structure(node), len(_KNOWN)))
@@ -121,13 +121,13 @@ def _structure(node: Any) -> object:
 
 
 def forget() -> None:
-    """Makes room: what is known of expressions is not needed any more."""
+    """Frees the caches about expressions."""
     for known_ones in (_LOCALS, _KEYS, _KNOWN, _AGAINST):
         known_ones.clear()
 
 
 def reads_of(node: Any) -> frozenset[str]:
-    """The variables that are read in ``node``."""
+    """The variables that ``node`` reads."""
     return frozenset(n.variable for n in nodes(node) if isinstance(n, ir.Read))
 
 
@@ -205,7 +205,7 @@ def _fold(join: Any, args: tuple[Expr, ...], absorbing: Expr) -> Expr:
 
 
 def same(left: Expr, right: Expr) -> Expr:
-    """That two values are equal."""
+    """The condition that two values are equal."""
     if left == right:
         return TRUE
     if isinstance(left, Const) and isinstance(right, Const):
@@ -224,7 +224,7 @@ def same(left: Expr, right: Expr) -> Expr:
 
 
 def may_be_same(left: Expr, right: Expr) -> Expr:
-    """That two values may be equal, as far as their types let it be said."""
+    """The condition that two values may be equal, as far as their types tell."""
     equal = same(left, right)
     parts = []
     for part in conjuncts(equal):
@@ -255,7 +255,7 @@ def conjuncts(expr: Expr) -> list[Expr]:
 
 
 def some(cases: list[Case], facts: frozenset[int] = frozenset()) -> Expr:
-    """The condition that one of the cases is there, where ``facts`` (keys) hold."""
+    """The condition that one of the cases holds, given ``facts`` (keys)."""
     found: dict[frozenset[int], Expr] = {}
     for case in cases:
         expr = normalize_binders(close_case(case, facts))
@@ -270,9 +270,9 @@ def some(cases: list[Case], facts: frozenset[int] = frozenset()) -> Expr:
 
 
 def normalize_binders(expr: Expr) -> Expr:
-    """``expr`` with bound names that do not depend on how they came about.
+    """``expr`` with canonical bound names, which do not depend on its construction.
 
-    Each name says how many are nested below it, so that none is caught by another.
+    Each name contains the number of names nested below it, so that there is no capture.
     """
     made: Expr = _normalize(expr)[0]
     return made
@@ -314,7 +314,9 @@ def close_case(case: Case, facts: frozenset[int] = frozenset()) -> Expr:
 
 
 def _add_parts(more: Iterable[Expr], parts: dict[int, Expr], facts: frozenset[int]) -> bool:
-    """Puts what is known of ``more`` to the other ``parts``; whether they agree."""
+    """Adds what is known of ``more`` to the other ``parts``; returns whether they are
+    consistent.
+    """
     for whole in more:
         for part in conjuncts(whole):
             key, against = key_of(part), _key_against(part)
@@ -326,7 +328,7 @@ def _add_parts(more: Iterable[Expr], parts: dict[int, Expr], facts: frozenset[in
 
 
 def _next(binders: dict[str, Type], parts: list[Expr]) -> dict[str, Expr] | None:
-    """Binders that need not stay, and what takes their place."""
+    """Replacements for binders that can be eliminated or decomposed."""
     found: dict[str, Expr] = {}
     for name, type_ in list(binders.items()):
         match type_:
@@ -349,7 +351,7 @@ def _next(binders: dict[str, Type], parts: list[Expr]) -> dict[str, Expr] | None
 
 
 def _equalities(binders: dict[str, Type], parts: list[Expr]) -> dict[str, Expr] | None:
-    """What binders are said to be equal to; none of them is left in what takes its place."""
+    """The values that equations give for binders; no binder of these is left in a replacement."""
     found: dict[str, Expr] = {}
     used: set[str] = set()
     for part in parts:
@@ -378,7 +380,7 @@ def _required_case(name: str, parts: list[Expr]) -> int | None:
 
 
 def _quantify(binders: dict[str, Type], parts: list[Expr]) -> Expr:
-    """Quantifiers for what is left, those over few values outside."""
+    """Quantifiers for the remaining binders, those over few values outside."""
     used = {name: type_ for name, type_ in binders.items() if name in locals_of(tuple(parts))}
     domains: dict[str, ir.Domain] = {}
     for name, type_ in used.items():
@@ -391,7 +393,7 @@ def _quantify(binders: dict[str, Type], parts: list[Expr]) -> Expr:
 
 
 def _nest_quantifiers(names: list[str], domains: dict[str, ir.Domain], parts: list[Expr]) -> Expr:
-    """Each part is evaluated as far outside as it can be, in the order given."""
+    """Puts each part as far outside as it can be evaluated, in the order given."""
     if not names:
         return conj(*parts)
     free = set(names)
@@ -413,5 +415,5 @@ def _small(type_: Type) -> bool:
 
 
 def size(node: Any) -> int:
-    """How large an expression is."""
+    """The size of an expression."""
     return sum(not isinstance(n, Const) for n in nodes(node))

@@ -26,11 +26,11 @@ from checker.system.run_errors import can_fault
 from checker.system.types import BOOL, BagT, IntT, MapT, SetT, cardinality, cardinality_up_to
 
 DEPTH = 2
-"""Those who help are looked at, and those who help them; further on everything may happen."""
+"""The depth of the search for helping steps; beyond it everything may happen."""
 MOST = 64
-"""So many cases at most are told apart."""
+"""The maximum number of cases that are distinguished."""
 EFFORT = 500
-"""So many cases are made for one action; after that everything may happen."""
+"""The maximum number of cases for one action; beyond it everything may happen."""
 
 ANYTHING = Case((), ())
 
@@ -38,14 +38,16 @@ _Pair = tuple[tuple[Expr, ...], tuple[Binder, ...], tuple[Expr, ...]]
 
 
 def may_change(look: Access, write: Access) -> bool:
-    """Whether ``write`` may change what ``look`` looks at, in the way that matters."""
+    """Whether ``write`` may change what ``look`` reads, in the direction that matters."""
     if look.variable != write.variable:
         return False
     return look.up is None or write.grows is None or write.grows != look.up
 
 
 def clash(a: Access, b: Access, system: TransitionSystem) -> tuple[Expr, ...] | None:
-    """When two accesses of different steps do not commute: all of these; ``None``: never."""
+    """The conditions under which two accesses of different steps do not commute; ``None``:
+    never.
+    """
     if a.variable != b.variable or not (a.writes or b.writes):
         return None
     items = True
@@ -79,7 +81,7 @@ def _writes_clash(a: Access, b: Access) -> bool:
 
 
 def there(access: Access) -> bool:
-    """Whether what is taken is known to be there: a copy more or less does not matter then."""
+    """Whether what is taken is known to be present: a copy more or less does not matter then."""
     if not access.sure or access.item is None:
         return False
     for part in access.path:
@@ -93,12 +95,12 @@ def there(access: Access) -> bool:
 
 
 def _in_bags(type_: object) -> bool:
-    """Whether what is taken from or added to is always a bag."""
+    """Whether the collection that is taken from or added to is always a bag."""
     return isinstance(type_, BagT) or (isinstance(type_, MapT) and _in_bags(type_.value))
 
 
 def _is_bounded(type_: object) -> bool:
-    """Whether some bag in it has a bound that the author has set."""
+    """Whether some bag in it has a bound that the spec sets."""
     if isinstance(type_, BagT):
         return type_.grows is None
     return isinstance(type_, MapT) and _is_bounded(type_.value)
@@ -108,7 +110,7 @@ _ELEMENTS = (AccessKind.ADD, AccessKind.TAKE)
 
 
 def overlap(a: Access, b: Access, items: bool = True) -> tuple[Expr, ...]:
-    """When two accesses are to the same entry, and the same element of it."""
+    """The conditions under which two accesses are to the same entry, and the same element of it."""
     parts = [may_be_same(k, m) for k, m in zip(a.keys, b.keys, strict=False)]
     if items and a.item is not None and b.item is not None and len(a.keys) == len(b.keys):
         looks_at = [x for x in (a, b) if not x.writes]
@@ -119,7 +121,7 @@ def overlap(a: Access, b: Access, items: bool = True) -> tuple[Expr, ...]:
 
 
 def rename_bound(theirs: Effects, tag: str) -> Effects:
-    """``theirs`` with other names for all that is bound in it."""
+    """``theirs`` with all bound names renamed."""
     accesses = tuple(_rename_access(access, tag) for access in theirs.accesses)
     binders, meaning = _names(theirs.binders, tag)
     return replace(
@@ -145,11 +147,11 @@ def _rename_access(access: Access, tag: str) -> Access:
 
 
 class Future:
-    """What may happen before anything that does not commute with an instance of ``mine``.
+    """The steps that may happen before any that does not commute with an instance of ``mine``.
 
-    ``accesses``: of ``mine``, its promise included.  Of a sequence of steps that do not all
-    commute with the instance the first that does not is looked at: those before it, which help it
-    to be there, all commute.
+    ``accesses``: of ``mine``, those of its fairness constraint included.  In a sequence of steps
+    that do not all commute with the instance the first that does not is considered: those before
+    it, which help to enable it, all commute.
     """
 
     def __init__(
@@ -180,11 +182,11 @@ class Future:
         self.left = EFFORT
 
     def tag(self) -> str:
-        """Makes names new."""
+        """A suffix for fresh names."""
         return f"~{next(self._numbers)}"
 
     def all(self, path: tuple[Expr, ...], depth: int = DEPTH) -> list[Case]:
-        """When all of ``path`` may hold at once, later or now."""
+        """The cases in which all of ``path`` may hold at once, now or later."""
         cases = [ANYTHING]
         for literal in path:
             if self.left <= 0:
@@ -200,7 +202,7 @@ class Future:
         return cases
 
     def may(self, literal: Expr, depth: int) -> list[Case]:
-        """When ``literal`` may hold, later or now."""
+        """The cases in which ``literal`` may hold, now or later."""
         if self.left <= 0 or not is_known(literal) or can_fault(literal):
             return [ANYTHING]
         match literal:
@@ -223,7 +225,9 @@ class Future:
         return [ANYTHING] if ANYTHING in found else found
 
     def _helping(self, literal: Expr) -> list[tuple[Effects, Access, Access]]:
-        """Who may make ``literal`` true: with what of it they change, and by what."""
+        """The writes that may make ``literal`` true, each with its action and the access that it
+        changes.
+        """
         found = []
         for look in accesses_of(literal, True):
             for one, write in self.writes.get(look.variable, []):
@@ -233,7 +237,7 @@ class Future:
         return found
 
     def _comes(self, one: Effects, look: Access, write: Access, depth: int) -> list[Case]:
-        """When ``write`` may come, where ``look`` looks."""
+        """The cases in which ``write`` may happen to the entry that ``look`` reads."""
         tag = self.tag()
         look = _rename_access(look, tag + "l")
         now, others = _rename_access(write, tag), self._apart(one, write, tag)
@@ -244,7 +248,7 @@ class Future:
         ]
 
     def _apart(self, one: Effects, write: Access, tag: str) -> list[Expr]:
-        """What holds of a step that commutes with the instance, and does ``write``."""
+        """The conditions on a step that commutes with the instance, and does ``write``."""
         at = id(write)
         if at not in self._pairs:
             self._pairs[at] = list(self._clashing(one, write))
@@ -256,7 +260,9 @@ class Future:
         return found
 
     def _clashing(self, one: Effects, write: Access) -> Iterator[_Pair]:
-        """Entries that the instance looks at, and those that any step with ``write`` changes."""
+        """The entries that the instance reads, paired with those that any step with ``write``
+        changes.
+        """
         held = frozenset(key_of(part) for part in write.path)
         for other in one.accesses:
             if not (other.writes and other.sure) or other.how in _ELEMENTS:
@@ -274,7 +280,9 @@ class Future:
                         yield fixed.keys, other.binders, other.keys
 
     def _count_joiners(self, literal: Expr, depth: int) -> Expr | None:
-        """A threshold that members of a set may reach, with those that may still join."""
+        """The condition that a set may reach a threshold, counting the members that may still
+        join.
+        """
         match literal:
             case Apply(op=Op.LE | Op.LT as op, args=(least, Apply(op=Op.CARD, args=(of,)))):
                 pass
@@ -323,7 +331,7 @@ class Future:
     def _joining(
         self, look: Access, inner: str, where: Expr, item: Expr, x: Expr, depth: int
     ) -> Expr:
-        """That ``x`` may join."""
+        """The condition that ``x`` may join."""
         cases: list[Case] = []
         for one, write in self.writes.get(look.variable, []):
             if write.how is not AccessKind.ADD:

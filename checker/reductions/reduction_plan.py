@@ -13,7 +13,7 @@ from checker.system.types import AtomT
 
 
 class Kind(StrEnum):
-    """A way to explore less."""
+    """A kind of reduction."""
 
     SYMMETRY = "symmetry"
     DEAD = "dead"
@@ -21,7 +21,7 @@ class Kind(StrEnum):
 
 
 Permutation = tuple[tuple[int, ...], ...]
-"""A renaming of atoms: for each sort the atom that takes the place of each, counted from 0."""
+"""A renaming of atoms: for each sort the atom that replaces each, counted from 0."""
 
 Atom = tuple[int, int]
 """The number of a sort, and of an atom in it."""
@@ -31,7 +31,7 @@ Atom = tuple[int, int]
 class Sorts:
     """The finite types without arithmetic of a system, by their labels; processes come first.
 
-    A type whose labels are some consecutive ones of the processes is of the first sort, too.
+    A type whose labels are consecutive labels of processes is of the first sort, too.
     """
 
     labels: tuple[tuple[str, ...], ...]
@@ -47,13 +47,13 @@ class Sorts:
 
     @property
     def identity(self) -> Permutation:
-        """The renaming that renames nothing."""
+        """The identity renaming."""
         return tuple(tuple(range(len(labels))) for labels in self.labels)
 
 
 @dataclass(frozen=True, slots=True)
 class Class:
-    """Blocks of atoms that may take each other's places, in any order.
+    """Blocks of atoms that are interchangeable, in any order.
 
     All blocks have as many atoms, of the same sorts in the same order: where two blocks change
     places, so do their first atoms, their second ones, and so on.
@@ -64,8 +64,8 @@ class Class:
 
 @dataclass(frozen=True, slots=True)
 class Symmetry:
-    """A group of renamings that the system does not notice: all that permute the blocks of each of
-    ``classes``.  No atom is in two blocks.  ``text``: in words what may be interchanged.
+    """A group of renamings that are automorphisms of the system: all that permute the blocks of
+    each of ``classes``.  No atom is in two blocks.  ``text``: in words what may be interchanged.
     """
 
     sorts: Sorts
@@ -74,11 +74,11 @@ class Symmetry:
 
     @property
     def order(self) -> int:
-        """How many renamings there are, the identity included."""
+        """The number of renamings, the identity included."""
         return prod(factorial(len(c.blocks)) for c in self.classes)
 
     def moving(self, number: int, order: Sequence[int]) -> Permutation:
-        """The renaming that puts block ``i`` of a class into the place of ``order[i]``."""
+        """The renaming that moves block ``i`` of a class into the place of ``order[i]``."""
         images = [list(images) for images in self.sorts.identity]
         blocks = self.classes[number].blocks
         for block, there in zip(blocks, order, strict=True):
@@ -87,7 +87,7 @@ class Symmetry:
         return tuple(tuple(image) for image in images)
 
     def swap(self, number: int, i: int, j: int) -> Permutation:
-        """The renaming by which blocks ``i`` and ``j`` of a class change places."""
+        """The renaming that swaps blocks ``i`` and ``j`` of a class."""
         order = list(range(len(self.classes[number].blocks)))
         order[i], order[j] = j, i
         return self.moving(number, order)
@@ -103,16 +103,16 @@ class Symmetry:
 
 
 def after(second: Permutation, first: Permutation) -> Permutation:
-    """The renaming that does ``first`` and then ``second``."""
+    """The composition of renamings: ``first``, then ``second``."""
     return tuple(tuple(s[x] for x in f) for s, f in zip(second, first, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class AmpleAction:
-    """Instances of action number ``action`` that may go before everything else.
+    """Instances of action number ``action`` that may precede all other steps.
 
     ``when``: over the action's parameters and the state before the step; an enabled instance for
-    which it holds, with all ways in which its choices can go, is an ample set.
+    which it holds, with all outcomes of its choices, is an ample set.
     """
 
     action: int
@@ -121,7 +121,7 @@ class AmpleAction:
 
 @dataclass(frozen=True, slots=True)
 class Unused:
-    """A reduction that is not used, or less than it could be, and why, in words."""
+    """A reduction that is not used, or not fully, and why, in words."""
 
     kind: Kind
     why: str
@@ -129,13 +129,12 @@ class Unused:
 
 @dataclass(frozen=True, slots=True)
 class ReductionPlan:
-    """What an exploration leaves out.
+    """The reductions of an exploration.
 
-    ``dead``: statements that give whatever nobody will look at again its value of rest (no choices,
-    no faults); they are run on every state, and running them twice changes nothing more.
-    ``acyclic``: something in it is proven only where no run goes round; an engine that finds a step
-    that does not lead on raises :class:`checker.exploration.explored.Cyclic`.
-    ``cautious``: the plan that takes its place then.
+    ``dead``: statements that reset dead parts (no choices, no faults); they are run on every state,
+    and are idempotent.  ``acyclic``: something in it is proven only for systems without cycles; an
+    engine that finds a step that does not lead to the next level raises
+    :class:`checker.exploration.explored.Cyclic`.  ``fallback``: the plan that replaces it then.
     """
 
     symmetry: Symmetry | None = None
@@ -147,7 +146,7 @@ class ReductionPlan:
 
     @property
     def used_kinds(self) -> tuple[Kind, ...]:
-        """The reductions that it makes use of."""
+        """The kinds of the reductions in use."""
         parts = (
             (Kind.SYMMETRY, self.symmetry is not None),
             (Kind.DEAD, bool(self.dead)),
@@ -157,4 +156,4 @@ class ReductionPlan:
 
 
 NOTHING = ReductionPlan()
-"""Everything is explored as it is."""
+"""The plan without reductions."""

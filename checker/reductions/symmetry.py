@@ -1,15 +1,15 @@
-"""Which renamings of processes and payloads a system does not notice.
+"""Symmetry: the renamings of processes and payloads that are automorphisms of a system.
 
-A renaming is one of the system if it respects the system's text
-(:mod:`checker.reductions.symmetry_conditions`) and takes the set of initial states, which the
-interpreter gives, onto itself.  Such renamings are a group.  What is looked for in it are *classes*
-of blocks that may change places: first single atoms, then atoms that go along with others, as
-where ``p1`` broadcasts ``a`` and ``p2`` broadcasts ``b``.  Changing places is an equivalence: where
-blocks 1 and 2, and blocks 2 and 3 may change places, so may 1 and 3 (swap 1 and 2, then 2 and 3,
-then 1 and 2).  Everything that a class does is made of such swaps, each of which is checked.
+A renaming is an automorphism if it respects the system's text
+(:mod:`checker.reductions.symmetry_conditions`) and maps the set of initial states, which the
+interpreter computes, onto itself.  Such renamings are a group.  The search is for *classes* of
+interchangeable blocks: first single atoms, then atoms that move along with others, as where ``p1``
+broadcasts ``a`` and ``p2`` broadcasts ``b``.  Being swappable is an equivalence: where blocks 1 and
+2, and blocks 2 and 3 can be swapped, so can 1 and 3 (swap 1 and 2, then 2 and 3, then 1 and 2).
+All renamings of a class are products of such swaps, each of which is checked.
 
-Two atoms may change places alone in all systems that come from texts which treat their processes
-alike; rings, whose processes can only be turned together, keep their states.
+Single atoms can be swapped in all systems that come from texts which treat their processes alike;
+rings, whose processes can only be rotated together, are not reduced.
 """
 
 from __future__ import annotations
@@ -35,10 +35,12 @@ from checker.system.interpreter import State, starts
 from checker.system.ir import TransitionSystem
 
 INITIAL = 4096
-"""With more initial states than that no renaming is looked for."""
+"""The maximum number of initial states for which renamings are searched."""
 
 REASONS = 3
-"""So many reasons are given for processes, and for payloads, that keep their places."""
+"""The maximum number of reasons given for processes, and for payloads, that are not
+interchangeable.
+"""
 
 PAYLOADS = "Msg"
 
@@ -96,7 +98,9 @@ class _Group:
     # -- checks ---------------------------------------------------------------------------------
 
     def hinders(self, images: Permutation) -> str | None:
-        """Why the system notices a renaming; ``None`` where it does not, ``""`` for its types."""
+        """The reason why a renaming is no automorphism; ``None`` where it is one, ``""`` for its
+        types.
+        """
         for sort, first, end in self.ranges:
             if not all(first <= images[sort][x] < end for x in range(first, end)):
                 return ""
@@ -122,7 +126,7 @@ class _Group:
     # -- classes --------------------------------------------------------------------------------
 
     def classes(self) -> tuple[Class, ...]:
-        """Blocks that may change places."""
+        """The interchangeable blocks."""
         found = list(self._alone())
         taken = {atom for one in found for block in one.blocks for atom in block}
         found += self._together(taken)
@@ -143,7 +147,7 @@ class _Group:
             yield from (Class(tuple((a,) for a in group)) for group in groups if len(group) > 1)
 
     def _together(self, taken: set[Atom]) -> Iterator[Class]:
-        """Classes of blocks of several atoms, which are none of ``taken``."""
+        """Classes of blocks of several atoms, none of them in ``taken``."""
         for sort, labels in enumerate(self.sorts.labels):
             for atom in range(len(labels)):
                 one = self._class_of((sort, atom), taken)
@@ -177,7 +181,7 @@ class _Group:
         return Class(tuple(sound)) if len(sound) > 1 else None
 
     def _block(self, seed: Atom, swaps: list[Permutation]) -> tuple[Atom, ...]:
-        """The atoms that go along with ``seed``, itself first."""
+        """The atoms that move along with ``seed``, itself first."""
         moved = [_support(images) for images in swaps]
         if len(moved) > 1:
             own = frozenset.intersection(*moved)
@@ -189,7 +193,7 @@ class _Group:
     # -- what is lost ---------------------------------------------------------------------------
 
     def reasons(self, classes: tuple[Class, ...]) -> list[str]:
-        """Why processes, and payloads, keep their places."""
+        """The reasons why processes, and payloads, are not interchangeable."""
         found: dict[str, None] = {}
         number = {a: i for i, c in enumerate(classes) for block in c.blocks for a in block}
         for sort in sorted({0} | {s for s in self.payloads if s is not None}):
@@ -220,7 +224,7 @@ def _support(images: Permutation) -> frozenset[Atom]:
 
 
 def _is_swap(images: Permutation, a: Atom, b: Atom) -> bool:
-    """Whether ``images`` is a permutation, its own inverse, and takes ``a`` to ``b``."""
+    """Whether ``images`` is a permutation, its own inverse, and maps ``a`` to ``b``."""
     proper = all(image[image[x]] == x for image in images for x in range(len(image)))
     return proper and images[a[0]][a[1]] == b[1]
 

@@ -1,27 +1,28 @@
-"""What a renaming has to respect, read off the text of a system.
+"""The conditions on a renaming, read off the text of a system.
 
 A renaming *p* of atoms acts on values (a map is renamed in its keys and in its entries) and so on
-states and on the values of local names.  For every expression ``e`` that is put together from
-parts that respect *p*, the value of ``e`` in the renamed state is the renamed value of ``e``: by
+states and on the values of local names.  For every expression ``e`` that is put together from parts
+that respect *p*, the value of ``e`` in the renamed state is the renamed value of ``e``: by
 induction over the expression, each operation of the language being defined by equality, membership
-and the order of integers, all of which *p* keeps, except for the following, which are noted here.
+and the order of integers, all of which *p* preserves, except for the following, which are noted
+here.
 
 * A constant has to be a *fixed* value, and the range of each type of atoms a fixed set.
 * ``rank``, ``<`` and ``<=`` of atoms: the atoms that can be meant have to *stay* where they are.
-* ``forall`` and ``exists`` stop at the member that decides.  Where the body can meet an error of
-  the run, it depends on the order of the members whether it does: what they are made of has to
+* ``forall`` and ``exists`` stop at the member that decides.  Where the body can meet a runtime
+  error, it depends on the order of the members whether it does: what they are made of has to
   stay.
-* ``for`` runs its body in the order of the members.  Unless its rounds commute
+* ``for`` runs its body in the order of the members.  Unless its iterations commute
   (:mod:`checker.system.passes.commuting_loops`), what they are made of has to stay.
 
 Statements then do in the renamed state what is the renaming of what they do; choices, and
 parameters, are taken from renamed domains.  So a renaming that respects all of this, and takes
-initial states to initial states, takes runs to runs, with as many steps, the promises kept or
-broken, the properties' conditions and errors of the run included: it is an automorphism of the
-system.  (Which error is met first may differ where there are several.)
+initial states to initial states, maps executions to executions, with as many steps, fairness
+constraints satisfied or violated, the properties' conditions and runtime errors included: it is an
+automorphism of the system.  (Which error is met first may differ where there are several.)
 
-The elements of a sequence keep their order, whatever their names are: loops over them are no
-matter.  What marks are passed with is seen by traces only, which are made of the system itself.
+The elements of a sequence keep their order under any renaming: loops over them impose no condition.
+The arguments of marks are visible in traces only, which are made from the system itself.
 
 Sources: Ip and Dill, *Better Verification Through Symmetry* (Formal Methods in System Design 9,
 1996), for types whose values may be permuted because of the operations that are used on them;
@@ -49,7 +50,7 @@ from checker.system.types import Type, Value
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """A renaming has to leave ``value`` as it is."""
+    """A renaming must not change ``value``."""
 
     type: Type
     value: Value
@@ -58,7 +59,7 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class Still:
-    """A renaming has to leave each of ``atoms`` as it is."""
+    """A renaming must not change any of ``atoms``."""
 
     atoms: frozenset[Atom]
     why: str
@@ -66,8 +67,9 @@ class Still:
 
 @dataclass(frozen=True, slots=True)
 class _Here:
-    """What is known where an expression stands: which atoms an expression over locals can mean,
-    and which options hold something; ``place``, and in whose words."""
+    """The context of an expression: which atoms an expression over locals can denote, and which
+    options hold something; ``place``, and its description.
+    """
 
     meant: tuple[tuple[Expr, frozenset[Atom]], ...] = ()
     known: Known = frozenset()
@@ -81,12 +83,12 @@ class _Here:
         return replace(self, meant=(*self.meant, (placeless(expr), atoms)))
 
     def without(self, names: frozenset[str]) -> _Here:
-        """Nothing is known of ``names`` any more."""
+        """The context without knowledge of ``names``."""
         kept = tuple((e, atoms) for e, atoms in self.meant if _root(e) not in names)
         return replace(self, meant=kept, known=forget(self.known, names))
 
     def with_place(self, text: str) -> str:
-        """``text``, and where that is."""
+        """``text``, with the place of the context where that is known."""
         if self.place is None:
             return text
         name = self.place.file.rsplit("/", 1)[-1]
@@ -174,7 +176,7 @@ class Conditions:
     # -- names ----------------------------------------------------------------------------------
 
     def _bind(self, name: str, domain: ir.Domain, here: _Here) -> _Here:
-        """Walks ``domain`` and notes what its members can be."""
+        """Walks ``domain`` and notes the possible values of its members."""
         item = ir.domain_item(domain)
         self._type(item)
         meant = None
@@ -194,7 +196,7 @@ class Conditions:
         return here if meant is None else here.with_meant(ir.Local(item, name), meant)
 
     def _possible_atoms(self, expr: Expr, here: _Here) -> frozenset[Atom]:
-        """The atoms that ``expr`` can mean."""
+        """The atoms that ``expr`` can denote."""
         if isinstance(expr, ir.Const):
             return mentioned_atoms(self.sorts, expr.type, expr.value)
         have = atoms_of(self.sorts, expr.type)
@@ -205,7 +207,7 @@ class Conditions:
         return have
 
     def _assume(self, expr: Expr, here: _Here) -> _Here:
-        """What is known more where ``expr`` holds: membership of what no statement changes."""
+        """The additional facts where ``expr`` holds: membership in what no statement changes."""
         match expr:
             case ir.Apply(op=Op.AND, args=args):
                 for arg in args:
@@ -270,7 +272,7 @@ class Conditions:
         return here
 
     def _in_order(self, domain: ir.Domain, text: str, here: _Here) -> None:
-        """The order of the members of ``domain`` matters."""
+        """Notes that the order of the members of ``domain`` matters."""
         if isinstance(domain, ir.Members):
             if isinstance(domain.of.type, t.SeqT):
                 return
@@ -353,7 +355,7 @@ _ORDERED = {
 
 
 def _alpha_equivalent(a: Expr, b: Expr) -> bool:
-    """Whether two expressions over locals, without places, mean the same."""
+    """Whether two expressions over locals are equal up to places."""
     match a, b:
         case ir.Local(_, one), ir.Local(_, other):
             return one == other
@@ -375,7 +377,7 @@ def _constant(expr: Expr) -> bool:
 
 
 def _reassigned_locals(block: ir.Block) -> frozenset[str]:
-    """The locals that ``block`` gives values to more than once, or in loops, or assigns to."""
+    """The locals that ``block`` assigns to, or declares or binds more than once."""
     seen: dict[str, int] = {}
 
     def note(block: ir.Block, times: int) -> None:

@@ -1,9 +1,9 @@
-"""Which atoms have to go along when two of them change places.
+"""Finds the atoms that have to move along when two atoms are swapped.
 
-Constants are taken apart into rows; the atoms get colours by how they occur in rows, again and
-again, until nothing new is told apart (colour refinement; Weisfeiler and Leman 1968, as in McKay,
-*Practical Graph Isomorphism*, Congressus Numerantium 30, 1981).  What comes out is a guess: whoever
-asks has to check it.
+Constants are decomposed into rows; the atoms get colours by how they occur in rows, repeatedly,
+until no more atoms are distinguished (colour refinement; Weisfeiler and Leman 1968, as in McKay,
+*Practical Graph Isomorphism*, Congressus Numerantium 30, 1981).  The result is a guess, which the
+caller has to check.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Colours = dict[Atom, int]
 
 
 class Matching:
-    """Guesses renamings that keep constants.  ``still``: atoms that have to stay."""
+    """Guesses renamings that preserve constants.  ``still``: atoms that have to stay."""
 
     def __init__(self, sorts: Sorts, fixed: Iterable[Fixed], still: frozenset[Atom]) -> None:
         self.sorts, self.still = sorts, still
@@ -37,7 +37,7 @@ class Matching:
                         self.occurs[atom].append((number, position, row))
 
     def swapping(self, a: Atom, b: Atom) -> Permutation | None:
-        """A renaming by which ``a`` and ``b`` change places, and what belongs to them."""
+        """A renaming that swaps ``a`` and ``b``, and what belongs to them."""
         before, after = self._refine_colours(a, b), self._refine_colours(b, a)
         images = [list(range(len(labels))) for labels in self.sorts.labels]
         leaving: dict[tuple[int, int], list[int]] = defaultdict(list)

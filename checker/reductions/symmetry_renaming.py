@@ -1,4 +1,4 @@
-"""What a renaming of atoms makes of values and states."""
+"""The action of a renaming of atoms on values and states."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from checker.system.types import Type, Value, universe
 
 
 class Renaming:
-    """Applies ``images`` to values; those of types whose atoms stay are given back as they are."""
+    """Applies ``images`` to values; those of types whose atoms stay are returned unchanged."""
 
     def __init__(self, sorts: Sorts, images: Permutation) -> None:
         self.sorts, self.images = sorts, images
         self._moves: dict[Type, bool] = {}
 
     def moves(self, type_: Type) -> bool:
-        """Whether some atom that values of ``type_`` are made of is renamed."""
+        """Whether some atom in values of ``type_`` is renamed."""
         known = self._moves.get(type_)
         if known is None:
             known = any(
@@ -30,7 +30,9 @@ class Renaming:
         return known
 
     def value(self, type_: Type, value: Any) -> Any:
-        """The renamed value: it is of ``type_`` if the renaming keeps the types it is made of."""
+        """The renamed value: it is of ``type_`` if the renaming preserves the types of its
+        atoms.
+        """
         if not self.moves(type_):
             return value
         match type_:
@@ -70,7 +72,7 @@ class Renaming:
 
 
 def atoms_of(sorts: Sorts, type_: Type) -> frozenset[Atom]:
-    """The atoms that values of ``type_`` can be made of, keys of maps included."""
+    """The atoms that can occur in values of ``type_``, keys of maps included."""
     return frozenset(
         (sort, part.first + i)
         for part in t.parts_of(type_)
@@ -101,7 +103,7 @@ def mentioned_atoms(sorts: Sorts, type_: Type, value: Any) -> frozenset[Atom]:
 
 
 def facts(sorts: Sorts, type_: Type, value: Value) -> list[tuple[Atom | object, ...]]:
-    """``value`` taken apart into rows that hold atoms, for comparing how atoms occur in it."""
+    """``value`` decomposed into rows that hold atoms, for comparing how atoms occur in it."""
     match type_:
         case t.AtomT():
             sort = sorts.of(type_)

@@ -1,11 +1,11 @@
-"""Which reduction is used for which question, and why that is sound.
+"""The table of which reduction is used for which query, and why that is sound.
 
-One table: :mod:`checker.reductions.choose` takes its decisions from it, the page on reductions its
-content.  What is said of the sources is said in the proofs; the tests are named cell by cell.
+:mod:`checker.reductions.choose` takes its decisions from it, the page on reductions its content.
+The proofs cite their sources; the tests are named cell by cell.
 
 In the proofs ``G`` is the graph of all reachable states and their steps, where a step always leads
 to another state (:mod:`checker.system.ir`), and ``N`` what is explored instead: orbits (symmetry),
-states whose dead parts are at rest (dead parts), the same states with fewer steps (partial order).
+states whose dead parts are reset (dead parts), the same states with fewer steps (partial order).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from checker.reductions.reduction_plan import Kind
 
 
 class Ask(Enum):
-    """What may be asked; the value says it in words."""
+    """The queries; the value describes each in words."""
 
     EVERY = "what must hold in every state"
     LENGTH = "the length of a shortest run to a bad state, the depth"
@@ -36,19 +36,20 @@ class Ask(Enum):
 
 
 class Use(Enum):
-    """Whether a reduction is used for a question."""
+    """Whether a reduction is used for a query."""
 
     PROVEN = "yes"
-    ACYCLIC = "where no run goes round"  # an engine that sees one begins again without
+    ACYCLIC = "where no run goes round"  # an engine that finds a cycle starts again without it
     CONFIRMED = "yes; what never was is confirmed without"
     NO = "no"
 
 
 @dataclass(frozen=True, slots=True)
 class TableEntry:
-    """``why``: what is said where it is not used, or where a run goes round; ``proof``: a sketch,
-    or the argument that fails; ``where``: a further condition that is decided for each system;
-    ``test``: what checks the cell, as ``file::function`` below ``tests/``."""
+    """``why``: the reason given where it is not used, or where there is a cycle; ``proof``: a
+    sketch, or the argument that fails; ``where``: a further condition that is decided for each
+    system; ``test``: what checks the cell, as ``file::function`` below ``tests/``.
+    """
 
     use: Use
     proof: str
@@ -397,13 +398,13 @@ TABLE: dict[Kind, dict[Ask, TableEntry]] = {
     Kind.DEAD: _DEAD,
     Kind.ORDER: _ORDER,
 }
-"""What is proven of each reduction for each question."""
+"""The proven cells, of each reduction for each query."""
 
 
 def against(kind: Kind, asked: Iterable[tuple[Ask, str]]) -> Iterator[str]:
-    """The reasons, in words, why ``kind`` is not used for what is asked, each once.
+    """The reasons, in words, why ``kind`` is not used for the queries, each once.
 
-    ``asked``: questions, each with the name of the property that asks it (or nothing).
+    ``asked``: queries, each with the name of the property that makes it (or nothing).
     """
     reasons = (
         TABLE[kind][ask].why.format(name=name)
@@ -414,7 +415,7 @@ def against(kind: Kind, asked: Iterable[tuple[Ask, str]]) -> Iterator[str]:
 
 
 def shows_all(used: Iterable[str]) -> bool:
-    """Whether whatever happens is seen to happen with these reductions, given by their names."""
+    """Whether all behaviour remains observable with these reductions, given by their names."""
     return all(TABLE[Kind(name)][Ask.HAPPENS].use is Use.PROVEN for name in used)
 
 
