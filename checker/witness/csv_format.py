@@ -33,8 +33,8 @@ ABOUT = (("receive", "lose", "forge"), ("send", "copy"))
 
 
 def trace_to_csv(trace: Trace) -> str:
-    """The steps of ``trace`` as rows under a header, from the start, which is step 0, to that which
-    closes a loop, if there is one; each row is one line."""
+    """Returns the steps of ``trace`` as rows under a header, from the start, which is step 0, to
+    the one that closes a loop, if there is one; each row is one line."""
     order = causality(trace)
     page = io.StringIO(newline="")
     writer = csv.writer(page)
