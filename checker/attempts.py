@@ -48,9 +48,10 @@ if TYPE_CHECKING:
 
 
 LONG = 100_000
-"""After so many states it is worth guessing more than twice as much, where that costs nothing."""
+"""After so many states it is worth enlarging a guess more than twofold, where that costs
+nothing."""
 TWICE = 3
-"""Up to so many times more."""
+"""Doublings at most beyond the first."""
 
 
 def explore_with_growing_capacities(

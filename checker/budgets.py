@@ -36,15 +36,15 @@ from typing import Any, Generic, TypeVar
 _T = TypeVar("_T")
 
 GRACE = 10.0
-"""Seconds, at least, in which what was found in time may be made presentable."""
+"""Seconds, at least, in which what was found in time may be reported."""
 BESIDE = 512 << 20
 """Bytes that code, a compiler and what they leave behind may take beside what is budgeted."""
 TICK = 0.1
-"""Seconds between two looks at how much memory is in use, where that matters."""
+"""Seconds between two checks of how much memory is in use, where that matters."""
 AGAIN = 0.02
 """Seconds until the next attempt, where an exception would be ignored."""
 RETOLD = 0.25
-"""Seconds after which native code is told to end again, should it have missed that."""
+"""Seconds after which native code is signalled again, should it have missed the first signal."""
 RAISED_AGAIN = 1.0
 """Seconds after which an exception, Ctrl-C's too, is raised again that has not ended a part, then
 twice as many: in a callback of the garbage collector or of a weak reference Python ignores it."""
@@ -60,7 +60,7 @@ class Budget:
     """A limit on time and memory; ``None``: without limit.
 
     ``begun``, ``until``: on the clock of ``time.monotonic``; ``most``: bytes of memory of the
-    process. ``no_more_time``, ``no_more_memory``: what is reported when it is used up.
+    process.  ``no_more_time``, ``no_more_memory``: what is reported when it is used up.
     """
 
     begun: float
@@ -215,7 +215,7 @@ def stopping_native_code() -> Iterator[None]:
 
 
 class WorkerThread(Generic[_T]):
-    """Computes ``work`` in a thread of its own; whoever waits can be interrupted, the work
+    """Computes ``work`` in a thread of its own; waiting for it can be interrupted, the work
     can't."""
 
     def __init__(self, work: Callable[[], _T]) -> None:

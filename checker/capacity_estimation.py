@@ -19,18 +19,18 @@ from checker.system.interpreter import State
 from checker.system.ir import TransitionSystem
 
 EFFORT = 400
-"""Transitions that all runs may compute together: a number, not a time, so that what is explored
-does not depend on how busy the machine is."""
+"""Transitions that all executions may compute together: a number, not a time, so that what is
+explored does not depend on the load of the machine."""
 
 ATTEMPTS = 12
-"""Runs at most."""
+"""Executions at most."""
 
 HIGHEST = 16
-"""No guess is larger: a greedy run may fill what no question needs, or what has no end."""
+"""No guess is larger: a greedy execution may fill what no property needs, or what is unbounded."""
 
 
 LARGEST_CAPACITY = 1 << 12
-"""A capacity found by the tool is not enlarged beyond this: such a system has no end."""
+"""A capacity found by the tool is not enlarged beyond this: such a system is unbounded."""
 
 
 def enlarge_bound(capacity: int) -> int:

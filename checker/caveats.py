@@ -18,7 +18,7 @@ from checker.witness.answer import Answer, State
 from checker.witness.phrases import count
 
 PILE = 16
-"""So many copies of one message under way at once are no accident."""
+"""From this many copies of one message in flight on, they are held to be unbounded."""
 
 
 def notes(check: typed.Check, made: Instantiated, fine: bool) -> tuple[str, ...]:
@@ -172,7 +172,8 @@ def _room(type_: Type, capacity: str) -> bool:
 
 
 def _is_contained(type_: Type, one: Value, other: Value, capacity: str | None) -> bool:
-    """Whether ``one`` is ``other``, or less of ``capacity`` (``None``: of any that can grow)."""
+    """Returns whether ``one`` is ``other``, or less of ``capacity`` (``None``: of any that can
+    grow)."""
     grows = getattr(type_, "grows", None)
     may_grow = grows is not None and capacity in (None, grows)
     match type_:

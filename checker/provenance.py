@@ -15,7 +15,7 @@ from checker.system.ir import TransitionSystem
 from checker.witness.trace import Header, Source, Trace
 
 GROWN = "capacity of "
-"""Prefix, in a header's settings, of the capacities that its system was made with."""
+"""Prefix, in a header's settings, of the capacities with which its system was instantiated."""
 
 
 def header_of(

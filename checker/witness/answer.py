@@ -11,10 +11,10 @@ State = tuple[Value, ...]
 """Values of the variables, in the order of ``TransitionSystem.variables``."""
 
 INTERRUPTED = "interrupted"
-"""Why something is not known, where somebody wanted it to end."""
+"""Why something is not known, after an interrupt."""
 
 DECIDED = "every property is decided"
-"""Why an exploration ended, where nothing was left to find out."""
+"""Why an exploration ended, where every property was decided."""
 
 
 def stop_reason(error: KeyboardInterrupt) -> str:

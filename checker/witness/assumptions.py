@@ -8,7 +8,7 @@ from checker.system.ir import FALSE, Fairness, Property, PropertyKind, Transitio
 from checker.system.types import AtomT, Type, VariantT
 
 PROCESSES = "pqr"
-"""Names for the processes that a promise is about."""
+"""Names for the processes of a fairness constraint."""
 
 
 def assumptions_of(
@@ -16,7 +16,7 @@ def assumptions_of(
 ) -> tuple[str, ...]:
     """Returns what the verdict on ``prop`` assumes; nothing where ``prop`` is a safety property.
 
-    ``world``: what the check itself states, such as budgets of noise and what is not assumed. What
+    ``world``: what the check itself states, such as budgets of noise and what is not assumed.  What
     the property itself names counts only where no action has words for its fairness.
     """
     if prop.kind is PropertyKind.INVARIANT:

@@ -10,7 +10,7 @@ from checker.witness.phrases import count
 from checker.witness.verdict import Audit, PropertyVerdict, Word
 
 KEEPS_LENGTHS = frozenset({"symmetry"})
-"""The reductions under which shortest runs are as long as without."""
+"""The reductions under which shortest counterexamples are as long as without."""
 
 
 class Disagreement(Exception):

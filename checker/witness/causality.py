@@ -1,7 +1,7 @@
 """Causality in an execution: messages as arrows, and Lamport's happened-before.
 
-L. Lamport: Time, Clocks, and the Ordering of Events in a Distributed System, CACM 1978. F. Mattern:
-Virtual Time and Global States of Distributed Systems, 1989, for the vectors.
+L. Lamport: Time, Clocks, and the Ordering of Events in a Distributed System, CACM 1978.  F.
+Mattern: Virtual Time and Global States of Distributed Systems, 1989, for the vectors.
 
 Everything here is read from the trace alone: the spec is not needed.
 """
@@ -16,10 +16,11 @@ from functools import cached_property
 from checker.witness.trace import Event, Step, Trace
 
 RECORD = "@received."
-"""Stands in the names of variables that hold from whom a process has received what."""
+"""Part of the names of variables that hold the senders from which a process has received a
+message."""
 
 NOBODY = ""
-"""The lane of steps that are no process's: partitions, rounds, detectors that settle."""
+"""The lane of steps of no process: partitions, rounds, detectors that settle."""
 
 
 class CopyOutcome(StrEnum):
@@ -213,7 +214,8 @@ def _read(steps: tuple[Step, ...], causes: list[set[int]]) -> None:
 
 
 CAUGHT_UP = ", after what was still to come"
-"""In the name of an action: the copies that its process still owes leave in it, untold."""
+"""Part of the name of an action in which the copies that its process still has to send leave
+without events."""
 
 
 class _Post:

@@ -15,7 +15,7 @@ ONE_PEER = frozenset((MarkKind.RECEIVE, MarkKind.LOSE, MarkKind.COPY, MarkKind.F
 MESSAGES = ONE_PEER | {MarkKind.SEND}
 """Events whose peers are processes; but for those that send there is one."""
 SHARED = frozenset((MarkKind.CHOICE, MarkKind.WORLD))
-"""Events that may be no process's."""
+"""Events that may belong to no process."""
 FAIRNESS = ("weak", "strong", "justice")
 HONOURED = ("taken", "disabled", "holds")
 ROLES = ("", "premise", "goal")

@@ -22,11 +22,11 @@ COLUMNS = (
 )
 """The header.
 
-``message`` and ``peers``: of what the step receives, loses or makes up, or else of what it sends.
+``message`` and ``peers``: of what the step receives, loses or forges, or else of what it sends.
 ``causes``: the steps on which it depends directly.  ``clock``: how many steps of each process it
 depends on, ``world`` for those of no process.  ``changes``: what the step changes, without what
-events tell already.  ``context``: ``yes`` where the violation does not depend on the step, empty
-where nobody has asked.  Several values in a cell have ``; `` between them.
+events report already.  ``context``: ``yes`` where the violation does not depend on the step, empty
+where that was not computed.  Several values in a cell have ``; `` between them.
 """
 
 ABOUT = (("receive", "lose", "forge"), ("send", "copy"))

@@ -15,7 +15,7 @@ from checker.witness.show_values import show
 from checker.witness.trace import At, Event
 
 SILENT = frozenset({MarkKind.BRANCH, MarkKind.MESSAGE, MarkKind.POINT})
-"""Marks that say what a search has covered; a trace leaves them out."""
+"""Marks that record what a search has covered; a trace leaves them out."""
 
 OF_ONE_MESSAGE = frozenset({MarkKind.RECEIVE, MarkKind.LOSE, MarkKind.COPY, MarkKind.FORGE})
 """Marks whose third argument is the message that the step is about."""

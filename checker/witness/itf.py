@@ -16,7 +16,7 @@ from typing import Any
 from checker.witness.trace import Json, Trace
 
 ABSENT: Json = {"tag": "None", "value": {"tag": "UNIT", "value": None}}
-"""How a trace writes an optional value that is not there."""
+"""An absent optional value, as a trace writes it."""
 
 
 def trace_to_itf(trace: Trace) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from checker.witness.trace import FORMAT, Trace
 from checker.witness.verdict import PropertyVerdict, Report
 
 REPORT_FORMAT = 5
-"""Version of the report document; 5 tells of proofs, and of what holds up to so many steps."""
+"""Version of the report document; 5 has proofs, and what holds up to a number of steps."""
 
 KIND = "bivalence trace"
 REPORT_KIND = "bivalence report"

@@ -36,7 +36,7 @@ from checker.witness.trace import (
 from checker.witness.violation_witnesses import sentence
 
 QUIET = (VariableKind.LINK, VariableKind.WORLD, VariableKind.HISTORY)
-"""Kinds of variables whose changes the events of a step tell already."""
+"""Kinds of variables whose changes the events of a step report already."""
 
 
 def narrate(system: TransitionSystem, run: Run, prop: Property | None, header: Header) -> Trace:
@@ -185,7 +185,7 @@ LEADING = {
     ActionKind.FORGE: ("forge",),
     ActionKind.WORLD: ("world",),
 }
-"""The kinds of event that a step's headline is made of, the best one first."""
+"""The kinds of event from which a step's headline is made, the best one first."""
 
 
 def _headline(moment: Moment, events: tuple[Event, ...]) -> str:

@@ -30,8 +30,8 @@ from checker.witness.show_values import show
 from checker.witness.trace import Copies, Event, InFlight, ProcessOutcome, Step
 
 FAULTY = {"byzantine": "byzantine", "omitting": "omitting", FORESEEN: "foreseen"}
-"""Titles of the world's variables that hold processes which are faulty without being down, and what
-is said of those in :class:`checker.witness.trace.ProcessOutcome`."""
+"""Titles of the environment's variables that hold processes which are faulty without being down,
+and the words for these in :class:`checker.witness.trace.ProcessOutcome`."""
 
 
 def outcomes_of(

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from checker.witness.answer import Restart
 
 OPINIONS = {"suspect": "suspects", "restore": "no longer suspects", "trust": "trusts"}
-"""What the indications of failure detectors say of a process."""
+"""The words for what failure detectors indicate of a process."""
 
 
 def listing(names: Iterable[str]) -> str:

@@ -26,7 +26,7 @@ EXPRESSION = r"(?<event>.*)\n(?<host>\S*) (?<clock>{.*})"
 """ShiViz's default expression for an entry, as JavaScript writes it."""
 
 WORLD = "world"
-"""The host of steps that are no process's; there only where the run has such steps."""
+"""The host of steps of no process; present only where the execution has such steps."""
 
 
 def trace_to_shiviz(trace: Trace) -> str:

@@ -33,7 +33,7 @@ EXACT = 2**53
 """Integers up to this one are numbers in JSON; beyond, readers lose digits."""
 
 LAYERS = ("top",)
-"""Wrappers around the messages of a layer that say nothing to a reader."""
+"""Wrappers around the messages of a layer that mean nothing to a reader."""
 
 
 def show(type_: Type, value: Value) -> str:

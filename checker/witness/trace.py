@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from checker.witness.phrases import count, listing
 
 FORMAT = 4
-"""Version of the trace document; 4 has what steps read of others, and what was chosen at first."""
+"""Version of the trace document; 4 has what steps read of others, and the initial choices."""
 
 ERRORS = "errors of the run"
-"""The name under which an error of the run is reported where no property's verdict carries it."""
+"""The name under which an error of the execution is reported where no property's verdict carries
+it."""
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
@@ -125,7 +126,7 @@ FAULTY = {
     "omitting": "omission-faulty",
     "foreseen": "foreseen to crash",
 }
-"""What a process can be that is faulty without being down, in words."""
+"""The ways to be faulty without being down, in words."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from checker.witness.rerun import run_through
 from checker.witness.trace import Header
 
 MOST = 40
-"""Steps of a run that are told; the last ones, where there are more."""
+"""Steps of an execution that are printed; the last ones, where there are more."""
 
 
 def diagnosed(system: TransitionSystem, fault: RunFault) -> SpecError:

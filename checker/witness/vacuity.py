@@ -20,7 +20,7 @@ from checker.witness.answer import Answer
 from checker.witness.verdict import Covered
 
 COVERED = (MarkKind.HANDLER, MarkKind.BRANCH, MarkKind.POINT)
-"""What coverage tells of."""
+"""The kinds of marks in a coverage report."""
 
 
 def vacuous(
