@@ -132,7 +132,7 @@ def _answer(
                 hint = "engines: auto, native, spark, reference, symbolic"
                 raise SpecError((Diagnostic("E008", message, hint=hint),))
     except Unsupported as why:
-        if plan.used_kinds:  # the plan may need it, not the system
+        if plan.used_kinds:  # the plan may need what the engine lacks, not the system
             lost = tuple(Unused(kind, str(why)) for kind in plan.used_kinds)
             plainly = ReductionPlan(unused=(*plan.unused, *lost))
             return _answer(system, plainly, options, listener, run, carry)

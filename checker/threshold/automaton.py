@@ -99,7 +99,7 @@ class Receipt:
 class Mode(StrEnum):
     """The fault behaviour of the processes of a group."""
 
-    CORRECT = "correct"  # each moves on while a rule is enabled
+    CORRECT = "correct"  # each moves on while it can
     CRASHING = "crashing"  # each may stop at any time; what it sends may be lost
 
 

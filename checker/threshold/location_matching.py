@@ -149,7 +149,7 @@ def _members(value: object) -> frozenset[Value]:
     return value if isinstance(value, frozenset) else frozenset()
 
 
-# ---- restricted systems -------------------------------------------------------------------
+# ---- restricted systems -----------------------------------------------------------------------
 
 
 def restrict_start(

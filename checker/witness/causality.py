@@ -29,7 +29,7 @@ class CopyOutcome(StrEnum):
     RECEIVED = "received"
     LOST = "lost"  # by the link
     FORGED = "forged"  # never sent: a Byzantine process made its receiver receive it
-    UNDER_WAY = "under way"  # still in flight at the end of the execution
+    UNDER_WAY = "under way"  # in flight when the execution ends, and it may still arrive
     MISSED = "missed"  # its sender crashed: the copy never left, or never arrives
     COUNTED = "counted"  # received as it was sent, and its receiver took no step after that
 
