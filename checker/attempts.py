@@ -1,8 +1,9 @@
-"""Attempts at one check, with larger and larger guesses: what they have come to together.
+"""Explores one check repeatedly, with larger and larger guessed capacities, and combines the
+answers.
 
 An attempt that finds a guessed capacity too small is followed by one in a larger system.  That one
-goes on from there where it can (:mod:`checker.exploration.capacity_growth`), and begins again where
-it can't; if it is then cut short, an earlier attempt may have come further.
+continues from there where it can (:mod:`checker.exploration.capacity_growth`), and starts over
+where it can't; if it is then cut short, an earlier attempt may have come further.
 """
 
 from __future__ import annotations
@@ -47,9 +48,10 @@ if TYPE_CHECKING:
 
 
 LONG = 100_000
-"""After so many states it is worth guessing more than twice as much, where that costs nothing."""
+"""After so many states it is worth enlarging a guess more than twofold, where that costs
+nothing."""
 TWICE = 3
-"""Up to so many times more."""
+"""Doublings at most beyond the first."""
 
 
 def explore_with_growing_capacities(
@@ -59,11 +61,11 @@ def explore_with_growing_capacities(
     listener: Listener | None,
     run: Checkpoint | None,
 ) -> tuple[Instantiated, Answer]:
-    """The answer for the smallest system of ``check`` whose guessed capacities are large enough;
-    where it is ended before there is one, what is known from smaller systems.
+    """Returns the answer for the smallest system of ``check`` whose guessed capacities are large
+    enough; where it is ended before there is one, what is known from smaller systems.
 
-    ``question``: what is asked beside properties.  Raises :class:`SpecError` where there is no
-    initial state to begin with, and ``KeyboardInterrupt`` where nothing is known.
+    ``question``: what is queried beside properties.  Raises :class:`SpecError` where there is no
+    initial state, and ``KeyboardInterrupt`` where nothing is known.
     """
     attempts = Attempts()
     try:
@@ -125,8 +127,8 @@ def _attempt_until_sufficient(
 
 
 def _too_small(system: TransitionSystem, answer: Answer) -> tuple[str, ...]:
-    """The guessed capacities that the errors at the end of a run are about, each once; none where
-    one of the errors is about anything else."""
+    """Returns the guessed capacities that the errors at the end of an execution are about, each
+    once; none where one of the errors is about anything else."""
     if answer.fault is None:
         return ()
     steps = interpreter.successors(system, answer.fault.states[-1])
@@ -137,7 +139,7 @@ def _too_small(system: TransitionSystem, answer: Answer) -> tuple[str, ...]:
 def _no_use(
     made: Instantiated, answer: Answer, too_small: tuple[str, ...], options: Options
 ) -> str | None:
-    """Why it is not explored again with larger capacities, where that is so."""
+    """Returns why the system is not explored again with larger capacities; ``None`` where it is."""
     piled = piles_up(made.system, answer)
     if piled:
         return piled
@@ -152,7 +154,7 @@ def _no_use(
 
 
 class Attempts:
-    """``carry``: what the last attempt has left to the next one."""
+    """Combines what the attempts find.  ``carry``: what the last attempt leaves to the next one."""
 
     def __init__(self) -> None:
         self.carry = Carry()
@@ -161,7 +163,7 @@ class Attempts:
         self._restarts: list[Restart] = []
 
     def record_answer(self, made: Instantiated, answer: Answer) -> None:
-        """The last attempt has come to its end."""
+        """Records that the last attempt has ended with ``answer``."""
         self._last = made, answer
         if self._restarts:
             self._restarts[-1] = replace(self._restarts[-1], kept=self.carry.went_on)
@@ -169,8 +171,8 @@ class Attempts:
     def outgrown(
         self, made: Instantiated, answer: Answer | None, larger: Mapping[str, int]
     ) -> None:
-        """The last attempt needs ``larger`` capacities; there is no answer where there is not even
-        an initial state."""
+        """Records that the last attempt needs ``larger`` capacities; ``answer`` is ``None`` where
+        there is not even an initial state."""
         if answer is not None:
             self._earlier.append((made, answer))
             self._last = None
@@ -184,8 +186,8 @@ class Attempts:
         )
 
     def conclude_interrupted(self, error: KeyboardInterrupt) -> tuple[Instantiated, Answer]:
-        """What is known where ``error`` ends the next attempt, or what follows on the last one;
-        raises it where nothing is."""
+        """Returns what is known where ``error`` ends the next attempt, or what follows the last
+        one; raises ``error`` where nothing is known."""
         known = [*self._earlier, *([] if self._last is None else [self._last])]
         if not known:
             raise error
@@ -193,10 +195,10 @@ class Attempts:
         return self.together(made, replace(answer, fault=None, stopped=stop_reason(error)))
 
     def together(self, made: Instantiated, answer: Answer) -> tuple[Instantiated, Answer]:
-        """The answer of all attempts; ``answer`` is the last one's.
+        """Returns the answer of all attempts; ``answer`` is the last one's.
 
-        Where that is exhaustive, or has met an error, it is all there is to say.  Otherwise the one
-        is taken that came furthest, with the violations that others have found.
+        Where that is exhaustive, or has met an error, it is the result.  Otherwise the answer that
+        came furthest is taken, with the violations that others have found.
         """
         answer = replace(answer, restarts=tuple(self._restarts))
         if answer.exhaustive or answer.fault is not None or not self._earlier:
@@ -215,7 +217,7 @@ class Attempts:
 
 
 def _reach(answer: Answer) -> tuple[int, int, int]:
-    """How much is known: violations, complete levels, states."""
+    """Returns how much is known: numbers of violations, complete levels, states."""
     levels = answer.judged if answer.up_to is None else answer.up_to
     return len(answer.violations), levels, answer.distinct_states
 
@@ -226,10 +228,10 @@ def enlarge_capacities(
     too_small: Sequence[str],
     states: int,
 ) -> dict[str, int]:
-    """``capacities``, those that are too small about twice as large; more where that was found out
-    after many ``states``, and no state takes more words for it.
+    """Returns ``capacities`` with those that are too small about doubled; enlarged further where
+    that was found out after many ``states``, as long as no state takes more words for it.
 
-    The number of states decides, not a time, so that what is explored is the same everywhere.
+    The number of states decides, not a time, so that what is explored is the same on every machine.
     """
     found = _twice(capacities, too_small)
     if states < LONG:
@@ -250,7 +252,7 @@ def _twice(capacities: Mapping[str, int], names: Sequence[str]) -> dict[str, int
 
 
 def _is_free(system: TransitionSystem, other: TransitionSystem) -> bool:
-    """Whether states of the other system take no more words, and there is no more code to it."""
+    """Returns whether states of the other system take no more words, and it has no more code."""
     try:
         here, there = lay_out(system), lay_out(other)
     except Unsupported:
@@ -260,5 +262,5 @@ def _is_free(system: TransitionSystem, other: TransitionSystem) -> bool:
 
 
 def _free(layout: Layout) -> int:
-    """Bits of a state's key in which a level may stand."""
+    """Returns the bits of a state's key in which a level may be stored."""
     return WORD - 1 - layout.bits if layout.words == 1 else 0

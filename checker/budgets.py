@@ -1,17 +1,17 @@
-"""Budgets bind whatever is done meanwhile: seconds, bytes, and whoever wants the tool to end.
+"""Enforces budgets of seconds and bytes, and interrupts, during any computation.
 
 A budget holds :func:`within` a block of the thread that opens it.  In the parts of the block that
 are :func:`raising_when_exhausted` it is enforced: where it is used up, :class:`BudgetExhausted` is
-raised there, between any two instructions of Python, as Ctrl-C raises ``KeyboardInterrupt``, whose
-kind it is: whoever answers the one answers the other.  What can't be left at any moment is
-:func:`stopping_native_code` instead, and looks at the clock itself.
+raised there, between any two instructions of Python, as Ctrl-C raises ``KeyboardInterrupt``, which
+is its base class: code that handles the one handles the other.  Code that can't be left at any
+moment is :func:`stopping_native_code` instead, and checks the clock itself.
 
-Native code, in which Python raises nothing, looks at a word of its module (:class:`Stop`) and gives
-up where it is set.  It is set when a budget is used up, and when SIGINT or SIGTERM has come, for
-which Python would wait until native code is over.  Who has called it clears the word when nobody
-works any more, and goes on where there is no reason for it not to.
+Native code, in which Python raises nothing, reads a word of its module (:class:`Stop`) and stops
+where it is set.  It is set when a budget is used up, and when SIGINT or SIGTERM has come, for which
+Python would wait until native code returns.  The caller clears the word when no thread works any
+more, and continues where there is no reason to stop.
 
-One thread watches all clocks and signals; it is asleep but for that.
+One thread watches all clocks and signals; otherwise it sleeps.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from typing import Any, Generic, TypeVar
 _T = TypeVar("_T")
 
 GRACE = 10.0
-"""Seconds, at least, in which what was found in time may be made presentable."""
+"""Seconds, at least, in which what was found in time may be reported."""
 BESIDE = 512 << 20
 """Bytes that code, a compiler and what they leave behind may take beside what is budgeted."""
 TICK = 0.1
-"""Seconds between two looks at how much memory is in use, where that matters."""
+"""Seconds between two checks of how much memory is in use, where that matters."""
 AGAIN = 0.02
 """Seconds until the next attempt, where an exception would be ignored."""
 RETOLD = 0.25
-"""Seconds after which native code is told to end again, should it have missed that."""
+"""Seconds after which native code is signalled again, should it have missed the first signal."""
 RAISED_AGAIN = 1.0
 """Seconds after which an exception, Ctrl-C's too, is raised again that has not ended a part, then
 twice as many: in a callback of the garbage collector or of a weak reference Python ignores it."""
@@ -57,8 +57,11 @@ class BudgetExhausted(KeyboardInterrupt):
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """``begun``, ``until``: on the clock of ``time.monotonic``; ``most``: bytes of memory of the
-    process; ``None``: without limit.  ``no_more_time``, ``no_more_memory``: what is said then."""
+    """A limit on time and memory; ``None``: without limit.
+
+    ``begun``, ``until``: on the clock of ``time.monotonic``; ``most``: bytes of memory of the
+    process.  ``no_more_time``, ``no_more_memory``: what is reported when it is used up.
+    """
 
     begun: float
     until: float | None
@@ -71,10 +74,10 @@ class Budget:
 class _Part:
     """A part of a block in which budgets are enforced, in the thread ``thread``.
 
-    ``late``: not before what was found in time had time to be told; ``raises``: what is done there
+    ``late``: it ends only after what was found in time has had time to be reported; ``raises``: it
     can be left at any moment; ``spare``: seconds that it has beyond its budget; ``told``: it was
-    told to end; ``again``: when that is raised again, after a ``pause``; ``interrupted``: when
-    Ctrl-C is, should it not have ended the part.
+    signalled to end; ``again``: when that is raised again, after a ``pause``; ``interrupted``: when
+    Ctrl-C is raised again, should it not have ended the part.
     """
 
     budgets: tuple[Budget, ...]
@@ -94,11 +97,12 @@ class _Part:
 
     @property
     def _saving(self) -> bool:
-        """Whether memory is watched here: what looks at the clock looks at its memory, too."""
+        """Whether memory is watched here; a part that checks the clock itself checks its memory,
+        too."""
         return self.raises and not self.late
 
     def exhausted_budget(self) -> str | None:
-        """What is used up, in words."""
+        """Returns which budget is used up, in words; ``None`` where none is."""
         now = time.monotonic()
         for budget in self.budgets:
             end = self._end(budget)
@@ -109,7 +113,8 @@ class _Part:
         return None
 
     def next_look(self) -> float | None:
-        """When there is something to look at."""
+        """Returns when there is something to check, on the clock of ``time.monotonic``; ``None``:
+        never."""
         ends = [end for budget in self.budgets if (end := self._end(budget)) is not None]
         if self._saving and any(budget.most is not None for budget in self.budgets):
             ends.append(time.monotonic() + TICK)
@@ -121,7 +126,7 @@ class _Part:
 
 
 class Stop:
-    """The word at ``address`` by which native code is told to give up; ``owner`` keeps it."""
+    """The word at ``address`` that signals native code to stop; ``owner`` keeps it allocated."""
 
     def __init__(self, address: int, owner: object) -> None:
         self._word, self._owner = ctypes.c_uint64.from_address(address), owner
@@ -130,15 +135,15 @@ class Stop:
 
     @property
     def is_set(self) -> bool:
-        """Whether native code gives up now."""
+        """Whether native code is signalled to stop."""
         return self._word.value != 0
 
     def tell(self) -> None:
-        """Whatever is under way is to be given up."""
+        """Signals all work in progress to stop."""
         self._word.value = 1
 
     def clear(self) -> None:
-        """Nobody works now: what is begun after this is not told."""
+        """Clears the signal when no thread works: what is begun after this is not stopped."""
         self._word.value = 0
 
 
@@ -149,7 +154,8 @@ _mine = threading.local()
 
 
 def resident() -> int:
-    """Bytes of memory that this process has now; 0 where the system does not say."""
+    """Returns the bytes of memory that this process uses now; 0 where the system does not report
+    it."""
     try:
         with open("/proc/self/statm", "rb") as said:
             return int(said.read().split()[1]) * os.sysconf("SC_PAGESIZE")
@@ -157,15 +163,15 @@ def resident() -> int:
         return 0
 
 
-# ---- what is opened ---------------------------------------------------------------------------
+# ---- opening budgets --------------------------------------------------------------------------
 
 
 @contextmanager
 def within(seconds: float | None, memory: int | None = None, said: str = "") -> Iterator[None]:
-    """Within the block there are so many ``seconds``, and may be so many bytes more than now, and
-    than :data:`BESIDE`: whoever has tables counts them, this is for all the rest.
+    """Limits the block to ``seconds``, and to ``memory`` bytes more than now, beside
+    :data:`BESIDE`: code with tables counts those itself, this covers all the rest.
 
-    ``said``: of the time, when it is over.
+    ``said``: what is reported when the time is over.
     """
     begun, before = time.monotonic(), _budgets()
     until = None if seconds is None else begun + seconds
@@ -186,10 +192,11 @@ def _budgets() -> tuple[Budget, ...]:
 
 @contextmanager
 def raising_when_exhausted(late: bool = False, spare: float = 0.0) -> Iterator[None]:
-    """Within the block :class:`BudgetExhausted` is raised when a budget is used up.
+    """Raises :class:`BudgetExhausted` within the block when a budget is used up.
 
-    ``late``: what was found in time is being told; that may take as long as finding it.  ``spare``:
-    seconds more, where what is done has a clock of its own that ends it better, if it is looked at.
+    ``late``: what was found in time is being reported, which may take as long as finding it.
+    ``spare``: seconds more, where the block has a clock of its own that ends it better if it is
+    checked.
     """
     part = _Part(_budgets(), late, True, spare)
     why = part.exhausted_budget()
@@ -201,15 +208,15 @@ def raising_when_exhausted(late: bool = False, spare: float = 0.0) -> Iterator[N
 
 @contextmanager
 def stopping_native_code() -> Iterator[None]:
-    """Within the block nothing is raised: native code is told to stop, and who has called it looks
-    at the clock."""
+    """Raises nothing within the block: native code is signalled to stop; its caller checks the
+    clock."""
     with _watching(_Part(_budgets(), False, False)):
         yield
 
 
 class WorkerThread(Generic[_T]):
-    """What ``work`` gives, which a thread of its own does: whoever waits for it can be told to end,
-    though the work can't.  Nobody hears of it then."""
+    """Computes ``work`` in a thread of its own; waiting for it can be interrupted, the work
+    can't."""
 
     def __init__(self, work: Callable[[], _T]) -> None:
         self._over, self._results = threading.Event(), list[_T]()
@@ -236,15 +243,15 @@ class WorkerThread(Generic[_T]):
         return self._over.is_set()
 
     def tell(self) -> None:
-        """The work is to be given up, as by Ctrl-C; may have no effect, and be said again then."""
+        """Interrupts the work, as Ctrl-C does; may have no effect, and is then called again."""
         raise_in(self._thread.ident or 0, KeyboardInterrupt)
 
     def wait(self, seconds: float) -> bool:
-        """Whether the work is over in so many ``seconds``."""
+        """Waits at most ``seconds`` and returns whether the work is over."""
         return self._over.wait(seconds)
 
     def result(self) -> _T:
-        """What the work gives, when it is over; raises what it raises."""
+        """Waits for the result of the work and returns it; raises what the work raises."""
         while not self._over.wait(TICK):
             pass
         if self._errors:
@@ -256,18 +263,18 @@ _at_work: set[WorkerThread[Any]] = set()
 
 
 def has_abandoned_work() -> bool:
-    """Whether some work is not over that nobody waits for any more."""
+    """Returns whether some work is not over whose result no thread waits for."""
     return bool(_at_work)
 
 
 @atexit.register
 def _wait() -> None:
-    """No library is taken down in which somebody works."""
+    """Waits at exit until no thread works: no library is unloaded while it is in use."""
     while _at_work:
         time.sleep(TICK)
 
 
-# ---- who watches ------------------------------------------------------------------------------
+# ---- watching ---------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -281,7 +288,7 @@ def _watching(part: _Part) -> Iterator[None]:
                 watcher.wake()
             yield
         finally:
-            while part in _parts:  # nothing is called before it is left that could be interrupted
+            while part in _parts:  # no call that could be interrupted before the part is removed
                 try:
                     with _lock:
                         _parts.remove(part)
@@ -295,8 +302,8 @@ def _watching(part: _Part) -> Iterator[None]:
 
 
 def _settle(part: _Part) -> None:
-    """The part, which was told to end, is over: what is still to be raised for it is not, and what
-    was raised for those around it may have been answered within."""
+    """Ends a part that was signalled: an exception still to be raised for it is not raised, and the
+    parts around it are reset, since what was raised for them may have been handled within."""
     if part.raises:
         with _lock:
             raise_in(part.thread, None)
@@ -306,8 +313,8 @@ def _settle(part: _Part) -> None:
 
 
 class _Watcher:
-    """The thread that watches, and the pipe that wakes it: Python writes the numbers of signals
-    there when they come, whatever the main thread is doing."""
+    """Watches clocks and signals in a thread, which a pipe wakes: Python writes the numbers of
+    signals to it when they come, whatever the main thread is doing."""
 
     def __init__(self) -> None:
         self._out, self._in = os.pipe()
@@ -322,13 +329,14 @@ class _Watcher:
         return self._process == os.getpid() and self._thread.is_alive()
 
     def wake(self) -> None:
-        """There is something new to look at."""
+        """Wakes the thread to check for something new."""
         with contextlib.suppress(BlockingIOError):
             os.write(self._in, b"\0")
 
     @contextmanager
     def hearing_signals(self) -> Iterator[None]:
-        """Signals wake it meanwhile, unless somebody else is woken by them."""
+        """Lets signals wake the thread within the block, unless another wake-up descriptor is
+        set."""
         if self._hearing or threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -359,7 +367,8 @@ class _Watcher:
 
 
 def _end(part: _Part) -> bool:
-    """Tells a part to end if its budget is used up; gives whether it need not be tried again."""
+    """Signals a part to end if its budget is used up; returns whether it need not be tried
+    again."""
     now = time.monotonic()
     if now >= part.interrupted:
         if not raise_in(part.thread, KeyboardInterrupt):
@@ -377,14 +386,15 @@ def _end(part: _Part) -> bool:
 
 
 def tell_all() -> None:
-    """Native code gives up, whoever has called it; who has no reason to calls it again."""
+    """Signals all native code to stop; a caller without a reason to stop calls it again."""
     with _lock:
         for stop in _stops:
             stop.tell()
 
 
 def _raise_interrupt() -> None:
-    """A signal has come: the main thread raises it, and again where that has had no effect."""
+    """Schedules the interrupt of a signal to be raised again where it has had no effect in the main
+    thread."""
     main, again = threading.main_thread().ident, time.monotonic() + RAISED_AGAIN
     with _lock:
         for part in _parts:
@@ -393,7 +403,7 @@ def _raise_interrupt() -> None:
 
 
 def _reached_type(why: str) -> type[BudgetExhausted]:
-    """What is raised without arguments, and says ``why``."""
+    """Returns a subclass that is raised without arguments and whose message is ``why``."""
     return type(
         "BudgetExhausted",
         (BudgetExhausted,),
@@ -402,9 +412,9 @@ def _reached_type(why: str) -> type[BudgetExhausted]:
 
 
 def raise_in(thread: int, kind: type[KeyboardInterrupt] | None) -> bool:
-    """Raises an exception in a thread, or, where ``kind`` is ``None``, does not do so after all.
+    """Raises an exception in a thread, or, where ``kind`` is ``None``, cancels it.
 
-    Gives whether it could: what is raised while an object is being given up would be ignored.
+    Returns whether it could: what is raised while an object is being finalised would be ignored.
     """
     if kind is not None and being_given_up(_current_frames().get(thread)):
         return False
@@ -414,7 +424,7 @@ def raise_in(thread: int, kind: type[KeyboardInterrupt] | None) -> bool:
 
 
 def being_given_up(frame: FrameType | None) -> bool:
-    """Whether ``frame`` is in the midst of an object's end."""
+    """Returns whether ``frame`` is inside the finaliser of an object."""
     while frame is not None:
         if frame.f_code.co_name == "__del__":
             return True

@@ -1,7 +1,9 @@
-"""Estimates capacities, how large queues and numbers get, from a greedy run before compilation.
+"""Estimates capacities, how large queues and numbers get, from a greedy execution before
+compilation.
 
-One run of the interpreter that always goes on with the fullest state.  What it finds is only a
-first guess that saves attempts: a run that needs more makes :mod:`checker.attempts` try again.
+The interpreter makes one execution that always continues with the fullest state.  The result is
+only a first guess that saves attempts: an execution that needs more makes :mod:`checker.attempts`
+try again.
 """
 
 from __future__ import annotations
@@ -17,36 +19,37 @@ from checker.system.interpreter import State
 from checker.system.ir import TransitionSystem
 
 EFFORT = 400
-"""Transitions that all runs may compute together: a number, not a time, so that what is explored
-does not depend on how busy the machine is."""
+"""Transitions that all executions may compute together: a number, not a time, so that what is
+explored does not depend on the load of the machine."""
 
 ATTEMPTS = 12
-"""Runs at most."""
+"""Executions at most."""
 
 HIGHEST = 16
-"""No guess is larger: a greedy run may fill what no question needs, or what has no end."""
+"""No guess is larger: a greedy execution may fill what no property needs, or what is unbounded."""
 
 
 LARGEST_CAPACITY = 1 << 12
-"""A capacity found by the tool is not enlarged beyond this: such a system has no end."""
+"""A capacity found by the tool is not enlarged beyond this: such a system is unbounded."""
 
 
 def enlarge_bound(capacity: int) -> int:
-    """About twice: one bit more for a number, twice the places for a length."""
+    """Returns about twice ``capacity``: one bit more for a number, twice the places for a
+    length."""
     return 2 * capacity + capacity % 2
 
 
 def maximum_bound(capacity: str) -> int:
-    """Beyond this ``capacity`` is not enlarged; instances of layers cost code, words of oracles
-    ways to go on, not bits."""
+    """Returns the bound beyond which ``capacity`` is not enlarged; instances of layers cost code,
+    words of oracles cost branching, not bits."""
     if capacity == WORDS:
         return MOST_WORDS
     return LARGEST_FAMILY if capacity.startswith(FAMILY) else LARGEST_CAPACITY
 
 
 def limit_text(capacity: str, size: int) -> str:
-    """Why nothing more can be told where ``size`` of ``capacity`` is too little, and no more is
-    tried."""
+    """Returns why nothing more is known where ``size`` of ``capacity`` is too small and no larger
+    one is tried."""
     outgrown = f"`{capacity}` outgrew {size:,}"
     if capacity == WORDS:
         return f"{outgrown}: a property of the oracle's interface can say how often it indicates"
@@ -54,7 +57,8 @@ def limit_text(capacity: str, size: int) -> str:
 
 
 def estimate_capacities(make: Callable[[Mapping[str, int]], Instantiated]) -> Instantiated:
-    """The system of a check, with capacities that are large enough for a greedy run of it.
+    """Returns the system of a check, with capacities that are large enough for a greedy execution
+    of it.
 
     ``make`` gives the system with some capacities; what it raises is raised here, too.
     """
@@ -73,7 +77,8 @@ def estimate_capacities(make: Callable[[Mapping[str, int]], Instantiated]) -> In
 
 
 def _walk(system: TransitionSystem, effort: int) -> tuple[str | None, int]:
-    """The first capacity that the greedy run finds too small, and what is left of ``effort``."""
+    """Returns the first capacity that the greedy execution finds too small, and what is left of
+    ``effort``."""
     try:
         state, _ = next(interpreter.starts(system))
     except (RunFault, StopIteration) as fault:
@@ -97,7 +102,7 @@ def _walk(system: TransitionSystem, effort: int) -> tuple[str | None, int]:
 
 
 def _weight(value: object) -> int:
-    """How much a state holds."""
+    """Returns how much a state holds."""
     if isinstance(value, tuple | frozenset):
         return 1 + sum(_weight(part) for part in value)
     return int(value) if isinstance(value, int) else 0

@@ -18,11 +18,12 @@ from checker.witness.answer import Answer, State
 from checker.witness.phrases import count
 
 PILE = 16
-"""So many copies of one message under way at once are no accident."""
+"""From this many copies of one message in flight on, they are held to be unbounded."""
 
 
 def notes(check: typed.Check, made: Instantiated, fine: bool) -> tuple[str, ...]:
-    """What a reader must know to read the verdicts right; ``fine``: effects are steps."""
+    """Returns what a reader must know to interpret the verdicts correctly; ``fine``: effects are
+    steps."""
     return (
         *_warnings(check),
         *_of_protocol(check, made),
@@ -32,7 +33,8 @@ def notes(check: typed.Check, made: Instantiated, fine: bool) -> tuple[str, ...]
 
 
 def uncounted_steps(check: typed.Check, fine: bool) -> tuple[str, ...]:
-    """What a number of steps does not count, said beside what holds up to one."""
+    """Returns what a number of steps does not count, stated beside what holds up to such a
+    number."""
     if check.crash is None or fine:
         return ()
     return (
@@ -42,7 +44,8 @@ def uncounted_steps(check: typed.Check, fine: bool) -> tuple[str, ...]:
 
 
 def not_promised(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
-    """What liveness verdicts assume beside the promises of the system: nothing more than these."""
+    """Returns what liveness verdicts do not assume: what no fairness constraint covers, and the
+    budgets of noise."""
     found = []
     kinds = {*check.links, *(kind for rule in check.link_rules for kind in rule.kinds)}
     if "lossy" in kinds:
@@ -70,8 +73,8 @@ def not_promised(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
 
 
 def piles_up(system: TransitionSystem, answer: Answer) -> str:
-    """Why no capacity would be large enough, where copies of one message pile up on a link before
-    the error of the run; otherwise empty."""
+    """Returns why no capacity would be large enough, where copies of one message accumulate on a
+    link before the error of the execution; otherwise empty."""
     if answer.fault is None:
         return ""
     copies = _pile(system, answer.fault.states[-1])
@@ -79,7 +82,7 @@ def piles_up(system: TransitionSystem, answer: Answer) -> str:
 
 
 def _pile(system: TransitionSystem, state: State) -> int:
-    """How many copies of one message are under way in ``state``, at most."""
+    """Returns how many copies of one message are in flight in ``state``, at most."""
     pairs = zip(system.variables, state, strict=True)
     links = ((v, value) for v, value in pairs if v.kind is VariableKind.LINK)
     return max((_copies(v.type, value) for v, value in links), default=0)
@@ -93,7 +96,7 @@ def _unbounded_copies(copies: int) -> str:
 
 
 def _copies(type_: Type, value: Value) -> int:
-    """How often the most frequent message is on its way in ``value``."""
+    """Returns the number of copies of the most frequent message in flight in ``value``."""
     match type_:
         case BagT() | SeqT():
             assert isinstance(value, tuple)
@@ -106,11 +109,12 @@ def _copies(type_: Type, value: Value) -> int:
 
 
 def why_unbounded(system: TransitionSystem, answer: Answer, capacity: str, size: int) -> str:
-    """Why no size of ``capacity`` would be large enough, where the run that outgrows ``size`` comes
-    back to where it was with more of it; otherwise empty.
+    """Returns why no size of ``capacity`` would be large enough, where the execution that outgrows
+    ``size`` returns to an earlier state with more of it; otherwise empty.
 
-    The same steps can be taken again: no step asks how many messages are in flight or how much has
-    been noted.  A handler may ask how large a variable has become, so of such ones more is tried.
+    The same steps can be taken again: no step reads how many messages are in flight or how much has
+    been noted.  A handler may read how large a variable has become, so larger sizes are tried
+    first.
     """
     if answer.fault is None:
         return ""
@@ -132,14 +136,15 @@ def why_unbounded(system: TransitionSystem, answer: Answer, capacity: str, size:
 
 
 def _patience(variable: Variable) -> int:
-    """The size of a capacity in ``variable`` from which on growing is held to be without end."""
+    """Returns the size of a capacity in ``variable`` from which on growth is held to be
+    unbounded."""
     if variable.kind is VariableKind.LINK:
         return PILE
     return 4 * PILE if variable.kind is VariableKind.HISTORY else 16 * PILE - 1
 
 
 def _dominates(system: TransitionSystem, one: State, other: State, capacity: str) -> bool:
-    """Whether ``other`` is ``one`` with more of ``capacity``, and of what no step looks at."""
+    """Returns whether ``other`` is ``one`` with more of ``capacity``, and of what no step reads."""
     more = False
     for variable, before, after in zip(system.variables, one, other, strict=True):
         if before == after:
@@ -152,7 +157,7 @@ def _dominates(system: TransitionSystem, one: State, other: State, capacity: str
 
 
 def _room(type_: Type, capacity: str) -> bool:
-    """Whether ``capacity`` is the room of some part of a value of ``type_``."""
+    """Returns whether ``capacity`` bounds some part of a value of ``type_``."""
     match type_:
         case IntT(grows=grows):
             return grows == capacity
@@ -167,7 +172,8 @@ def _room(type_: Type, capacity: str) -> bool:
 
 
 def _is_contained(type_: Type, one: Value, other: Value, capacity: str | None) -> bool:
-    """Whether ``one`` is ``other``, or less of ``capacity`` (``None``: of any that can grow)."""
+    """Returns whether ``one`` is ``other``, or less of ``capacity`` (``None``: of any that can
+    grow)."""
     grows = getattr(type_, "grows", None)
     may_grow = grows is not None and capacity in (None, grows)
     match type_:
@@ -191,7 +197,7 @@ def _is_contained(type_: Type, one: Value, other: Value, capacity: str | None) -
 
 
 def why_nothing_explored(check: typed.Check) -> str:
-    """Why the clients of ``check`` leave nothing to look at; empty where they do not."""
+    """Returns why the clients of ``check`` leave nothing to explore; empty where they do not."""
     interface = check.protocol.implements
     if interface is not None and interface.requests and not check.clients:
         return "the check has no `clients`, so nothing is ever requested"
@@ -221,14 +227,14 @@ def _of_protocol(check: typed.Check, made: Instantiated) -> Iterator[str]:
 
 
 def _protocols(check: typed.Check) -> tuple[typed.Protocol, ...]:
-    """The protocol and what stands below it, each once."""
+    """Returns the protocol and the layers below it, each once."""
     below = (stands_for(layer, check.given) for layer in layers_of(check.protocol, check.given))
     found = {p.name: p for p in (check.protocol, *below) if p is not None}
     return tuple(found.values())
 
 
 def _is_flip(node: object) -> bool:
-    """A flip is a choice of a truth value that stands where the flip stood."""
+    """Returns whether ``node`` is a choice of a truth value at the source location of a flip."""
     match node:
         case typed.Choose(_, typed.All(_, typed.Bool(), at), None, span):
             return at == span
@@ -251,7 +257,7 @@ def _of_crashes(check: typed.Check, made: Instantiated, fine: bool) -> Iterator[
 
 
 def _whole(check: typed.Check, made: Instantiated) -> str:
-    """Which handlers stay one step where effects are steps."""
+    """Returns which handlers stay one step where effects are steps."""
     bounds = (check.capacity, *(rule.capacity for rule in check.link_rules))
     kinds = {
         "assign shared state": made.uses_shared,
@@ -292,7 +298,8 @@ def _of_world(check: typed.Check, made: Instantiated) -> Iterator[str]:
 
 
 def _spares_one(check: typed.Check, made: Instantiated) -> bool:
-    """Whether a failure detector keeps some process from a fault that the bounds allow."""
+    """Returns whether a failure detector exempts some process from a fault that the bounds
+    allow."""
     bounds = (check.crash, check.omission, check.byzantine)
     faults = sum(evaluate_size(bound, made.sizes.values) for bound in bounds if bound is not None)
     if faults < len(made.sizes.processes):
@@ -301,7 +308,7 @@ def _spares_one(check: typed.Check, made: Instantiated) -> bool:
 
 
 def _noise(check: typed.Check, made: Instantiated) -> tuple[str, ...]:
-    """The budgets of a world that misbehaves for some time."""
+    """Returns the budgets of an environment that misbehaves for some time."""
     found = []
     timing, detector = check.timing, check.detector
     if timing is not None and timing.noise is not None:

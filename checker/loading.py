@@ -1,4 +1,4 @@
-"""Which check a user means, in the world that their settings say."""
+"""Loads the check that a user names, with the environment that the settings give."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from checker.system.instantiate.sizes import parameters
 
 
 def checks_in(path: str) -> list[str]:
-    """Names of the checks of a file, in order; raises :class:`SpecError`, and
+    """Returns the names of the checks of a file, in order; raises :class:`SpecError`, and
     :class:`checker.budgets.BudgetExhausted` where the caller has opened a budget, as
-    :func:`load_check`."""
+    :func:`load_check` does."""
     return [check.name for check in _module(path).checks]
 
 
 def load_check(path: str, name: str | None, settings: Mapping[str, str]) -> typed.Check:
-    """The check ``name`` of ``path`` (``None``: its only one), in the world that ``settings`` say.
+    """Returns the check ``name`` of ``path`` (``None``: its only one), with ``settings`` applied.
 
     Raises :class:`SpecError`.
     """
@@ -37,19 +37,19 @@ def load_check(path: str, name: str | None, settings: Mapping[str, str]) -> type
 
 
 def is_parametric(path: str, name: str | None, settings: Mapping[str, str]) -> bool:
-    """Whether the check is about all sizes, and ``settings`` give it none; raises
+    """Returns whether the check is about all sizes, and ``settings`` give it none; raises
     :class:`SpecError`."""
     every = load_check(path, name, settings).every
     return bool(every) and not any(size in settings for size in every)
 
 
 def parametrize(check: typed.Check) -> typed.Check:
-    """What ``check`` asks of one system, asked of the systems of all sizes.
+    """Returns the check that requires of the systems of all sizes what ``check`` requires of one.
 
     ``n``, ``f`` and the protocol's parameters that are numbers have no value any more, except where
     it follows from others (``k = f + 1``, or a default that nothing replaces); bounds of faults
     that are numbers become ``f``, unless that follows from others.  What is assumed of them is what
-    the protocol ``requires``.  A check about all sizes stays as it is.
+    the protocol ``requires``.  A check about all sizes is returned unchanged.
     """
     if check.every:
         return check
@@ -72,7 +72,7 @@ def parametrize(check: typed.Check) -> typed.Check:
 
 
 def _free(bound: typed.Expr | None, every: tuple[str, ...]) -> typed.Expr | None:
-    """A bound of faults that is a number becomes ``f``, where ``f`` is one of ``every``."""
+    """Returns ``f`` for a bound of faults that is a number, where ``f`` is one of ``every``."""
     if "f" not in every or not isinstance(bound, typed.Literal):
         return bound
     return typed.Param(bound.type, "f", bound.span)
@@ -87,8 +87,8 @@ def _module(path: str) -> typed.Module:
 
 @contextmanager
 def _reading(path: str) -> Iterator[None]:
-    """Budgets bind within the block, but a short one is meant for what follows on reading; who is
-    told of one is told of ``path``, too."""
+    """Enforces budgets within the block, with some seconds of grace, since a short one is meant for
+    what follows the reading; the error of a budget names ``path``, too."""
     try:
         with budgets.raising_when_exhausted(spare=budgets.GRACE):
             yield
@@ -108,7 +108,8 @@ def _find(path: str, name: str | None) -> typed.Check:
 
 
 def no_such_check(path: str, name: str | None, known: list[str]) -> SpecError:
-    """The diagnostic (E002) for a check ``name`` that ``path``, with checks ``known``, lacks."""
+    """Returns the diagnostic (E002) for a check ``name`` that ``path``, with checks ``known``,
+    lacks."""
     if not known:
         message, hint = f"{path} has no check", "add `check NAME of PROTOCOL { … }`"
     elif name is None:

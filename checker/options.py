@@ -1,4 +1,4 @@
-"""How a check is run, as the user says it, and by which version of the tool."""
+"""Options of a run of the tool, and the version of the tool."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ CHECKPOINT_EVERY = 30.0
 class Options:
     """How a check is run; ``settings`` replace the check's own parameters.
 
-    ``engine``: ``auto`` is native, and goes over to Spark where there is a ``cluster`` and the
-    frontier has grown to ``graduate_at`` states.  ``coverage``: the report tells which handlers,
+    ``engine``: ``auto`` is native, and switches to Spark where there is a ``cluster`` and the
+    frontier has grown to ``graduate_at`` states.  ``coverage``: the report states which handlers,
     branches and crash points were reached.  ``checkpoint``: a folder (or URI) in which the run is
-    kept so that it can be resumed, every ``checkpoint_every`` seconds; ``resume``: one to go on
+    kept so that it can be resumed, every ``checkpoint_every`` seconds; ``resume``: one to resume
     from; ``keep``: even when it is over.  ``states_out``: a folder for tables of what was explored.
     ``explain``: seconds at most for exploring why violations happen; ``None``: they are shown as
-    they were found.  ``kinds``: so many counterexamples at most for each property, each of another
-    kind.  ``reduce``: what may be done to explore less (:mod:`checker.reductions.choose`);
-    ``audit``: what was found so is compared with what is found without.  ``compact``: fingerprints
-    are kept in place of states (:mod:`checker.exploration.compact`).  ``query_timeout``: seconds at
-    most for one query to a solver; ``None``: as many as the engine thinks right.
+    they were found.  ``kinds``: the maximum number of counterexamples for each property, each of
+    another equivalence class.  ``reduce``: the reductions that are allowed
+    (:mod:`checker.reductions.choose`); ``audit``: what was found with them is compared with what is
+    found without.  ``compact``: fingerprints are stored in place of states
+    (:mod:`checker.exploration.compact`).  ``query_timeout``: seconds at most for one query to a
+    solver; ``None``: the engine's default.
     """
 
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -56,7 +57,7 @@ class Options:
 
 
 def version() -> str:
-    """The version of the tool; ``0`` where it is not installed as a distribution."""
+    """Returns the version of the tool; ``0`` where it is not installed as a distribution."""
     try:
         return installed_version("bivalence")
     except PackageNotFoundError:

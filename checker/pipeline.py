@@ -1,8 +1,8 @@
-"""The whole tool on one page: load, instantiate, ask an engine, judge.
+"""The whole tool on one page: loads a check, instantiates it, runs an engine, judges the answer.
 
 Text becomes a typed protocol (:mod:`checker.lang`), a check of it becomes a finite transition
-system (:mod:`checker.system`), an engine explores that, and whatever it answers is replayed by the
-interpreter before anybody sees it (:mod:`checker.witness`).
+system (:mod:`checker.system`), an engine explores that, and every execution that it returns is
+replayed by the interpreter before it is shown (:mod:`checker.witness`).
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ __all__ = [
 def run_check(
     path: str, name: str | None, options: Options, listener: Listener | None = None
 ) -> Report:
-    """Runs one check of the file ``path`` (``None``: its only one) and reports.
+    """Runs one check of the file ``path`` (``None``: its only one) and returns the report.
 
-    Raises :class:`SpecError` for what the user gave, and
+    Raises :class:`SpecError` for errors of the spec or the options, and
     :class:`checker.witness.replay.ReplayMismatch` where an engine is wrong.
     """
     with budgets.within(options.limits.timeout, options.limits.memory):
@@ -69,7 +69,8 @@ def run_check(
 def run_loaded(
     path: str, check: typed.Check, options: Options, listener: Listener | None = None
 ) -> Report:
-    """As :func:`run_check`, of a check that :func:`load_check` has given for these settings."""
+    """Does the same as :func:`run_check`, of a check that :func:`load_check` gave for these
+    settings."""
     require_compact(options)
     require_exportable(options)
     started = time.monotonic()
@@ -101,7 +102,7 @@ def run_loaded(
 
 
 def replay_trace(trace: Trace, base_folder: str | None = None) -> Trace:
-    """Makes the run of a trace document again, from its spec; raises :class:`SpecError`.
+    """Replays the execution of a trace document from its spec; raises :class:`SpecError`.
 
     Raises also what :func:`checker.witness.replay.replay_document` does.
     """
@@ -113,7 +114,8 @@ def replay_trace(trace: Trace, base_folder: str | None = None) -> Trace:
 def explain_trace(
     trace: Trace, seconds: float, *, threads: int | None = None, listener: Listener | None = None
 ) -> Trace:
-    """As :func:`replay_trace`; the run is made smaller and explained within ``seconds``."""
+    """Does the same as :func:`replay_trace`, and minimises and explains the execution within
+    ``seconds``."""
     from checker.explaining.counterfactual_queries import ExplainingBudget
     from checker.explaining.explain import explain
     from checker.witness.replay import replay_document
@@ -124,14 +126,15 @@ def explain_trace(
 
 
 def _system_of(trace: Trace, base_folder: str | None) -> TransitionSystem:
-    """The system of which a trace document is a run, as its spec is now."""
+    """Returns the system of which a trace document is an execution, as its spec is now."""
     return _instantiate_from_trace(trace, base_folder)[1].system
 
 
 def _instantiate_from_trace(
     trace: Trace, base_folder: str | None
 ) -> tuple[typed.Check, Instantiated]:
-    """The check of which a trace document is a run, as its spec is now, and its system."""
+    """Returns the check of which a trace document is an execution, as its spec is now, and its
+    system."""
     from checker.properties import ask
 
     header = trace.header
@@ -142,7 +145,7 @@ def _instantiate_from_trace(
 
 
 def open_again(trace: Trace) -> PreparedCheck:
-    """The check of a trace, made ready for stepping through; raises :class:`SpecError`."""
+    """Returns the check of a trace, prepared for stepping through; raises :class:`SpecError`."""
     from checker.stepping.prepared_check import PreparedCheck
 
     header = trace.header
@@ -152,7 +155,7 @@ def open_again(trace: Trace) -> PreparedCheck:
 
 
 def open_check(path: str, name: str | None, options: Options) -> PreparedCheck:
-    """A check made ready for stepping through; raises :class:`SpecError`."""
+    """Returns a check prepared for stepping through; raises :class:`SpecError`."""
     from checker.stepping.prepared_check import PreparedCheck
 
     check = load_check(path, name, options.settings)
@@ -164,7 +167,7 @@ def open_check(path: str, name: str | None, options: Options) -> PreparedCheck:
 
 
 def dump(path: str, name: str | None, options: Options) -> str:
-    """The transition system of a check as readable text."""
+    """Returns the transition system of a check as readable text."""
     from checker.properties import ask
     from checker.system.dump import dump as written
 
@@ -178,7 +181,8 @@ def dump(path: str, name: str | None, options: Options) -> str:
 def _answer_checked_for_coverage(
     check: typed.Check, options: Options, listener: Listener | None, run: Checkpoint | None
 ) -> tuple[Instantiated, Answer]:
-    """The answer; what never happened under reductions is looked for without before it is said."""
+    """Returns the answer; what is never reached under reductions is looked for without them
+    first."""
     started = time.monotonic()
     made, answer = _explore(check, options, listener, run)
     if not (answer.reduced.used and answer.exhaustive and _says_little(check, made, answer)):
@@ -197,18 +201,18 @@ def _answer_checked_for_coverage(
 
 
 def _sees_all(answer: Answer) -> bool:
-    """Whether what was never seen to happen never happens."""
+    """Returns whether whatever was not reached is unreachable."""
     return answer.exhaustive and shows_all(answer.reduced.used)
 
 
 def _of_these(forecast: Forecast | None, answer: Answer) -> Forecast | None:
-    """The forecast of the last exploration, unless an earlier one came further."""
+    """Returns the forecast of the last exploration, unless an earlier one came further."""
     further = forecast is None or answer.distinct_states > forecast.high
     return None if further else forecast
 
 
 def _says_little(check: typed.Check, made: Instantiated, answer: Answer) -> bool:
-    """Whether some verdict would be that something never happened."""
+    """Returns whether some verdict would be vacuous."""
     from checker.witness.vacuity import vacuous
 
     return any(
@@ -226,7 +230,7 @@ def _audit(
     options: Options,
     listener: Listener | None,
 ) -> Report:
-    """``report`` after exploring without reductions, where that was asked.
+    """Returns ``report`` after exploring without reductions, where an audit is requested.
 
     Raises :class:`checker.witness.audit.Disagreement`.
     """
@@ -256,17 +260,17 @@ def _audit(
 def _explore(
     check: typed.Check, options: Options, listener: Listener | None, run: Checkpoint | None
 ) -> tuple[Instantiated, Answer]:
-    """The answer for the smallest system whose guessed capacities are large enough; where it is
-    ended before there is one, what is known from a smaller system."""
+    """Returns the answer for the smallest system whose guessed capacities are large enough; where
+    it is ended before there is one, what is known from a smaller system."""
     from checker.attempts import explore_with_growing_capacities
 
     return explore_with_growing_capacities(check, options, _question(check, options), listener, run)
 
 
 def _question(check: typed.Check, options: Options) -> SideQuestions:
-    """What is asked beside properties: numbers of states, and lengths of runs.
+    """Returns what is queried beside properties: numbers of states, and lengths of executions.
 
-    Who asks for a reduction by name wants it, whatever numbers the check expects.
+    A reduction that is requested by name is used, whatever numbers the check expects.
     """
     idle = _is_overridden(options) or options.reduce in NAMED
     numbers = {e.what for e in check.expect if isinstance(e.value, int) and not idle}
@@ -275,7 +279,7 @@ def _question(check: typed.Check, options: Options) -> SideQuestions:
     return SideQuestions(states="states" in numbers or tables, lengths=lengths)
 
 
-# ---- what is said -----------------------------------------------------------------------------
+# ---- reporting --------------------------------------------------------------------------------
 
 
 def _report(
@@ -334,7 +338,7 @@ def _report(
 def _scenarios(
     path: str, check: typed.Check, made: Instantiated, options: Options
 ) -> tuple[ScenarioVerdict, ...]:
-    """What became of the check's scenarios."""
+    """Returns the verdicts on the check's scenarios."""
     if not check.scenarios:
         return ()
     from checker.stepping.prepared_check import PreparedCheck
@@ -350,8 +354,8 @@ def _expectations(
     answer: Answer,
     options: Options,
 ) -> tuple[Expected, ...]:
-    """What the check expects; numbers only where the check ran as it was written, and where no
-    reduction was asked for by name that changes them."""
+    """Returns the check's expectations, compared; numbers only where the check ran as it is
+    written, and where no reduction that changes them was requested by name."""
     from checker.witness.judge import compare
 
     idle = set[str]()
@@ -365,5 +369,5 @@ def _expectations(
 
 
 def _is_overridden(options: Options) -> bool:
-    """Whether the check does not run as it is written."""
+    """Returns whether the check does not run as it is written."""
     return bool(options.settings) or options.fine_steps

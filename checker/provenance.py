@@ -1,4 +1,4 @@
-"""Where a trace comes from: written into its header, and read back."""
+"""Provenance of traces: writes it into the header of a trace, and reads it back."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from checker.system.ir import TransitionSystem
 from checker.witness.trace import Header, Source, Trace
 
 GROWN = "capacity of "
-"""Prefix, in a header's settings, of the capacities that its system was made with."""
+"""Prefix, in a header's settings, of the capacities with which its system was instantiated."""
 
 
 def header_of(
     path: str, check: typed.Check, made: Instantiated, options: Options, *, sources: bool = True
 ) -> Header:
-    """The header of traces of ``check``, from the file ``path``, with the system ``made`` of it.
+    """Returns the header of traces of ``check``, from the file ``path``, with its system ``made``.
 
-    ``sources``: whether the texts of the spec are wanted, too.
+    ``sources``: whether it includes the texts of the spec.
     """
     settings = dict(options.settings)
     settings |= {f"{GROWN}{name}": str(size) for name, size in made.capacities.items()}
@@ -39,7 +39,7 @@ def header_of(
 
 
 def settings_of(header: Header) -> tuple[dict[str, str], dict[str, int]]:
-    """What the user had set, and the capacities that the system was made with."""
+    """Returns the user's settings, and the capacities with which the system was instantiated."""
     asked, grown = dict[str, str](), dict[str, int]()
     for name, value in header.settings.items():
         if name.startswith(GROWN):
@@ -50,9 +50,9 @@ def settings_of(header: Header) -> tuple[dict[str, str], dict[str, int]]:
 
 
 def _sources(path: str, system: TransitionSystem) -> tuple[Source, ...]:
-    """The spec as it is, with those of the tool's own files that ``system`` is made from.
+    """Returns the spec's text, with those of the tool's own files that ``system`` is made from.
 
-    A cell of a sweep may run where its spec is not: then these are all there are.
+    A cell of a sweep may run where its spec is not: then only the latter are returned.
     """
     places = [mark.place for mark in system.marks] + [p.place for p in system.properties]
     mentioned = {place.file for place in places if place is not None}
@@ -61,7 +61,7 @@ def _sources(path: str, system: TransitionSystem) -> tuple[Source, ...]:
 
 
 def with_own_sources(trace: Trace) -> Trace:
-    """``trace`` with the texts of its spec, where they are here and it has none."""
+    """Returns ``trace`` with the texts of its spec, where they are available and it has none."""
     header = trace.header
     if any(not source.shipped for source in header.sources):
         return trace

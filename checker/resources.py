@@ -1,4 +1,4 @@
-"""Where files are: those that travel with the tool, and what it keeps for the user."""
+"""Locates files: those that are shipped with the tool, and those that it keeps for the user."""
 
 from __future__ import annotations
 
@@ -27,35 +27,37 @@ def _folder(name: str) -> Path:
 
 
 def grammar() -> Path:
-    """The lark grammar of the language; raises ``FileNotFoundError`` where it is missing."""
+    """Returns the lark grammar of the language; raises ``FileNotFoundError`` where it is
+    missing."""
     return _folder("grammar") / "bivalence.lark"
 
 
 def specs() -> Path:
-    """The folder of the protocol library; raises ``FileNotFoundError`` where it is missing."""
+    """Returns the folder of the protocol library; raises ``FileNotFoundError`` where it is
+    missing."""
     return _folder("specs")
 
 
 def interfaces() -> Path:
-    """The folder of the interfaces and default protocols that every spec sees."""
+    """Returns the folder of the interfaces and default protocols that every spec sees."""
     return specs() / "interfaces"
 
 
 def display_name(file: str) -> str:
-    """How ``file`` is called in documents that are read elsewhere: those that travel with the tool
-    by their place in it, all others as they are."""
+    """Returns the name of ``file`` in documents that are read elsewhere: for shipped files their
+    path within the tool, for all others ``file`` itself."""
     shipped = interfaces()
     path = Path(file)
     return f"{shipped.name}/{path.relative_to(shipped)}" if path.is_relative_to(shipped) else file
 
 
 def pages() -> Path:
-    """The folder of the pages that explain the diagnostics, one ``CODE.md`` each."""
+    """Returns the folder of the pages that explain the diagnostics, one ``CODE.md`` each."""
     return _PACKAGE / "diagnostics" / "pages"
 
 
 def page() -> Path:
-    """The folder of the templates, the style sheet and the script of HTML pages."""
+    """Returns the folder of the templates, the style sheet and the script of HTML pages."""
     return _PACKAGE / "views" / "page"
 
 
@@ -63,15 +65,15 @@ _refused: dict[Path, str] = {}
 
 
 def take_refused_folders() -> dict[Path, str]:
-    """The folders that were not used since this was asked last, each with the reason."""
+    """Returns the folders that were refused since the last call, each with the reason."""
     found = dict(_refused)
     _refused.clear()
     return found
 
 
 def cache_folder(name: str = "") -> Path | None:
-    """The user's cache folder for this tool, or one in it; ``None`` where there is none that is
-    this user's alone (see :func:`own_folder`)."""
+    """Returns the user's cache folder for this tool, or one in it; ``None`` where there is none
+    that only this user can write to (see :func:`own_folder`)."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     try:
         root = Path(base) if os.path.isabs(base) else Path.home() / ".cache"
@@ -83,11 +85,11 @@ def cache_folder(name: str = "") -> Path | None:
 
 
 def own_folder(folder: Path) -> Path | None:
-    """``folder``, made where it is missing; ``None`` where it can't be made.
+    """Returns ``folder``, created where it is missing; ``None`` where it can't be created.
 
-    Also ``None``, and :func:`take_refused_folders` says so, where it belongs to somebody else or
-    others may write there: what is kept in it decides verdicts, and some of it is run as machine
-    code.
+    Also ``None``, reported by :func:`take_refused_folders`, where it belongs to another user or
+    others may write there: what is kept in it decides verdicts, and some of it is executed as
+    machine code.
     """
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -100,9 +102,10 @@ def own_folder(folder: Path) -> Path | None:
 
 
 def _stranger(link: os.stat_result, found: os.stat_result) -> str:
-    """Who else could have put there what is found; ``link``: the name, which may be a link to it.
+    """Returns who else could have put there what is found; ``link``: the name, which may be a link
+    to it.
 
-    Empty where nobody could, and where the system does not know of owners.
+    Empty where no other user could, and where the system has no owners of files.
     """
     if os.name != "posix":
         return ""
@@ -112,14 +115,14 @@ def _stranger(link: os.stat_result, found: os.stat_result) -> str:
 
 
 class Unreadable(ValueError):
-    """What is no regular file of a size that is read, in words."""
+    """What was to be read is no regular file of a size that is read; the message says so."""
 
 
 def regular(path: str | os.PathLike[str], most: int) -> bytes:
-    """What is in the regular file ``path``, of at most ``most`` bytes.
+    """Returns the content of the regular file ``path``, of at most ``most`` bytes.
 
-    Raises :class:`Unreadable` where it is something else, such as a pipe or a device, at which one
-    could wait or read for ever; and ``OSError``, or ``ValueError`` for a name that no file has.
+    Raises :class:`Unreadable` where it is something else, such as a pipe or a device, from which
+    reading may block or never end; and ``OSError``, or ``ValueError`` for an invalid name.
     """
     mode = os.stat(path).st_mode
     if not stat.S_ISREG(mode):
@@ -130,7 +133,8 @@ def regular(path: str | os.PathLike[str], most: int) -> bytes:
 
 
 def at_most(file: IO[bytes], most: int) -> bytes:
-    """All that ``file`` has; raises :class:`Unreadable` where that is more than ``most`` bytes."""
+    """Returns all that ``file`` has; raises :class:`Unreadable` where that is more than ``most``
+    bytes."""
     data = file.read(most + 1)
     if len(data) > most:
         raise Unreadable(f"it is larger than {most:,} bytes")
@@ -138,9 +142,9 @@ def at_most(file: IO[bytes], most: int) -> bytes:
 
 
 def store_cached(path: Path, data: bytes, most: int) -> None:
-    """Writes ``data`` to a file of a cache folder, whole or not at all, and silently.
+    """Writes ``data`` to a file of a cache folder, atomically, and ignores failures.
 
-    The oldest half of the folder goes when it holds more than ``most`` files of that kind.
+    The oldest half of the folder is deleted when it holds more than ``most`` files of that kind.
     """
     with contextlib.suppress(OSError):
         handle, name = tempfile.mkstemp(dir=path.parent)
@@ -158,8 +162,8 @@ def store_cached(path: Path, data: bytes, most: int) -> None:
 
 
 def load_cached(path: Path) -> bytes | None:
-    """What :func:`store_cached` has written to ``path``; ``None`` where there is nothing, where it
-    is damaged, and where somebody else could have written it."""
+    """Returns what :func:`store_cached` has written to ``path``; ``None`` where there is nothing,
+    where it is damaged, and where another user could have written it."""
     try:
         with open(path, "rb", opener=_itself) as file:
             status = os.fstat(file.fileno())
@@ -171,10 +175,10 @@ def load_cached(path: Path) -> bytes | None:
 
 
 def _itself(path: str, flags: int) -> int:
-    """Opens a file, and none that ``path`` is a link to."""
+    """Opens a file, and not one that ``path`` is a link to."""
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
 
 
 def _digest(path: Path, data: bytes) -> bytes:
-    """Of a file's content, under the name that says what it has to be."""
+    """Returns the digest of a file's content together with its name."""
     return hashlib.sha256(path.name.encode() + b"\0" + data).digest()

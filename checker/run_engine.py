@@ -1,5 +1,5 @@
-"""Selects an engine, here or on a cluster or one after the other, and manages where the run is
-kept meanwhile."""
+"""Selects an engine, local or on a cluster or one after the other, and manages the run's
+checkpoint."""
 
 from __future__ import annotations
 
@@ -47,10 +47,11 @@ def answer_of(
     question: SideQuestions = VERDICTS,
     carry: Carry | None = None,
 ) -> Answer:
-    """What the engine says about ``system``; raises :class:`SpecError` where it can't take it.
+    """Returns the engine's answer about ``system``; raises :class:`SpecError` where it can't take
+    it.
 
-    ``question``: what is asked beside the system's properties; ``carry``: what an exploration with
-    smaller capacities has left, and what this one leaves.
+    ``question``: what is queried beside the system's properties; ``carry``: what an exploration
+    with smaller capacities has left, and what this one leaves.
     """
     started = time.monotonic()
     plan = NOTHING
@@ -78,8 +79,8 @@ def _plan_of_run(
     run: Checkpoint | None,
     question: SideQuestions,
 ) -> ReductionPlan:
-    """The plan with which a run that is kept was begun, if it may be gone on with; ``plan`` where
-    there is none.  What is proven for a bounded run is so for one without.  Raises
+    """Returns the plan with which a checkpointed run was begun, if it may be resumed; ``plan``
+    where there is none.  What is proven for a bounded run holds for one without bounds.  Raises
     :class:`SpecError` (E013)."""
     if run is None or run.digest is None:
         return plan
@@ -131,7 +132,7 @@ def _answer(
                 hint = "engines: auto, native, spark, reference, symbolic"
                 raise SpecError((Diagnostic("E008", message, hint=hint),))
     except Unsupported as why:
-        if plan.used_kinds:  # what the engine can't take may be of the plan, and not of the system
+        if plan.used_kinds:  # the plan may need what the engine lacks, not the system
             lost = tuple(Unused(kind, str(why)) for kind in plan.used_kinds)
             plainly = ReductionPlan(unused=(*plan.unused, *lost))
             return _answer(system, plainly, options, listener, run, carry)
@@ -158,7 +159,7 @@ def _here(
     run: Checkpoint | None,
     carry: Carry | None,
 ) -> Answer:
-    """On this machine, and then elsewhere where that is wanted."""
+    """Explores on this machine, and then on a cluster where that is requested."""
     from checker.engines import native
     from checker.exploration.journal import HandedOver
 
@@ -185,13 +186,13 @@ def _here(
             carry=carry,
         )
     except HandedOver as over:
-        here = over.seconds  # and no more: all states hang on the traceback
+        here = over.seconds  # drop the error: its traceback references all states
     answer = _on_spark(system, plan, remaining_time(options, started), listener, run)
     return replace(answer, seconds=answer.seconds + here)
 
 
 def _by_formulas(system: TransitionSystem, options: Options, listener: Listener | None) -> Answer:
-    """By z3; raises :class:`SpecError` (E007, E041)."""
+    """Explores with z3; raises :class:`SpecError` (E007, E041)."""
     if options.coverage:
         require(options.engine, Feature.COVERAGE)
     require_solver()
@@ -232,12 +233,13 @@ def _on_spark(
 
 
 def _all_states(options: Options) -> bool:
-    """Whether the folder has to hold all states in the end."""
+    """Returns whether the folder has to hold all states at the end."""
     return options.keep or options.states_out is not None
 
 
 def remaining_time(options: Options, started: float) -> Options:
-    """What is left of the time, counted from ``started`` on the clock of ``time.monotonic``."""
+    """Returns ``options`` with the time left, counted from ``started`` on ``time.monotonic``'s
+    clock."""
     limits = options.limits
     if limits.timeout is None:
         return options
@@ -246,7 +248,7 @@ def remaining_time(options: Options, started: float) -> Options:
 
 
 def with_whole_timeout(answer: Answer, options: Options) -> Answer:
-    """Says the time limit that was asked for, not what was left of it for the last attempt."""
+    """Reports the time limit of the options, not what was left of it for the last attempt."""
 
     def whole(reason: str) -> str:
         if not reason.startswith("the time limit"):
@@ -259,8 +261,8 @@ def with_whole_timeout(answer: Answer, options: Options) -> Answer:
 
 
 def verdicts_alone(check: typed.Check, options: Options) -> bool:
-    """Whether nothing is wanted but verdicts: no numbers, tables, coverage, or runs of other
-    kinds."""
+    """Returns whether only verdicts are requested: no numbers, tables, coverage, or diverse
+    counterexamples."""
     counts = any(isinstance(e.value, int) for e in check.expect)
     tables = options.coverage or options.states_out is not None or options.keep
     return not (counts or tables or options.audit or options.kinds > 1)
@@ -268,7 +270,8 @@ def verdicts_alone(check: typed.Check, options: Options) -> bool:
 
 @contextmanager
 def marking_interruption(answer: Answer) -> Iterator[None]:
-    """Around what is said of ``answer``: who has interrupted does not wait long for that."""
+    """Limits the time of reporting on ``answer``, so that an interrupt does not wait long for
+    it."""
     seconds = 0.0 if answer.stopped == INTERRUPTED else None
     with budgets.within(seconds, said=INTERRUPTED), budgets.raising_when_exhausted(late=True):
         yield
@@ -277,7 +280,7 @@ def marking_interruption(answer: Answer) -> Iterator[None]:
 def unknown_report(
     path: str, check: typed.Check, options: Options, seconds: float, error: KeyboardInterrupt
 ) -> Report:
-    """The report of a check of which nothing is known, since ``error`` came too early."""
+    """Returns the report of a check of which nothing is known, since ``error`` came too early."""
     from checker.witness.judge import compare
 
     why = stop_reason(error)
@@ -305,7 +308,7 @@ def unknown_report(
 
 @contextmanager
 def shared_sessions(options: Options) -> Iterator[None]:
-    """What the runs of this block open on a cluster stays open for all of them."""
+    """Keeps what the runs of this block open on a cluster open for all of them."""
     if options.engine == "spark" or options.cluster is not None:
         from checker.engines.spark.shared_sessions import holding
 
@@ -315,12 +318,12 @@ def shared_sessions(options: Options) -> Iterator[None]:
         yield
 
 
-# ---- runs that are kept -----------------------------------------------------------------------
+# ---- checkpointed runs ------------------------------------------------------------------------
 
 
 @contextmanager
 def run_folder(path: str, check: typed.Check, options: Options) -> Iterator[Checkpoint | None]:
-    """The folder of the run, where it has one; given up at the end.
+    """Opens the folder of the run, where it has one, and releases it when the block ends.
 
     Raises :class:`SpecError` (E010 to E016).
     """
@@ -364,7 +367,7 @@ def _open_run(path: str, check: typed.Check, options: Options) -> Checkpoint | N
 
 
 def require_compact(options: Options) -> None:
-    """Raises :class:`SpecError` (E007) where compact mode can't do what else is asked for."""
+    """Raises :class:`SpecError` (E007) where compact mode can't do what else is requested."""
     if not options.compact:
         return
     if options.engine in ENGINES:

@@ -1,4 +1,4 @@
-"""Writes tables of the explored states and transitions, where they were asked for."""
+"""Writes tables of the explored states and transitions, where they are requested."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def require_exportable(options: Options) -> None:
-    """Raises :class:`SpecError` (E035 to E037) where the tables that are asked for can't be."""
+    """Raises :class:`SpecError` (E035 to E037) where the requested tables can't be made."""
     if options.states_out is None:
         return
     require(options.engine, Feature.TABLES)
@@ -35,9 +35,9 @@ def export_tables(
     run: Checkpoint | None,
     listener: Listener | None,
 ) -> Report:
-    """``report``, with a word about the tables that were written, or why they were not.
+    """Returns ``report`` with a note on the tables that were written, or why they were not.
 
-    ``run``: what holds the states of ``system``; it stays where the tables are still to be made.
+    ``run``: holds the states of ``system``; it is kept where the tables still have to be made.
     """
     if options.states_out is None:
         return report
@@ -98,13 +98,13 @@ def _write_tables(
 
 
 def _error(report: Report) -> str | None:
-    """The error that has ended the search, if one has."""
+    """Returns the error that has ended the search, if one has."""
     found = (v.reason for v in report.verdicts if v.word is Word.ERROR)
     return None if report.exhaustive else next(found, None)
 
 
 def _frontier(folder: RunFolder) -> int | None:
-    """The depth behind an error of the run, where nothing was expanded any more."""
+    """Returns the depth behind an error of the execution, where nothing was expanded any more."""
     found = folder.latest()
     if found is None or found.faulty is None:
         return None
@@ -113,7 +113,8 @@ def _frontier(folder: RunFolder) -> int | None:
 
 
 def map_parts(engine: str, options: Options, folder: RunFolder) -> MapParts:
-    """Where the tables are made: where ``engine`` has found the states, which ``folder`` has."""
+    """Returns where the tables are made: where ``engine`` has found the states, which ``folder``
+    has."""
     if engine == "spark" and options.cluster is not None:
         from checker.engines.spark.masters import is_local
 

@@ -1,1 +1,2 @@
-"""Why a run violates its property: a smaller run, its causes, and what would have saved it."""
+"""Explains why an execution violates its property: a smaller one, its causes, and
+counterfactuals."""

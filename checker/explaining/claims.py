@@ -1,4 +1,5 @@
-"""The parts of a property with a run's values put in, and what it demands in the end."""
+"""The parts of a property with an execution's values substituted, and what it requires
+eventually."""
 
 from __future__ import annotations
 
@@ -24,13 +25,14 @@ from checker.witness.trace import Claim, Obligation, Trace
 
 MOST_OBLIGATIONS = 12
 MOST_ASSIGNMENTS = 300
-"""So many assignments of a property's parameters are looked at for obligations."""
+"""At most so many assignments of a property's parameters are checked for obligations."""
 
 
 def claims(system: TransitionSystem, prop: Property, run: Run, trace: Trace) -> tuple[Claim, ...]:
-    """The atoms of ``prop`` for the violated values, with their truth in each state of ``run``.
+    """Returns the atoms of ``prop`` for the violated values, with their truth in each state of
+    ``run``.
 
-    Empty where the reading of ``prop`` does not tell who violates it.
+    Empty where the reading of ``prop`` does not give the violating values.
     """
     found = facts(system, prop, run)
     if not found:
@@ -47,7 +49,8 @@ def claims(system: TransitionSystem, prop: Property, run: Run, trace: Trace) -> 
 
 
 def row_of(whole: LassoWord, fact: Fact) -> list[bool]:
-    """The truth of what ``fact`` is about in each state; of anybody, where it is of nobody."""
+    """Returns the truth in each state of what ``fact`` is about; of any process, where it is of
+    none."""
     if fact.range is not None:
         one_of_several = isinstance(fact.range.body, Join) and fact.range.body.op == "or"
         about = replace(fact.range, body=fact.atom) if one_of_several else fact.range
@@ -56,7 +59,7 @@ def row_of(whole: LassoWord, fact: Fact) -> list[bool]:
 
 
 def _affirmative_clause(voice: Voice, fact: Fact) -> str:
-    """The atom of ``fact`` as a clause that is so."""
+    """Returns the atom of ``fact`` as an affirmative clause."""
     atom = fact.atom
     subject = voice.fill(atom.subject, fact)
     text = f"{subject} {atom.yes} {voice.objects(fact)}"
@@ -64,7 +67,7 @@ def _affirmative_clause(voice: Voice, fact: Fact) -> str:
 
 
 def _some(text: str, fact: Fact) -> str:
-    """``text`` with somebody for anybody."""
+    """Returns ``text`` with ``some`` in place of ``any``."""
     text = text.replace("anything", "something") if fact.unknown else text
     for noun in fact.unknown.values():
         only = f"{fact.only} " if fact.only and noun == "process" else ""
@@ -77,7 +80,7 @@ def _formula(voice: Voice, fact: Fact) -> str:
 
 
 def fill_in(voice: Voice, phrase: Phrase, fact: Fact) -> str:
-    """``phrase`` as the spec says it; a name without a value stays a name."""
+    """Returns ``phrase`` as the spec has it; a name without a value stays a name."""
     authors = {name: name.partition(".")[0] for name in fact.unknown}
     parts = []
     for piece in phrase:
@@ -87,12 +90,13 @@ def fill_in(voice: Voice, phrase: Phrase, fact: Fact) -> str:
     return "".join(parts)
 
 
-# ---- what is demanded -------------------------------------------------------------------------
+# ---- obligations ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class _Demand:
-    """``premise ~> goal`` (``None``: from the start) for one assignment of what stands around."""
+    """``premise ~> goal`` (``None``: from the start) for one assignment of the surrounding
+    quantifiers."""
 
     premise: Node | None
     goal: Node
@@ -102,10 +106,11 @@ class _Demand:
 def obligations(
     system: TransitionSystem, prop: Property, run: Run, trace: Trace
 ) -> tuple[Obligation, ...]:
-    """What ``prop`` demands in the end in ``run``: the step that opened it, the one that met it.
+    """Returns what ``prop`` requires eventually in ``run``: the step that opened it, the one that
+    met it.
 
-    That of the violation comes first, then others that the run opened: what is not met, what is.
-    ``impossible`` is left open.  Empty for what is asked of single states.
+    That of the violation comes first, then others that the execution opened: unmet ones, met ones.
+    ``impossible`` is left open.  Empty for properties of single states.
     """
     return tuple(one for one, _, _ in obligations_of(system, prop, run, trace))
 
@@ -113,7 +118,8 @@ def obligations(
 def obligations_of(
     system: TransitionSystem, prop: Property, run: Run, trace: Trace
 ) -> tuple[tuple[Obligation, Node, Names], ...]:
-    """The obligations, each with what would meet it, and the values of the names in that."""
+    """Returns the obligations, each with what would meet it, and the values of the names in
+    that."""
     if prop.reading is None or prop.kind is not PropertyKind.LIVENESS or run.loop is None:
         return ()
     word, numbers = word_of(system, prop, run), observed_states(system, prop.reading, run)
@@ -164,7 +170,8 @@ def _demands(word: LassoWord, node: Node, names: Names) -> Iterator[_Demand]:
 
 
 def _open_and_met(word: LassoWord, demand: _Demand) -> tuple[int, int | None] | None:
-    """Where ``demand`` was opened, and where it was met; the one that is never met, if any is."""
+    """Returns where ``demand`` was opened, and where it was met; for the occurrence that is never
+    met, if there is one."""
     length = len(word.states)
     owed = [True] * length
     if demand.premise is not None:
@@ -180,8 +187,8 @@ def _open_and_met(word: LassoWord, demand: _Demand) -> tuple[int, int | None] | 
 
 
 def _since(whole: LassoWord, node: Node | None, names: Names, numbers: list[int], at: int) -> int:
-    """The step since which ``node`` is true at position ``at``: the property does not look at each
-    state, and those behind the one at which it looked before count, too."""
+    """Returns the step since which ``node`` is true at position ``at``: the property does not
+    observe each state, and those after the previously observed one count, too."""
     row = [True] * len(whole.states) if node is None else whole.truth(node, names)
     before = numbers[at - 1] if at else -1
     number = numbers[at]
@@ -191,7 +198,7 @@ def _since(whole: LassoWord, node: Node | None, names: Names, numbers: list[int]
 
 
 def goal_text(voice: Voice, node: Node, names: Names, at: int) -> str:
-    """What would have to be so, in words: ``p2 delivers a from p1``."""
+    """Returns what would meet the obligation, in words: ``p2 delivers a from p1``."""
     match node:
         case Atom():
             fact = Fact(node, names, True, "now", at)
@@ -226,12 +233,12 @@ def _somebody(voice: Voice, node: Range, names: Names, at: int) -> str:
 
 
 def _present(atom: Atom) -> str:
-    """The verb for what is so, or is done, at some time to come."""
+    """Returns the verb for what holds, or is done, at some later time."""
     return re.sub(r"\bnever ?", "", atom.never)
 
 
 def _any_atom(node: Node) -> Atom:
-    """Some atom below ``node``: names are all that is asked of it."""
+    """Returns some atom below ``node``, of which only the names are used."""
     match node:
         case Atom():
             return node

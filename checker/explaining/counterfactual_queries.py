@@ -1,5 +1,5 @@
-"""Questions about a world in which less may happen, each answered by the native engine within what
-is left of a budget, and each run that answers one made again in the world as it is."""
+"""Queries about a system in which less may happen: the native engine answers each within the time
+left, and each execution that it returns is replayed in the original system."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ class ExplainingBudget:
 
     @property
     def seconds_left(self) -> float:
-        """Seconds."""
+        """Seconds that are left."""
         return max(self.seconds - (self.now() - self.started), 0.0)
 
     def part(self, share: float) -> ExplainingBudget:
-        """A clock with this share of what is left."""
+        """Returns a budget with this share of what is left."""
         seconds = self.seconds_left * share
         return ExplainingBudget(seconds, self.threads, self.memory, self.listener, self.now, self)
 
     @property
     def is_stopped(self) -> bool:
-        """Whether somebody wanted it, or what it is a part of, to end."""
+        """Whether it, or the budget of which it is a part, was interrupted."""
         return self.ended or (self.whole is not None and self.whole.is_stopped)
 
     def stop(self) -> None:
-        """Nothing is left: somebody wants it to end."""
+        """Leaves no time, after an interrupt."""
         self.seconds, self.ended = 0.0, True
         if self.whole is not None:
             self.whole.stop()
@@ -58,10 +58,10 @@ class ExplainingBudget:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """``run``, ``path``: a shortest run that was asked for, in the original system.
+    """The answer to a query; ``run``, ``path``: a shortest execution, in the original system.
 
-    Where there is none, ``settled`` says that no run is one, otherwise ``why`` it is not known.
-    ``fair``: whether the world admits any whole run; ``None`` where that was not asked.
+    Where there is none, ``settled`` says that none exists, otherwise ``why`` it is not known.
+    ``fair``: whether there is a fair execution; ``None`` where that was not determined.
     """
 
     path: Path | None = None
@@ -73,7 +73,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """A property of a system, a twin of which is asked about it."""
+    """Queries about a property of a system, by means of an instrumented copy of the system."""
 
     prop: Property
     twin: Budgeted
@@ -86,14 +86,14 @@ class Inquiry:
         budgets: tuple[Budget, ...],
         clock: ExplainingBudget,
     ) -> Inquiry:
-        """Of ``system``, with these ``budgets``."""
+        """Instruments ``system`` with these ``budgets``."""
         return Inquiry(prop, add_budgets(system, prop, budgets), clock)
 
     def ask(self, limits: Mapping[str, int]) -> Reply:
-        """A shortest run that violates the property within ``limits`` of the budgets.
+        """Returns a shortest execution that violates the property within ``limits`` of the budgets.
 
-        Raises :class:`checker.witness.replay.ReplayMismatch` where the engine's run is none of the
-        original system.
+        Raises :class:`checker.witness.replay.ReplayMismatch` where the engine's execution is none
+        of the original system.
         """
         found = explore_in_time(self.twin.asking(limits), self.clock)
         if isinstance(found, str):
@@ -106,7 +106,7 @@ class Inquiry:
 
 
 def explore_in_time(system: TransitionSystem, clock: ExplainingBudget) -> Answer | str:
-    """What the native engine says within the time that is left, or why it says nothing."""
+    """Returns the native engine's answer within the time that is left, or why there is none."""
     left = clock.seconds_left
     if not left:
         return NO_TIME
@@ -133,12 +133,13 @@ def _without_run(prop: Property, answer: Answer) -> Reply:
 
 
 def _reason_text(reason: str) -> str:
-    """The limit of one question is no number that anybody has asked for."""
+    """Returns ``reason`` without the limit of a single query, which the user has not set."""
     return NO_TIME if reason.startswith("the time limit") else reason
 
 
 def _project(twin: Budgeted, path: Path) -> Path:
-    """The run without the twin's variables, and without steps in which only these change."""
+    """Returns the execution without the variables of instrumentation, and without steps in which
+    only these change."""
     states: list[State] = []
     at: list[int] = []
     for state in twin.project(path.states):

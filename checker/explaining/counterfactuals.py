@@ -1,9 +1,9 @@
-"""Counterfactuals: whether the property is still violated with one fault or one message of the run
-taken out.
+"""Counterfactuals: whether the property is still violated with one fault or one message of the
+execution taken out.
 
-A fault is taken out of a world in which no other faults happen than the run's, each no more often
-than there: otherwise another process would crash in its place.  When and where they happen is left
-open.  A message is taken out by one receiver never receiving it, whatever else is received.
+A fault is taken out of a system in which no other faults happen than the execution's, each no more
+often than there: otherwise another process would crash in its place.  When and where they happen is
+left open.  A message is taken out by one receiver never receiving it, whatever else is received.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ COUNTED = "messages that are counted as soon as they are sent are not left out o
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """What is taken out: where it is first met in the run, and the limits that take it out."""
+    """What is taken out: where it first occurs in the execution, and the limits that take it
+    out."""
 
     kind: str
     what: str
@@ -50,10 +51,10 @@ class _Taken:
 def counterfactuals_of(
     system: TransitionSystem, prop: Property, run: Run, clock: ExplainingBudget
 ) -> tuple[Counterfactual, ...]:
-    """What would be without each fault and each message of ``run``, faults first.
+    """Returns the counterfactual of each fault and each message of ``run``, faults first.
 
-    Raises :class:`checker.witness.replay.ReplayMismatch` where a run that the engine finds is none
-    of ``system``.
+    Raises :class:`checker.witness.replay.ReplayMismatch` where an execution that the engine finds
+    is none of ``system``.
     """
     known = _faults(system, run)
     copies = _copies(system, run)
@@ -91,7 +92,7 @@ def _judge_reply(taken: _Taken, reply: Reply) -> Counterfactual:
     return Counterfactual(kind, what, step, "holds")
 
 
-# ---- what there is to take out ----------------------------------------------------------------
+# ---- what can be taken out --------------------------------------------------------------------
 
 
 def _numbered_moments(run: Run) -> Iterator[tuple[int, Moment]]:
@@ -101,9 +102,9 @@ def _numbered_moments(run: Run) -> Iterator[tuple[int, Moment]]:
 
 
 def _faults(system: TransitionSystem, run: Run) -> dict[Fault, tuple[int, int | None]]:
-    """The faults of the run, each with its first step and how often it happens.
+    """Returns the faults of the execution, each with its first step and how often it happens.
 
-    ``None``: the run repeats it for ever.
+    ``None``: infinitely often.
     """
     first: dict[Fault, int] = {}
     counts: Counter[Fault] = Counter()
@@ -121,7 +122,8 @@ def _faults(system: TransitionSystem, run: Run) -> dict[Fault, tuple[int, int | 
 
 
 def _copies(system: TransitionSystem, run: Run) -> dict[Copy, int]:
-    """The messages that somebody receives in the run, each with the first step that does."""
+    """Returns the messages that are received in the execution, each with the first step that
+    does."""
     found: dict[Copy, int] = {}
     for number, moment in _numbered_moments(run):
         for event in moment.events:
@@ -132,7 +134,8 @@ def _copies(system: TransitionSystem, run: Run) -> dict[Copy, int]:
 
 
 def counts_messages(system: TransitionSystem, run: Run) -> bool:
-    """Whether something that ``run`` sends is received as soon as it is sent, without a mark."""
+    """Returns whether something that ``run`` sends is received as soon as it is sent, without a
+    mark."""
     if any(info.kind in (MarkKind.CRASH, MarkKind.COPY) for info in system.marks):
         return False
     for _, moment in _numbered_moments(run):
@@ -187,7 +190,7 @@ def _fault_said(system: TransitionSystem, fault: Fault, count: int | None) -> st
 
 
 def _types(system: TransitionSystem, fault: Fault) -> tuple[Type, ...]:
-    """Of the arguments of faults such as this one."""
+    """Returns the types of the arguments of faults such as this one."""
     if fault.kind is FaultKind.BYZANTINE:
         faulty = system.variable(BYZANTINE).type
         assert isinstance(faulty, SetT)

@@ -1,11 +1,11 @@
 """Diverse counterexamples: one of each equivalence class.
 
-A run that violates a property without some event of a known one is found by exploring the world
-in which that event does not happen.  Doing so for each event of each run that is found makes a tree
-of sets of events, as in R. Reiter: A Theory of Diagnosis from First Principles (Artificial
-Intelligence, 1987); it is walked breadth first, so that runs come early that lack little.  Where
-the whole tree was walked, every run that violates the property has all the events of one that was
-found.
+An execution that violates a property without some event of a known one is found by exploring the
+system in which that event does not happen.  Doing so for each event of each execution that is found
+makes a tree of sets of events, as in R. Reiter: A Theory of Diagnosis from First Principles
+(Artificial Intelligence, 1987); it is traversed breadth first, so that executions that lack few
+events come early.  Where the whole tree was traversed, every execution that violates the property
+has all the events of one that was found.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ LEADING = frozenset(
         MarkKind.WORLD,
     }
 )
-"""Events that a world can be without; where a step has none of them it is its handler."""
+"""Events that can be removed from a system; where a step has none of them it is its handler."""
 
 MOST_EVENTS = 60
-"""So many different events are taken out, those of the runs that were found first."""
+"""At most so many different events are taken out, those of the executions that were found first."""
 
 ALL = "every other run that violates it has all the events that matter in a run of these kinds"
 
@@ -49,7 +49,7 @@ STOPPED = "interrupted; there may be more"
 
 @dataclass(frozen=True, slots=True)
 class DiverseRuns:
-    """Runs of other kinds than a known one; ``note``: whether there may be more."""
+    """Executions not equivalent to a known one; ``note``: whether there may be more."""
 
     traces: tuple[Trace, ...]
     note: str
@@ -64,12 +64,12 @@ def find_diverse(
     *,
     strict: bool = False,
 ) -> DiverseRuns:
-    """At most ``most`` runs that violate ``prop``, each of another kind and none of that of
-    ``known``, which violates it.
+    """Returns at most ``most`` executions that violate ``prop``, equivalent neither to each other
+    nor to ``known``, which violates it.
 
-    It ends when ``clock`` does, when somebody interrupts it, or when something goes wrong (which is
-    raised where it is ``strict``, as for :func:`checker.explaining.explain.explain`), with those
-    that were found by then.
+    The search ends when ``clock`` does, when it is interrupted, or on an error (which is raised
+    where it is ``strict``, as for :func:`checker.explaining.explain.explain`), with those that were
+    found by then.
     """
     search = _Tree(system, prop, known, clock)
     try:
@@ -95,8 +95,12 @@ def find_diverse(
 
 @dataclass
 class _Tree:
-    """``found``: by kind, the known one first; ``events``: those that may be taken out;
-    ``waiting``: sets of their numbers; ``inquiry``: about the first ``asked`` of them."""
+    """The tree of sets of events.
+
+    ``found``: by equivalence class, the known one first; ``events``: those that may be taken out;
+    ``waiting``: sets of their numbers; ``inquiry``: about the first ``asked`` of them, which it can
+    forbid.
+    """
 
     system: TransitionSystem
     prop: Property
@@ -111,7 +115,7 @@ class _Tree:
     asked: int = 0
 
     def take(self, run: Run, trace: Trace, without: frozenset[int]) -> None:
-        """Notes a run that lacks the events ``without``, and what to take out next."""
+        """Records an execution that lacks the events ``without``, and what to take out next."""
         self.found.setdefault(kind_of(trace), trace)
         context = set(trace.explanation.context) if trace.explanation is not None else set()
         moments = [m for number, m in enumerate(run.moments) if number not in context]
@@ -135,7 +139,7 @@ class _Tree:
         return len(self.events) - 1
 
     def step(self) -> None:
-        """Explores the world without the next set of events."""
+        """Explores the system without the next set of events."""
         without = self.waiting.popleft()
         reply = self._inquiry().ask({_name(number): 0 for number in without})
         if reply.run is not None:
@@ -145,7 +149,8 @@ class _Tree:
             self.gaps = f"not every set of events could be tried: {reply.why}"
 
     def _inquiry(self) -> Inquiry:
-        """About the system in which any of the events known by now can be forbidden."""
+        """Returns the queries about the system in which any of the events known by now can be
+        forbidden."""
         if self.inquiry is None or self.asked != len(self.events):
             budgets = tuple(
                 Budget(_name(number), 0, _this(self.system, event))
@@ -164,7 +169,7 @@ def _name(number: int) -> str:
 
 
 def _leading(system: TransitionSystem, moments: list[Moment]) -> Iterator[Event]:
-    """What a step is about, for each step."""
+    """Yields for each step the event that it is about."""
     for moment in moments:
         if moment.transition is None:
             continue
@@ -179,7 +184,8 @@ def _same_kind(system: TransitionSystem, one: Event, other: Event) -> bool:
 
 
 def _this(system: TransitionSystem, event: Event) -> Callable[[MarkInfo, tuple[Expr, ...]], Expr]:
-    """Costs one for each time that ``event`` happens, wherever in the spec it does."""
+    """Returns a cost function that costs one for each occurrence of ``event``, anywhere in the
+    spec."""
     wanted = system.marks[event.mark]
 
     def cost(info: MarkInfo, args: tuple[Expr, ...]) -> Expr:

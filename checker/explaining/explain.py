@@ -1,6 +1,6 @@
-"""Why a run violates its property: a smaller run, in words, and what would be without its faults.
+"""Explains why an execution violates its property: a smaller one, in words, with counterfactuals.
 
-Nothing here makes a verdict worse.  What does not come out within the budget is left out, with a
+Nothing here makes a verdict worse.  What can't be computed within the budget is left out, with a
 note that says why; the trace that was given is the answer where there is no better one.
 """
 
@@ -24,8 +24,8 @@ from checker.witness.rerun import Run, rerun
 from checker.witness.trace import Cost, Counterfactual, Explanation, Header, Obligation, Trace
 
 FOR_SMALLER, FOR_ABLATION, FOR_SHORTEST = 0.5, 0.8, 0.2
-"""Shares of what is left of the time: for a smaller run, then for ablation, and at the end for
-whether there is no shorter run."""
+"""Shares of the time left: for minimisation, then for counterfactuals, and at the end for whether
+there is no shorter execution."""
 
 NO_TIME_GIVEN = "no time was given to look for a smaller run"
 ROUND = "whether one that goes round for ever takes fewer steps is not known"
@@ -45,12 +45,13 @@ def explain(
     *,
     strict: bool = False,
 ) -> Trace:
-    """``trace``, which violates a property of ``system``, or a smaller run that does, explained.
+    """Returns ``trace``, which violates a property of ``system``, or a smaller execution that does,
+    explained.
 
-    What is under way when ``clock`` is over is ended, but not in the midst of compiling.
-    ``strict`` is for tests: whatever goes wrong is raised, above all
-    :class:`checker.witness.replay.ReplayMismatch`, which is a fault of the tool.  Otherwise it is
-    told in the explanation's note, and the user keeps the trace.
+    Work in progress when ``clock`` is over is ended, but not in the midst of compiling.  ``strict``
+    is for tests: every error is raised, above all :class:`checker.witness.replay.ReplayMismatch`,
+    which is an internal error.  Otherwise it is reported in the explanation's note, and the user
+    keeps the trace.
     """
     telling = _Telling(system, clock, strict)
     prop = next((p for p in system.properties if p.name == trace.property_name), None)
@@ -65,7 +66,7 @@ def explain(
 
 
 def narrate_with_words(system: TransitionSystem, prop: Property, run: Run, header: Header) -> Trace:
-    """``run``, which violates ``prop``, as it is, in words; nothing is explored for it."""
+    """Returns ``run``, which violates ``prop``, as it is, in words; nothing is explored for it."""
     trace = narrate(system, run, prop, header)
     telling = _Telling(system, ExplainingBudget(0.0), strict=False)
     took = cost_of(system, run)
@@ -74,21 +75,23 @@ def narrate_with_words(system: TransitionSystem, prop: Property, run: Run, heade
 
 
 def _crashes_are_counted_apart(system: TransitionSystem, took: Cost | None, header: Header) -> bool:
-    """Whether some run might take less if each crash inside a handler were a step of its own: where
-    effects are no steps, those that can't be told from others are left out."""
+    """Returns whether some execution might cost less if each crash inside a handler were a step of
+    its own: where effects are no steps, those that are indistinguishable from others are left out.
+    """
     crashes = any(info.kind is MarkKind.CRASH for info in system.marks)
     return crashes and not header.fine_steps and took is not None and took.faults > 0
 
 
 class _Telling:
-    """An explanation in the making."""
+    """Builds an explanation."""
 
     def __init__(self, system: TransitionSystem, clock: ExplainingBudget, strict: bool) -> None:
         self.system, self.clock, self.strict = system, clock, strict
         self.notes: list[str] = []
 
     def attempt(self, part: Callable[[], _T], otherwise: _T, what: str) -> _T:
-        """What ``part`` gives, or ``otherwise`` and a note that ``what`` is missing."""
+        """Returns what ``part`` gives, or ``otherwise`` and adds a note that ``what`` is
+        missing."""
         try:
             return part()
         except KeyboardInterrupt as error:
@@ -105,7 +108,7 @@ class _Telling:
             self.notes.append(text)
 
     def explain(self, trace: Trace, prop: Property) -> Trace:
-        """The smaller run and all that is said of it."""
+        """Returns the smaller execution with its explanation."""
         system = self.system
         path = path_of(system, trace)
         run = rerun(system, path, prop)
@@ -142,7 +145,7 @@ class _Telling:
         return replace(trace, explanation=replace(said, least=least, note="; ".join(self.notes)))
 
     def shortest(self, prop: Property, found: MinimisedRun) -> bool:
-        """Whether no run with as few faults and messages takes fewer steps."""
+        """Returns whether no execution with as few faults and messages takes fewer steps."""
         part = self.clock.part(FOR_SHORTEST)
         known = self.attempt(
             lambda: shortest(self.system, prop, found, part), False, "whether it is the shortest"
@@ -152,7 +155,7 @@ class _Telling:
         return known
 
     def describe(self, prop: Property, run: Run, trace: Trace) -> Explanation:
-        """The part of the explanation that needs no exploration."""
+        """Returns the part of the explanation that needs no exploration."""
         given = self.system, prop, run, trace
         return Explanation(
             sentences=self.attempt(
@@ -164,7 +167,7 @@ class _Telling:
         )
 
     def without(self, prop: Property, run: Run) -> tuple[Counterfactual, ...]:
-        """What would be without each fault and each message."""
+        """Returns the counterfactual of each fault and each message."""
         if not self.clock.seconds_left:
             return ()
         part = self.clock.part(FOR_ABLATION)
@@ -174,7 +177,8 @@ class _Telling:
         return self.attempt(lambda: counterfactuals_of(self.system, prop, run, part), (), what)
 
     def obligations(self, prop: Property, run: Run, trace: Trace) -> tuple[Obligation, ...]:
-        """The obligations; each unmet one with the step after which nothing could meet it."""
+        """Returns the obligations; each unmet one with the step after which nothing could meet
+        it."""
         found = []
         for one, node, names in claims.obligations_of(self.system, prop, run, trace):
             wanted = None if one.met is not None else goal(node, names)

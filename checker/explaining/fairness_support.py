@@ -1,10 +1,10 @@
-"""The fairness that a liveness verdict depends on: handlers without whose fairness it changes.
+"""The fairness on which a liveness verdict depends: handlers without whose fairness it changes.
 
-A handler that a process is owed is taken in the end.  Where that is meant it is progress; where it
-is an accident, such as a death written as `upon condition alive`, the accident comes to everybody,
-and what it excuses holds.  Nearly every handler of a protocol is needed for something, so nothing
-is asked unless some handler sets what one of several alternatives of the goal reads, and sends
-nothing; such handlers come first.
+A handler whose fairness constraint stays enabled is eventually taken.  Where that is intended it is
+progress; where it is an accident, such as a death written as `upon condition alive`, the accident
+happens to every process, and what it excuses holds.  Nearly every handler of a protocol is needed
+for something, so nothing is queried unless some handler sets what one of several alternatives of
+the goal reads, and sends nothing; such handlers come first.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class _Handler:
 
 
 def with_supports(report: Report, system: TransitionSystem, clock: ExplainingBudget) -> Report:
-    """``report``, in which verdicts on liveness that hold name the handlers that they rest on, as
-    far as there is time to ask: not where one question takes longer than what is left."""
+    """Returns ``report``, in which liveness verdicts that hold name the handlers on whose fairness
+    they depend, as far as there is time: not where one query takes longer than what is left."""
     names = {v.property for v in report.verdicts if v.word is Word.HOLDS}
     props = tuple(
         p for p in system.properties if p.kind is ir.PropertyKind.LIVENESS and p.name in names
@@ -57,7 +57,8 @@ def with_supports(report: Report, system: TransitionSystem, clock: ExplainingBud
 
 
 def _handlers(system: TransitionSystem) -> list[_Handler]:
-    """What processes do of themselves and have to, in the order of the source."""
+    """Returns the handlers of processes that have a fairness constraint, in the order of the
+    source."""
     found: dict[ir.SourceLocation, list[Action]] = {}
     for action in system.actions:
         own = action.kind in (ActionKind.STEP, ActionKind.TIMEOUT)
@@ -72,7 +73,7 @@ def _handlers(system: TransitionSystem) -> list[_Handler]:
 
 
 def _text(system: TransitionSystem, action: Action) -> str:
-    """The handler as written; a timer by its name, for several may wait for it."""
+    """Returns the handler as written; a timer by its name, for several may wait for it."""
     for node in nodes(action.body):
         if isinstance(node, ir.Mark) and action.kind is ActionKind.STEP:
             info = system.marks[node.mark]
@@ -87,7 +88,7 @@ def _find_rests(
     handlers: list[_Handler],
     clock: ExplainingBudget,
 ) -> dict[str, RestsOn]:
-    """For each property the handlers without whose promise some run violates it."""
+    """Returns for each property the handlers without whose fairness some execution violates it."""
     twin = drop_fairness(
         system, props, tuple(frozenset(a.name for a in handler.actions) for handler in handlers)
     )
@@ -110,7 +111,7 @@ def _find_rests(
 
 
 def _says_so(answer: Answer, prop: Property) -> bool:
-    """Whether no run violates ``prop``, and not only none that was found."""
+    """Returns whether no execution violates ``prop``, and not only none was found."""
     return answer.exhaustive and prop.name not in answer.undecided
 
 
@@ -119,8 +120,8 @@ def _property_named(props: tuple[Property, ...], name: str) -> Property:
 
 
 def _excuse(system: TransitionSystem, handler: _Handler, prop: Property) -> str:
-    """The alternative of the property's goal of which the handler sets what it reads, sending
-    nothing."""
+    """Returns the alternative of the property's goal of which the handler sets what it reads, where
+    it sends nothing."""
     if not all(_quiet(system, action) for action in handler.actions):
         return ""
     changed = {name for action in handler.actions for name in _assigned_variables(action)}
@@ -129,7 +130,7 @@ def _excuse(system: TransitionSystem, handler: _Handler, prop: Property) -> str:
 
 
 def _quiet(system: TransitionSystem, action: Action) -> bool:
-    """Whether all that ``action`` does is to change state of the protocol."""
+    """Returns whether all that ``action`` does is to change state of the protocol."""
     marks = (system.marks[n.mark].kind for n in nodes(action.body) if isinstance(n, ir.Mark))
     kinds = {v.name: v.kind for v in system.variables}
     return not any(kind in _HEARD for kind in marks) and all(

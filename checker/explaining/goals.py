@@ -1,4 +1,4 @@
-"""What would meet an obligation, as an expression over single states."""
+"""The goal of an obligation, as an expression over single states."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from checker.system.types import BOOL, Value
 
 
 def goal(node: Node, names: Mapping[str, Value]) -> Expr | None:
-    """``node`` with the values of ``names``; ``None`` where it is about more than one state."""
+    """Returns ``node`` with the values of ``names``; ``None`` where it is about more than one
+    state."""
     expr = _expr(node)
     return None if expr is None else _substitute_constants(expr, names)
 
@@ -62,7 +63,7 @@ def _quantifier(node: Range) -> Expr | None:
 
 
 def _substitute_constants(node: Any, names: Mapping[str, Value]) -> Any:
-    """``node`` with constants for ``names``, none of which is bound inside."""
+    """Returns ``node`` with constants for ``names``, none of which is bound inside."""
     match node:
         case ir.Local(type_, name) if name in names:
             return ir.Const(type_, names[name])

@@ -1,12 +1,13 @@
-"""From a run that violates a property to one with the fewest faults, then the fewest messages, then
-the fewest steps.
+"""Minimises an execution that violates a property: fewest faults, then fewest messages, then fewest
+steps.
 
-Each number is found by halving what is possible: is there a violation with no more than so many?
-The engine answers that for all runs of a restricted twin (:mod:`checker.system.passes.budgeted`),
-breadth first, so that the run it finds takes the fewest steps that these numbers allow.
+Each number is found by bisection: is there a violation with at most so many?  The engine answers
+that for all executions of an instrumented system (:mod:`checker.system.passes.budgeted`), breadth
+first, so that the execution it finds takes the fewest steps that these numbers allow.
 
-What a run repeats for ever can't be counted.  Where its loop has faults (or messages) a run with no
-more of them than its stem has is asked for; where there is none, their number is left as it is.
+What an execution repeats infinitely often can't be counted.  Where its loop has faults (or
+messages) the query is for an execution with no more of them than its stem has; where there is none,
+their number is left as it is.
 """
 
 from __future__ import annotations
@@ -26,19 +27,20 @@ from checker.witness.trace import Cost
 
 FAULTS, MESSAGES = "@faults", "@messages"
 MOST = 62
-"""Numbers up to this one can be asked for without making the twin anew."""
+"""Numbers up to this one can be queried without instrumenting the system anew."""
 
 FEW_STATES = 3000
-"""So many states at most are looked through one by one for cycles."""
+"""At most so many states are searched for cycles."""
 
 Count = Callable[[TransitionSystem, Run], tuple[int, int]]
-"""How much of something a run has: before its loop, and in it."""
+"""How much of something an execution has: before its loop, and in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class MinimisedRun:
-    """A run; ``notes``: what is not known of it; ``fewest``: no violation has fewer faults, or as
-    many and fewer messages, nor, as far as runs that end are concerned, fewer steps."""
+    """A minimised execution; ``notes``: what is not known of it; ``fewest``: no violation has fewer
+    faults, or as many and fewer messages, nor, as far as finite executions are concerned, fewer
+    steps."""
 
     path: Path
     run: Run
@@ -49,10 +51,11 @@ class MinimisedRun:
 def minimise(
     system: TransitionSystem, prop: Property, path: Path, run: Run, clock: ExplainingBudget
 ) -> MinimisedRun:
-    """A violation of ``prop`` that takes less than ``run`` (along ``path``), or ``run`` itself.
+    """Returns a violation of ``prop`` that costs less than ``run`` (along ``path``), or ``run``
+    itself.
 
     ``run`` has to be a shortest one.  Raises :class:`checker.witness.replay.ReplayMismatch` where
-    the engine's run is none of ``system``.
+    the engine's execution is none of ``system``.
     """
     search = _Search(system, prop, clock, path, run)
     search.fewer(FAULTS, faults, "faults")
@@ -61,7 +64,7 @@ def minimise(
 
 
 class _Search:
-    """The smallest run so far, and what is held of what was found before."""
+    """The smallest execution so far; ``held``: the bounds of the budgets minimised before."""
 
     def __init__(
         self,
@@ -79,7 +82,7 @@ class _Search:
         self._inquiry: Inquiry | None = None
 
     def fewer(self, name: str, count: Count, noun: str) -> None:
-        """Makes what the budget called ``name`` is about as little as it can be."""
+        """Minimises the number that the budget called ``name`` counts."""
         stem, loop = count(self.system, self.run)
         for_ever = loop > 0
         low, high = 0, stem + 1 if for_ever else stem
@@ -101,7 +104,8 @@ class _Search:
             self.held[name] = sum(count(self.system, self.run))
 
     def inquiry(self, most: int) -> Inquiry:
-        """The twin that is asked; a new one where the numbers have become too large for it."""
+        """Returns the instrumented system; a new one where the numbers have become too large for
+        it."""
         most = max(most, *self.held.values(), 0) if self.held else most
         if self._inquiry is None or self._inquiry.twin.budgets[0].most < most:
             size = max(MOST, (1 << (most + 1).bit_length()) - 2)
@@ -117,17 +121,17 @@ class _Search:
             self.notes.append(text)
 
 
-# ---- what a run takes -------------------------------------------------------------------------
+# ---- costs ------------------------------------------------------------------------------------
 
 
 def cost_of(system: TransitionSystem, run: Run) -> Cost:
-    """What ``run`` takes; of a loop, what it takes to go round once."""
+    """Returns the cost of ``run``; that of a loop is counted once."""
     steps = len(run.moments) - 1 + (run.closing is not None)
     return Cost(sum(faults(system, run)), sum(messages(system, run)), steps)
 
 
 def faults(system: TransitionSystem, run: Run) -> tuple[int, int]:
-    """Faults before the loop of ``run``, and in it."""
+    """Returns the numbers of faults before the loop of ``run``, and in it."""
     start = len(faults_at_start(system, run.moments[0].state))
     stem, loop = _split(run)
     counts = [len(f) for f in faults_of(system, (moment.events for moment in (*stem, *loop)))]
@@ -135,21 +139,22 @@ def faults(system: TransitionSystem, run: Run) -> tuple[int, int]:
 
 
 def messages(system: TransitionSystem, run: Run) -> tuple[int, int]:
-    """Messages that are sent before the loop of ``run``, and in it; a multicast is one."""
+    """Returns the numbers of messages that are sent before the loop of ``run``, and in it; a
+    multicast is one."""
     stem, loop = _split(run)
     return _messages(system, stem), _messages(system, loop)
 
 
 def loop_of(run: Run) -> tuple[Moment, ...]:
-    """The moments that ``run`` repeats for ever."""
+    """Returns the moments that ``run`` repeats forever."""
     if run.loop is None or run.closing is None:
         return ()
     return (*run.moments[run.loop + 1 :], run.closing)
 
 
 def _split(run: Run) -> tuple[tuple[Moment, ...], tuple[Moment, ...]]:
-    """What a run does once, and what it repeats for ever, without the steps that leave the state as
-    it is: a twin does not count what they do."""
+    """Returns the stem of an execution and its cycle, without the steps that leave the state as it
+    is: an instrumented system does not count what they do."""
     loop = loop_of(run)
     stem = run.moments if not loop else run.moments[: (run.loop or 0) + 1]
     return (stem[0], *_moving(stem)), tuple(_moving((stem[-1], *loop)))
@@ -164,17 +169,18 @@ def _messages(system: TransitionSystem, moments: tuple[Moment, ...]) -> int:
     return sum(budgeted.is_message(system, event) for event in events)
 
 
-# ---- whether it is a shortest one -------------------------------------------------------------
+# ---- minimality -------------------------------------------------------------------------------
 
 
 def shortest(
     system: TransitionSystem, prop: Property, found: MinimisedRun, clock: ExplainingBudget
 ) -> bool:
-    """Whether no violation of ``prop`` within the same numbers is known to take fewer steps.
+    """Returns whether no violation of ``prop`` within the same numbers takes fewer steps, as far as
+    known.
 
-    For states that is so: the engine goes breadth first.  A run that stays where it ends is the
-    shortest of those; one that goes round could be shorter, unless nothing goes round in so few
-    steps.
+    For invariants that is so: the engine goes breadth first.  An execution that stays where it ends
+    is the shortest of those; a lasso with a cycle could be shorter, unless there is no cycle of so
+    few steps.
     """
     if prop.kind is PropertyKind.INVARIANT:
         return True
@@ -184,7 +190,8 @@ def shortest(
 
 
 def _no_cycle(system: TransitionSystem, steps: int, clock: ExplainingBudget) -> bool:
-    """Whether no state can be reached, left and come back to in fewer than ``steps`` steps."""
+    """Returns whether no state can be reached, left and reached again in fewer than ``steps``
+    steps."""
     level = list(interpreter.initial_states(system))
     after: dict[interpreter.State, list[interpreter.State]] = {}
     for _ in range(steps):
@@ -202,7 +209,7 @@ def _no_cycle(system: TransitionSystem, steps: int, clock: ExplainingBudget) -> 
 
 
 def _acyclic(after: dict[interpreter.State, list[interpreter.State]]) -> bool:
-    """Whether the graph has no cycle; what has no entry leads nowhere."""
+    """Returns whether the graph has no cycle; a state without an entry has no successors."""
     missing = dict.fromkeys(after, 0)
     for targets in after.values():
         for target in targets:

@@ -1,4 +1,5 @@
-"""How a violation came about: faults and what they cut, who was misled, who did not help."""
+"""Narrates how a violation came about: faults and what they cut off, who was misled, who did not
+help."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ MANY = 3
 def narrative_sentences(
     trace: Trace, facts: tuple[Fact, ...], voice: Voice | None
 ) -> tuple[str, ...]:
-    """The sentences that follow the verdict, the most telling ones first."""
+    """Returns the sentences that follow the verdict, the most telling ones first."""
     return tuple(
         sentence
         for found in (
@@ -43,7 +44,7 @@ def narrative_sentences(
 
 
 def _more_than_once(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) -> Iterator[str]:
-    """The steps at which something happened that should happen once."""
+    """Yields the steps at which something happened that should happen once."""
     if voice is None:
         return
     for fact in facts:
@@ -86,7 +87,7 @@ def _events(trace: Trace, kind: str) -> Iterator[tuple[Step, Event]]:
 
 
 def _crashes(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) -> Iterator[str]:
-    """One sentence about all crashes, and who could have made up for them."""
+    """Yields one sentence about all crashes, and which processes could have made up for them."""
     parts = [_crash(trace, step, event.process) for step, event in _events(trace, "crash")]
     if len(parts) > MANY:
         parts = [f"{listing(sorted({e.process for _, e in _events(trace, 'crash')}))} crashed"]
@@ -100,7 +101,7 @@ def _crashes(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) -> Iter
 
 
 def _crash(trace: Trace, step: Step, who: str) -> str:
-    """``p1 crashed after reaching only p3``."""
+    """Returns ``p1 crashed after reaching only p3``."""
     back = any(s.number > step.number and e.process == who for s, e in _events(trace, "recover"))
     after = ", and came back later" if back else ""
     window = _window(step, who) or _last_effect(trace, step, who)
@@ -121,8 +122,8 @@ def _crash(trace: Trace, step: Step, who: str) -> str:
 
 
 def _partial(trace: Trace, crash: Step, who: str) -> Copies | None:
-    """What became of the message that ``who`` sent last of those that not everybody got; if it was
-    sent several times, in all."""
+    """Returns the outcome of the message that ``who`` sent last of those that not every process
+    received; if it was sent several times, in all."""
     found: dict[str, Copies] = {}
     for copies in trace.copies:
         if copies.sender == who and copies.step <= crash.number:
@@ -135,7 +136,7 @@ def _partial(trace: Trace, crash: Step, who: str) -> Copies | None:
 
 
 def _later(trace: Trace, copies: Copies, crash: Step) -> bool:
-    """Whether some copy was received when its sender had crashed already."""
+    """Returns whether some copy was received after its sender had crashed."""
     return any(
         (arrow.sender, arrow.message) == (copies.sender, copies.message)
         and arrow.how is CopyOutcome.RECEIVED
@@ -146,7 +147,7 @@ def _later(trace: Trace, copies: Copies, crash: Step) -> bool:
 
 
 def _by_itself(trace: Trace, copies: Copies) -> bool:
-    """Whether the sender has received its message, too."""
+    """Returns whether the sender has received its message, too."""
     return any(
         arrow.sender == arrow.receiver == copies.sender
         and (arrow.message, arrow.how) == (copies.message, CopyOutcome.RECEIVED)
@@ -163,7 +164,8 @@ def _anybody(missing: tuple[str, ...]) -> str:
 
 
 def _window(step: Step, who: str) -> str:
-    """Between which two effects of a handler a crash fell; empty where it is about messages."""
+    """Returns between which two effects of a handler a crash fell; empty where it is about
+    messages."""
     done = [e for e in step.events if e.process == who and e.kind in _DOING]
     cut = [e for e in step.cut if e.kind in _DOING]
     if not cut:
@@ -173,7 +175,7 @@ def _window(step: Step, who: str) -> str:
 
 
 def _last_effect(trace: Trace, step: Step, who: str) -> str:
-    """What the handler did last, in which a crash fell, where each effect is a step."""
+    """Returns the last effect of the handler in which a crash fell, where each effect is a step."""
     theirs = [s for s in trace.steps[: step.number] if lane_of(s) == who]
     if step.number == 0 or not theirs or theirs[-1].kind != "effect":
         return ""
@@ -195,7 +197,7 @@ def _doing(event: Event) -> str:
 
 
 def _helpless(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) -> str:
-    """``p3 sends p2 nothing after that``, where one has what another one lacks for ever."""
+    """Returns ``p3 sends p2 nothing after that``, where one has what another one lacks forever."""
     if voice is None or trace.loop is None:
         return ""
     lacking = [f for f in facts if f.atom.kind == "history" and not f.true and f.mode == "never"]
@@ -217,7 +219,7 @@ def _helpless(trace: Trace, facts: tuple[Fact, ...], voice: Voice | None) -> str
 
 
 def mentions_somebody(fact: Fact) -> bool:
-    """Whether the subject of ``fact`` is nobody in particular."""
+    """Returns whether the subject of ``fact`` is no process in particular."""
     return bool(fact.unknown) and not fact.names.keys() >= set(fact.unknown)
 
 
@@ -226,7 +228,7 @@ def _down(trace: Trace, who: str) -> bool:
 
 
 def _step_of(trace: Trace, fact: Fact, voice: Voice, who: str) -> int | None:
-    """The step at which ``who`` did what ``fact`` tells."""
+    """Returns the step at which ``who`` did what ``fact`` states."""
     given = voice.fill(fact.atom.about, fact).strip("()").split(", ")
     for step, event in _events(trace, "indication"):
         values = [value for _, value in event.arguments]
@@ -239,7 +241,7 @@ def _step_of(trace: Trace, fact: Fact, voice: Voice, who: str) -> int | None:
 
 
 def _foreseen(trace: Trace) -> Iterator[str]:
-    """Crashes that are still to come."""
+    """Yields crashes that are still to come."""
     who = [fate.process for fate in trace.fates if fate.faulty == "foreseen"]
     if who:
         it = "it" if len(who) == 1 else "them"
@@ -247,8 +249,8 @@ def _foreseen(trace: Trace) -> Iterator[str]:
 
 
 def _liars(trace: Trace) -> Iterator[str]:
-    """What Byzantine processes made others receive, or that they kept silent; those that said the
-    same are told together."""
+    """Yields what Byzantine processes made others receive, or that they stayed silent; those that
+    said the same are reported together."""
     made: dict[str, dict[str, dict[str, None]]] = {}
     for _, event in _events(trace, "forge"):
         whom = made.setdefault(event.process, {}).setdefault(event.message, {})
@@ -273,7 +275,8 @@ def _liars(trace: Trace) -> Iterator[str]:
 
 
 def _losses(trace: Trace) -> Iterator[str]:
-    """Messages that were lost before the run went round; of the others :func:`_for_ever` tells."""
+    """Yields messages that were lost before the loop of the execution; :func:`_for_ever` reports
+    others."""
     lost: dict[str, list[str]] = {"The network lost": []}
     for step, event in _events(trace, "lose"):
         if trace.closing is None or trace.loop is None or step.number <= trace.loop:
@@ -293,7 +296,7 @@ def _times(count: int) -> str:
 
 
 def _suspicions(trace: Trace) -> Iterator[str]:
-    """Detectors that suspected processes which were up."""
+    """Yields false suspicions: detectors that suspected processes which were up."""
     down: set[str] = set()
     wrong: dict[str, list[str]] = {}
     closing = () if trace.closing is None else (trace.closing,)
@@ -315,7 +318,7 @@ def _suspicions(trace: Trace) -> Iterator[str]:
 
 
 def _world(trace: Trace) -> Iterator[str]:
-    """Partitions, and processes that waited no longer."""
+    """Yields partitions, and processes whose timers expired."""
     for step, event in _events(trace, "world"):
         if lane_of(step) == NOBODY and "split" in event.sentence:
             yield f"{event.sentence[:1].upper()}{event.sentence[1:]}."
@@ -330,11 +333,11 @@ def _world(trace: Trace) -> Iterator[str]:
         yield f"A timer ran out for {listing(times)}."
 
 
-# ---- runs without an end ----------------------------------------------------------------------
+# ---- infinite executions ----------------------------------------------------------------------
 
 
 def _for_ever(trace: Trace) -> Iterator[str]:
-    """What repeats for ever, and why the world admits that."""
+    """Yields what repeats forever, and why that is fair."""
     if trace.loop is None:
         return
     last = trace.steps[-1].number
@@ -360,7 +363,7 @@ def _for_ever(trace: Trace) -> Iterator[str]:
 
 
 def _all_received(steps: list[Step]) -> bool:
-    """Whether in each round just what is sent is received, and that is something."""
+    """Returns whether the cycle receives exactly what it sends, and that is something."""
     sent: Counter[tuple[str, str, str]] = Counter()
     received: Counter[tuple[str, str, str]] = Counter()
     for step in steps:

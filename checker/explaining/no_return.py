@@ -1,4 +1,4 @@
-"""From where on a goal can't be reached any more."""
+"""Finds the point from which on a goal is unreachable."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ GOAL = "goal"
 def point_of_no_return(
     system: TransitionSystem, run: Run, goal: Expr, clock: ExplainingBudget
 ) -> int | None:
-    """The number of the first step of ``run`` after which no step at all leads to ``goal``.
+    """Returns the number of the first step of ``run`` after which ``goal`` is unreachable.
 
-    ``None`` where there is none, or where that is not known.  What can't be reached from a state
-    can't be reached from those behind it, so it is looked for by halving.
+    ``None`` where there is none, or where that is not known.  What is unreachable from a state is
+    unreachable from those after it, so it is found by bisection.
     """
     low, high = 0, len(run.moments) - 1
     if _reachable(system, run.moments[high].state, goal, clock) is not False:
@@ -39,7 +39,7 @@ def point_of_no_return(
 def _reachable(
     system: TransitionSystem, state: State, goal: Expr, clock: ExplainingBudget
 ) -> bool | None:
-    """Whether ``goal`` is true in ``state`` or can become so; ``None``: not known."""
+    """Returns whether ``goal`` is true in ``state`` or reachable from it; ``None``: not known."""
     question = Property(GOAL, PropertyKind.INVARIANT, goal, ir.TRUE, "")
     begun = replace(
         system,

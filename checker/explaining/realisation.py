@@ -19,17 +19,17 @@ from checker.witness.show_values import show
 from checker.witness.trace import Trace
 
 SHORT = {"never": "never does", "now": "has not"}
-"""What stands for a clause that denies of one what another one did."""
+"""What replaces a clause that denies of one subject what the previous one stated of another."""
 
 DONE = ("history", "order", "twice")
-"""Kinds of atoms that tell what a process did."""
+"""Kinds of atoms that state what a process did."""
 
 FAULTY = {
     "byzantine": "which is Byzantine",
     "omitting": "which omits messages",
     "foreseen": "which is foreseen to crash",
 }
-"""What is said in passing of a faulty process that is up."""
+"""The relative clause for a faulty process that is up."""
 
 SHORTEST = 8
 """Two clauses of no more words are joined by `and`."""
@@ -39,7 +39,7 @@ ACRONYMS = frozenset({"fifo", "nbac"})
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """``subject`` and what is said of it: a verb and its ``objects``, of ``fact``."""
+    """``subject`` and its predicate: a verb and its ``objects``, of ``fact``."""
 
     subject: str
     verb: str
@@ -53,14 +53,14 @@ class Clause:
 
 
 def title(name: str) -> str:
-    """A property's name as words: ``uniform_agreement`` gives ``Uniform agreement``."""
+    """Returns a property's name as words: ``uniform_agreement`` gives ``Uniform agreement``."""
     words = name.replace("_", " ").split()
     said = " ".join(w.upper() if w in ACRONYMS else w for w in words)
     return said[:1].upper() + said[1:]
 
 
 def mentions(expr: object, names: Iterable[str]) -> str | None:
-    """One of ``names`` that stands in ``expr``, if any does."""
+    """Returns one of ``names`` that occurs in ``expr``, if any does."""
     wanted = set(names)
     waiting = [expr]
     while waiting:
@@ -76,7 +76,7 @@ def mentions(expr: object, names: Iterable[str]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """Says the facts of a run, in the states of ``word``."""
+    """Puts the facts of an execution, in the states of ``word``, into words."""
 
     word: LassoWord
     trace: Trace
@@ -84,19 +84,19 @@ class Voice:
     # ---- values -------------------------------------------------------------------------------
 
     def value_text(self, expr: Expr, fact: Fact) -> str:
-        """The value of ``expr``, or ``any process`` where it is not one."""
+        """Returns the value of ``expr``, or ``any process`` where it is not one."""
         unknown = mentions(expr, fact.unknown)
         if unknown is not None:
             return f"any {fact.unknown[unknown]}"
         return show(expr.type, self.of(expr, fact))
 
     def of(self, expr: Expr, fact: Fact) -> Value:
-        """The value itself; raises ``RunFault`` or ``KeyError`` where there is none."""
+        """Returns the value itself; raises ``RunFault`` or ``KeyError`` where there is none."""
         found: Value = evaluate(expr, Scope(self.word.states[fact.at], dict(fact.names)))
         return found
 
     def fill(self, phrase: Phrase, fact: Fact) -> str:
-        """``phrase`` with values put in."""
+        """Returns ``phrase`` with values substituted."""
         parts = []
         for piece in phrase:
             try:
@@ -108,7 +108,7 @@ class Voice:
     # ---- clauses ------------------------------------------------------------------------------
 
     def clause(self, fact: Fact) -> Clause:
-        """One fact as a clause."""
+        """Returns one fact as a clause."""
         atom = fact.atom
         somebody = mentions(atom.subject, fact.unknown)
         objects = self.brief(self.objects(fact))
@@ -128,14 +128,14 @@ class Voice:
         return Clause(subject, atom.no, objects + _ever(fact), fact)
 
     def _never(self, fact: Fact) -> str:
-        """``never``, or ``never again`` where it was so once."""
+        """Returns ``never``, or ``never again`` where it was true once."""
         atom = fact.atom
         if atom.kind in ("state", "opinion") and any(self.word.atom(atom, fact.names)):
             return re.sub(r"\bnever\b", "never again", atom.never)
         return atom.never
 
     def objects(self, fact: Fact) -> str:
-        """What follows the verb; ``anything`` where nothing of it is known."""
+        """Returns what follows the verb; ``anything`` where nothing of it is known."""
         phrase = fact.atom.objects
         values = [piece for piece in phrase if not isinstance(piece, str)]
         if fact.unknown and values and all(mentions(v, fact.unknown) for v in values):
@@ -146,7 +146,8 @@ class Voice:
     # ---- the sentence -------------------------------------------------------------------------
 
     def sentence(self, facts: tuple[Fact, ...]) -> str:
-        """All of ``facts`` in one sentence, without a full stop; empty where there are none."""
+        """Returns all of ``facts`` in one sentence, without a full stop; empty where there are
+        none."""
         facts = self.without_what_goes_without_saying(facts)
         standing, told = self._standings(facts)
         clauses = _merge_clauses([self.clause(fact) for fact in told])
@@ -176,7 +177,8 @@ class Voice:
         return self.brief("; ".join(parts))
 
     def without_what_goes_without_saying(self, facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
-        """``facts`` without comparisons of values that others name, and what others imply."""
+        """Returns ``facts`` without comparisons of values that others name, and without implied
+        ones."""
         implied = set(self._implied_keys(facts))
         kept: list[Fact] = []
         for fact in facts:
@@ -195,7 +197,7 @@ class Voice:
         return tuple(kept) or facts
 
     def _implied_keys(self, facts: tuple[Fact, ...]) -> Iterator[tuple[object, ...]]:
-        """What need not be said beside ``facts`` that say more."""
+        """Yields the keys of facts that ``facts`` imply."""
         for fact in facts:
             atom = fact.atom
             if atom.kind == "twice" and atom.owner is None:
@@ -208,7 +210,8 @@ class Voice:
                     yield atom.op, *cast(tuple[Value, ...], self.of(pair, fact))
 
     def _standings(self, facts: tuple[Fact, ...]) -> tuple[dict[str, str], list[Fact]]:
-        """Who is correct and the like, as relative clauses; and the other facts."""
+        """Returns which processes are correct and the like, as relative clauses; and the other
+        facts."""
         standing: dict[str, str] = {}
         told: list[Fact] = []
         for fact in facts:
@@ -226,7 +229,7 @@ class Voice:
         return self.clause(fact).predicate
 
     def relative(self, clause: Clause, standing: dict[str, str]) -> str:
-        """What is said of a subject in passing: that it is correct, or how it is faulty."""
+        """Returns the relative clause of a subject: that it is correct, or how it is faulty."""
         who = clause.subject
         if who in standing:
             return standing[who]
@@ -240,7 +243,8 @@ class Voice:
         return "which crashed" if fate.crashed else ""
 
     def _crashes_later(self, clause: Clause) -> bool:
-        """Whether the process of a clause does something after what the clause tells of."""
+        """Returns whether the process of a clause crashes after all its requests and
+        indications."""
         crash = [s.number for s in self.trace.steps for e in s.events
                  if e.kind == "crash" and e.process == clause.subject]  # fmt: skip
         told = [s.number for s in self.trace.steps for e in s.events
@@ -248,7 +252,7 @@ class Voice:
         return bool(crash) and all(number < crash[-1] for number in told)
 
     def _with_others(self, standing: dict[str, str], seen: set[str], parts: list[str]) -> list[str]:
-        """``parts`` with what is said of processes that are no clause's subject."""
+        """Returns ``parts`` with the relative clauses of processes that are no clause's subject."""
         rest: dict[str, list[str]] = {}
         for who, relative in standing.items():
             if who in seen:
@@ -261,7 +265,8 @@ class Voice:
         return [*first, *parts]
 
     def brief(self, text: str) -> str:
-        """``text`` without senders that go without saying: nobody else asked for that message."""
+        """Returns ``text`` without senders that are clear: no other process has a request with that
+        payload."""
         for payload, who in only_requested(self.trace).items():
             text = re.sub(
                 rf"(?<!\w){re.escape(payload)} from {re.escape(who)}(?!\w)", payload, text
@@ -270,7 +275,8 @@ class Voice:
 
 
 def only_requested(trace: Trace) -> Mapping[str, str]:
-    """For each payload that just one process, which is not Byzantine, was asked for: that one."""
+    """Returns the payloads that occur in requests of just one process, each with that process; none
+    where a message is forged."""
     found: dict[str, set[str]] = defaultdict(set)
     for step in trace.steps:
         for event in step.events:
@@ -283,7 +289,7 @@ def only_requested(trace: Trace) -> Mapping[str, str]:
 
 
 def _denies(previous: Clause | None, clause: Clause) -> bool:
-    """Whether ``clause`` denies of its subject just what ``previous`` says of its own."""
+    """Returns whether ``clause`` denies of its subject just what ``previous`` states of its own."""
     if previous is None or clause.fact.true or not previous.fact.true or clause.fact.unknown:
         return False
     same = (previous.fact.atom.kind, previous.fact.atom.op, previous.objects)
@@ -295,7 +301,7 @@ def _denies(previous: Clause | None, clause: Clause) -> bool:
 
 
 def _merge_clauses(clauses: list[Clause]) -> list[Clause]:
-    """Clauses that differ in their objects only become one; what is said twice is said once."""
+    """Merges clauses that differ in their objects only, and drops repeated ones."""
     result: list[Clause] = []
     for clause in clauses:
         if any((c.subject, c.predicate) == (clause.subject, clause.predicate) for c in result):
@@ -310,13 +316,13 @@ def _merge_clauses(clauses: list[Clause]) -> list[Clause]:
 
 
 def _together(clauses: list[Clause]) -> list[Clause]:
-    """Clauses about the same subject side by side, in the order of their first ones."""
+    """Groups clauses with the same subject, in the order of their first ones."""
     order = {subject: i for i, subject in reversed(list(enumerate(c.subject for c in clauses)))}
     return sorted(clauses, key=lambda clause: order[clause.subject])
 
 
 def _of_several(said: str, count: int) -> str:
-    """A predicate with its verb in the number of its subject."""
+    """Returns a predicate with its verb in the number of its subject."""
     if count == 1:
         return said
     first, _, rest = said.partition(" ")
@@ -325,7 +331,7 @@ def _of_several(said: str, count: int) -> str:
 
 
 def _ever(fact: Fact) -> str:
-    """How long something is so, where that is more than a moment."""
+    """Returns how long something is true, where that is more than a moment."""
     if fact.mode == "again":
         return " again and again"
     lasting = fact.atom.kind in ("opinion", "state")

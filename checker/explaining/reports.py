@@ -1,4 +1,4 @@
-"""The violations of a report, explained."""
+"""Explains the violations of a report."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from checker.witness.answer import Listener
 from checker.witness.verdict import PropertyVerdict, Report, Word
 
 FOR_KINDS = 60.0
-"""Seconds for each check in which runs of other kinds are looked for."""
+"""Seconds for each check to search for diverse counterexamples."""
 LATEST, OVER = 5.0, "the time for it is over"
-"""After twice its time and so many seconds an explanation is ended that does not end itself."""
+"""An explanation that does not end itself is ended after twice its time and so many seconds."""
 
 
 def as_asked(
     report: Report, system: TransitionSystem, options: Options, listener: Listener | None
 ) -> Report:
-    """``report`` with its violations explained, and with some of other kinds, where that is wanted
-    and there are any."""
+    """Returns ``report`` with its violations explained, and with diverse counterexamples, where
+    these are requested and there are any."""
     clock = ExplainingBudget(
         options.explain or 0.0, options.threads, options.limits.memory, listener
     )
@@ -44,7 +44,7 @@ def as_asked(
 
 @contextmanager
 def _for(clock: ExplainingBudget) -> Iterator[None]:
-    """The block is left where it goes on long after ``clock``, or somebody interrupts it."""
+    """Ends the block long after ``clock`` is over, or on an interrupt."""
     seconds = 2 * clock.seconds + LATEST
     with (
         contextlib.suppress(KeyboardInterrupt),
@@ -55,10 +55,11 @@ def _for(clock: ExplainingBudget) -> Iterator[None]:
 
 
 def explain_report(report: Report, system: TransitionSystem, clock: ExplainingBudget) -> Report:
-    """``report`` with the traces of its violations explained, all of them before ``clock`` is over.
+    """Returns ``report`` with the traces of its violations explained, all of them before ``clock``
+    is over.
 
-    Verdicts, reasons and expectations stay as they are: they are about the run that the engine
-    found.  What a trace does not use of its share of the time is for those behind it.
+    Verdicts, reasons and expectations stay as they are: they are about the execution that the
+    engine found.  The time that a trace does not use of its share is for those after it.
     """
     left = sum(1 for verdict in report.verdicts if _has_counterexample(verdict))
     verdicts = []
@@ -74,8 +75,8 @@ def explain_report(report: Report, system: TransitionSystem, clock: ExplainingBu
 def with_others(
     report: Report, system: TransitionSystem, most: int, clock: ExplainingBudget
 ) -> Report:
-    """``report`` with up to ``most`` counterexamples for each violated property, each of another
-    kind, those found before ``clock`` is over."""
+    """Returns ``report`` with up to ``most`` counterexamples for each violated property, each of
+    another equivalence class, those found before ``clock`` is over."""
     known = {prop.name: prop for prop in system.properties}
     left = sum(1 for verdict in report.verdicts if _has_counterexample(verdict))
     verdicts = []

@@ -1,4 +1,4 @@
-"""Which steps of a run its violation does not depend on."""
+"""Slices an execution: the steps on which its violation does not depend."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ FAULTS = frozenset({"crash", "recover", "lose", "forge", "world", "detect", "tim
 
 
 def context(system: TransitionSystem, prop: Property, run: Run, trace: Trace) -> tuple[int, ...]:
-    """The numbers of the steps of ``trace`` that are not in the causal past of the violation.
+    """Returns the numbers of the steps of ``trace`` that are not in the causal past of the
+    violation.
 
-    To the violation belong the steps at which what the property speaks of got its final value, and
-    faults.  What never happens has no past of its own: where that is what is violated, all belongs
-    to it that the named processes do (where none is named, that any does), that comes of this, and
-    a loop.  Where nothing is found to
-    belong to it, no step is context.
+    To the violation belong the steps at which what the property reads got its final value, and
+    faults.  What never happens has no past of its own: where that is what is violated, all that the
+    named processes do (where none is named, that any does) belongs to it, with what follows from
+    this, and a loop.  Where nothing is found to belong to it, no step is context.
     """
     found = facts(system, prop, run)
     if not found:
@@ -62,7 +62,7 @@ def _targets(
 
 
 def _after(trace: Trace, numbers: set[int]) -> set[int]:
-    """``numbers`` and all steps that depend on one of them: what could have come of these."""
+    """Returns ``numbers`` and all steps that depend on one of them: their possible consequences."""
     causes = causality(trace).causes
     found = set(numbers)
     for number, direct in enumerate(causes):
@@ -72,13 +72,13 @@ def _after(trace: Trace, numbers: set[int]) -> set[int]:
 
 
 def _changes(row: list[bool], all_of_them: bool) -> Iterator[int]:
-    """Where a truth changed the last time, or each time."""
+    """Yields where a truth value changed the last time, or each time."""
     changed = [at for at in range(1, len(row)) if row[at] != row[at - 1]]
     yield from changed if all_of_them else changed[-1:]
 
 
 def _owners(voice: Voice, found: tuple[Fact, ...], trace: Trace) -> Iterator[str]:
-    """The processes of which state is spoken: ``p1`` of ``p1.vote``."""
+    """Yields the processes of state that is mentioned: ``p1`` of ``p1.vote``."""
     for fact in found:
         text = voice.fill((*fact.atom.subject, " ", *fact.atom.objects), fact)
         for process in trace.processes:
@@ -87,7 +87,7 @@ def _owners(voice: Voice, found: tuple[Fact, ...], trace: Trace) -> Iterator[str
 
 
 def _events(trace: Trace, fact: Fact, voice: Voice) -> Iterator[int]:
-    """The steps at which what should happen once, or in an order, happened."""
+    """Yields the steps at which what should happen once, or in an order, happened."""
     if fact.atom.kind not in ("twice", "order", "act"):
         return
     said = voice.fill((*fact.atom.subject, " ", *fact.atom.objects), fact)

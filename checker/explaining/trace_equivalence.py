@@ -1,14 +1,13 @@
 """Equivalence of traces: the same causal shape up to a renaming of processes.
 
-Two runs are of one kind where the same things happen because of the same things: kinds of steps,
-names of handlers and types of messages agree, each message comes from the same kind of step, and
-processes see the same kinds of deliveries in the same order.  Names of processes, payloads and
-numbers make no difference, nor does the order of steps of which none brings the other about
-(Mazurkiewicz: Trace Theory, 1987).
+Two executions are equivalent where the same things happen because of the same things: kinds of
+steps, names of handlers and types of messages agree, each message comes from the same kind of step,
+and processes see the same kinds of deliveries in the same order.  Names of processes, payloads and
+numbers make no difference, nor does the order of causally independent steps (Mazurkiewicz: Trace
+Theory, 1987).
 
-The shape is written down as in B. Weisfeiler and A. Leman: The reduction of a graph to canonical
-form (1968): the name of a step is made of what it is and of the names of those that brought it
-about.
+The shape is computed as in B. Weisfeiler and A. Leman: The reduction of a graph to canonical form
+(1968): the label of a step is made of what it is and of the labels of its direct causes.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def kind_of(trace: Trace) -> Kind:
-    """The kind of run that ``trace`` is; equal for runs of one kind."""
+    """Returns the equivalence class of ``trace``; equal for equivalent executions."""
     order = causality(trace)
     left_out = set(trace.explanation.context) if trace.explanation is not None else set()
     processes = set(trace.processes)
@@ -53,7 +52,7 @@ def _short(name: object) -> str:
 
 
 def _label(step: Step, processes: set[str]) -> tuple[object, ...]:
-    """What happens in a step, without names of processes, payloads and numbers."""
+    """Returns what happens in a step, without names of processes, payloads and numbers."""
     return (step.kind, *(_of_event(event, processes) for event in step.events))
 
 
@@ -63,8 +62,8 @@ def _of_event(event: Event, processes: set[str]) -> tuple[object, ...]:
 
 
 def _types(text: str, values: set[str]) -> tuple[str, ...]:
-    """The names in ``text`` that are neither processes nor payloads: those of types begin with a
-    capital letter, those of handlers and operators stand before anything in parentheses."""
+    """Returns the names in ``text`` that are neither processes nor payloads: those of types begin
+    with a capital letter, those of handlers and operators stand before anything in parentheses."""
     head, _, rest = text.partition("(")
     inside = (word for word in _WORD.findall(rest) if word[0].isupper())
     return tuple(word for word in (*_WORD.findall(head), *inside) if word not in values)

@@ -1,7 +1,7 @@
-"""The truth of a property's reading along a run, and who makes it false.
+"""The truth of a property's reading along an execution, and the values that make it false.
 
-Truth in runs that go round for ever is that of linear temporal logic over lassos (A. Pnueli: The
-Temporal Logic of Programs, 1977); a run that ends counts as one that stays in its last state.
+Truth in infinite executions is that of linear temporal logic over lassos (A. Pnueli: The Temporal
+Logic of Programs, 1977); a finite execution counts as one that stays in its last state.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from checker.witness.rerun import Run
 Names = Mapping[str, Value]
 
 FEW = 3
-"""Of so many candidates each is named when none of them will do."""
+"""With up to so many candidates each is named when none of them will do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
     """An atom that is true or false of ``names`` at position ``at`` of the word.
 
-    ``mode``: ``now``; ``never`` (false from there on for ever); ``always`` (true from there on);
-    ``again`` (true, or false, again and again, but not all the time).  ``role`` is ``premise`` or
+    ``mode``: ``now``; ``never`` (false from there on forever); ``always`` (true from there on);
+    ``again`` (true, or false, infinitely often, but not all the time).  ``role`` is ``premise`` or
     ``goal``; ``unknown``: names that may be anything, and what such a thing is called (a fact that
     is false is so for all of them), in ``range``; ``only``: a kind of process of which the subject
     is any.
@@ -48,7 +48,7 @@ class Fact:
 
 @dataclass
 class LassoWord:
-    """The states at which a property looks, from one of them back to number ``loop`` for ever.
+    """The states that a property observes, from the last one back to number ``loop`` forever.
 
     ``hints``: values that the author's names have in the violation, where these are known.
     """
@@ -60,21 +60,22 @@ class LassoWord:
     # ---- truth --------------------------------------------------------------------------------
 
     def value(self, expr: Expr, at: int, names: Names) -> bool:
-        """``expr`` at a position; false where it has no value (what guards it is false then)."""
+        """Returns ``expr`` at a position; false where it has no value (its guard is false then)."""
         try:
             return bool(evaluate(expr, Scope(self.states[at], dict(names))))
         except RunFault:
             return False
 
     def atom(self, atom: Atom, names: Names) -> list[bool]:
-        """``atom`` at each position; who is correct is so in the whole run."""
+        """Returns ``atom`` at each position; a correct process is correct in the whole
+        execution."""
         row = [self.value(atom.expr, at, names) for at in range(len(self.states))]
         if atom.kind == "standing" and atom.op == "correct":
             return [all(row[self.loop :])] * len(row)
         return row
 
     def truth(self, node: Node, names: Names) -> list[bool]:
-        """``node`` at each position."""
+        """Returns the truth of ``node`` at each position."""
         match node:
             case Atom():
                 return self.atom(node, names)
@@ -94,12 +95,12 @@ class LassoWord:
                 assert_never(node)
 
     def ahead(self, row: list[bool], join: object) -> list[bool]:
-        """For each position, of all positions from there on: ``all``, or ``any``."""
+        """Returns for each position ``all``, or ``any``, of all positions from there on."""
         both = all if join is all else any
         return [both(row[min(at, self.loop) :]) for at in range(len(row))]
 
     def values(self, node: Range, names: Names) -> list[Value]:
-        """The members of the domain at any position, in order; hinted ones first."""
+        """Returns the members of the domain at any position, in order; hinted ones first."""
         found: dict[Value, None] = {}
         changing = node.among is not None or not isinstance(node.domain, ir.Universe)
         for state in self.states if changing else self.states[:1]:
@@ -111,7 +112,7 @@ class LassoWord:
         return sorted(found, key=lambda value: value != hint) if node.author else list(found)
 
     def inside(self, node: Range, value: Value, names: Names) -> list[bool]:
-        """At which positions ``value`` is one that ``node`` is about."""
+        """Returns at which positions ``value`` is one over which ``node`` ranges."""
         inner = {**names, node.name: value}
         if isinstance(node.domain, ir.Universe) and node.condition == ir.TRUE and not node.where:
             return [True] * len(self.states)
@@ -127,7 +128,7 @@ class LassoWord:
         return row
 
     def member(self, node: Range, value: Value, names: Names) -> list[bool]:
-        """What one value contributes to a quantifier."""
+        """Returns what one value contributes to a quantifier."""
         here = self.inside(node, value, names)
         if not any(here):
             return [node.kind == "forall"] * len(here)
@@ -137,7 +138,8 @@ class LassoWord:
     # ---- witnesses ----------------------------------------------------------------------------
 
     def why(self, node: Node, names: Names, wanted: bool, at: int, mode: str) -> Iterator[Fact]:
-        """Facts for which ``node`` is ``wanted`` at ``at``, which it is (``mode``: and stays)."""
+        """Yields facts for which ``node`` is ``wanted`` at ``at``, which it is (``mode``: and
+        stays)."""
         match node:
             case Atom():
                 yield Fact(node, names, wanted, mode, at)
@@ -165,7 +167,7 @@ class LassoWord:
     def in_time(
         self, node: Timed, names: Names, wanted: bool, at: int, mode: str
     ) -> Iterator[Fact]:
-        """As :meth:`why`, of a temporal formula."""
+        """Does the same as :meth:`why`, of a temporal formula."""
         later = [*range(at, len(self.states)), *range(self.loop, at)]
         match node.op, node.parts:
             case "~>", (premise, goal) if not wanted:
@@ -197,7 +199,7 @@ class LassoWord:
     def of_range(
         self, node: Range, names: Names, wanted: bool, at: int, mode: str
     ) -> Iterator[Fact]:
-        """As :meth:`why`, of a quantifier: one witness, or that there is none."""
+        """Does the same as :meth:`why`, of a quantifier: one witness, or that there is none."""
         if (node.kind == "exists") is not wanted:
             yield from self.nobody(node, names, wanted, at, mode)
             return
@@ -217,7 +219,7 @@ class LassoWord:
             return
 
     def nobody(self, node: Range, names: Names, wanted: bool, at: int, mode: str) -> Iterator[Fact]:
-        """That no value makes the quantifier's body what it would have to be."""
+        """Yields facts for which no value makes the quantifier's body what it would have to be."""
         if not wanted:
             simple = list(self.simple(node, node.body, names, at, mode))
             if simple:
@@ -240,7 +242,7 @@ class LassoWord:
         yield from found
 
     def simple(self, node: Range, body: Node, names: Names, at: int, mode: str) -> Iterator[Fact]:
-        """``no process delivered a``, where it can be said like that."""
+        """Yields ``no process delivered a``, where it can be put like that."""
         unknown = {node.name: node.noun}
         if node.among is not None:
             if _trivial(body):
@@ -287,18 +289,18 @@ def _connective_truth(op: str, rows: list[list[bool]]) -> list[bool]:
 
 
 def _other(mode: str) -> str:
-    """The mode of what is denied."""
+    """Returns the mode of what is denied."""
     return {"never": "always", "always": "never"}.get(mode, mode)
 
 
 def _as(role: str, facts: Iterator[Fact]) -> Iterator[Fact]:
-    """``facts`` in a role, where they have none yet."""
+    """Yields ``facts`` with a role, where they have none yet."""
     for fact in facts:
         yield fact if fact.role or not role else replace(fact, role=role)
 
 
 def _has_premise(node: Node) -> bool:
-    """Whether ``node`` tells premises from goals itself."""
+    """Returns whether ``node`` separates premises from goals itself."""
     match node:
         case Timed("~>") | Join("=>"):
             return True
@@ -311,7 +313,7 @@ def _has_premise(node: Node) -> bool:
 
 
 def _of_somebody(node: Node) -> bool:
-    """Whether ``node`` is a clause that can be said of nobody."""
+    """Returns whether ``node`` is a clause that can be negated by the subject ``no process``."""
     return isinstance(node, Atom) and (
         node.kind in ("history", "opinion", "twice")
         or (node.kind == "standing" and node.op != "correct")
@@ -319,7 +321,7 @@ def _of_somebody(node: Node) -> bool:
 
 
 def _whole(node: Range) -> Atom:
-    """A quantifier that can be said as the spec writes it only."""
+    """Returns a quantifier as an atom that can only be written as in the spec."""
     ways = ("holds", "does not hold", "never holds")
     return Atom(ir.FALSE, "state", ("`", *node.formula, "`"), *ways, (), node.formula)
 
@@ -329,7 +331,7 @@ def _trivial(node: Node) -> bool:
 
 
 def _split_guard(node: Node) -> tuple[Node | None, Node | None]:
-    """`correct(p)` and the rest of a conjunction of two."""
+    """Returns `correct(p)` and the rest of a conjunction of two."""
     match node:
         case Join("and", (Atom(kind="standing", op="correct") as guard, rest)):
             return guard, rest
@@ -338,7 +340,8 @@ def _split_guard(node: Node) -> tuple[Node | None, Node | None]:
 
 
 def word_of(system: TransitionSystem, prop: Property, run: Run) -> LassoWord:
-    """What ``prop`` sees of ``run``: its last state where states count, otherwise all of it."""
+    """Returns what ``prop`` observes of ``run``: its last state for an invariant or a finite
+    execution, otherwise all of it."""
     assert prop.reading is not None
     hints = {
         param.name.partition(".")[0]: value
@@ -351,7 +354,7 @@ def word_of(system: TransitionSystem, prop: Property, run: Run) -> LassoWord:
 
 
 def whole_word(system: TransitionSystem, run: Run) -> LassoWord:
-    """All states of ``run``; where it ends it stays in the last one."""
+    """Returns all states of ``run``; where it is finite it stays in the last one."""
     return _word(system, run, list(range(len(run.moments))), {})
 
 
@@ -365,7 +368,7 @@ def _word(
 
 
 def observed_states(system: TransitionSystem, reading: Reading, run: Run) -> list[int]:
-    """The numbers of the states of ``run`` at which a property looks."""
+    """Returns the numbers of the states of ``run`` that a property observes."""
     whole = range(len(run.moments))
     if not reading.looking:
         return list(whole)
@@ -378,7 +381,8 @@ def observed_states(system: TransitionSystem, reading: Reading, run: Run) -> lis
 
 
 def facts(system: TransitionSystem, prop: Property, run: Run) -> tuple[Fact, ...]:
-    """For which facts ``prop`` is false in ``run``, premises first; empty where that is unknown."""
+    """Returns the facts for which ``prop`` is false in ``run``, premises first; empty where that is
+    unknown."""
     if prop.reading is None:
         return ()
     word = word_of(system, prop, run)

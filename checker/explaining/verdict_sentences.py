@@ -1,4 +1,4 @@
-"""The verdict in sentences: what is violated by whom, and how it came about."""
+"""The verdict in sentences: what is violated, by which processes, and how it came about."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from checker.witness.rerun import Run
 from checker.witness.trace import Trace
 
 LONGEST = 3
-"""So many sentences are said at most."""
+"""Sentences at most."""
 
 
 def sentences(system: TransitionSystem, prop: Property, run: Run, trace: Trace) -> tuple[str, ...]:
-    """What ``run`` violates and who it is, then how it came about.
+    """Returns what ``run`` violates and for which processes, then how it came about.
 
-    Where the reading of ``prop`` does not tell, the first sentence is that of the trace.
+    Where the reading of ``prop`` does not give these, the first sentence is that of the trace.
     """
     found = facts(system, prop, run)
     if not found:
@@ -29,8 +29,8 @@ def sentences(system: TransitionSystem, prop: Property, run: Run, trace: Trace) 
 
 
 def _property_title(prop: Property) -> str:
-    """The name of ``prop`` in words, where it comes with the tool and is a noun; as it is written
-    where it may be anything."""
+    """Returns the name of ``prop`` in words, where it comes with the tool and is a noun; as it is
+    written where it may be anything."""
     at = prop.place
     shipped = at is None or display_name(at.file) != at.file or " over " in prop.name
     return title(prop.name) if shipped else f"`{prop.name}`"

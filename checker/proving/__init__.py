@@ -1,1 +1,1 @@
-"""Proofs: a check of a spec into verdicts that z3 has found, and what they rest on."""
+"""Proofs: verdicts on the checks of a spec that z3 has found, and what they depend on."""

@@ -1,4 +1,5 @@
-"""Concretizes runs of automata as runs of the check: replayed, judged, and explained."""
+"""Concretizes executions of automata as executions of the check: replayed, judged, and
+explained."""
 
 from __future__ import annotations
 
@@ -22,22 +23,22 @@ from checker.witness.trace import Trace
 from checker.witness.verdict import Word
 
 EXPLORED = 300_000
-"""States at most of a system that is explored since a run could not be followed."""
+"""States at most of a system that is explored since an execution could not be concretized."""
 
 SECONDS = 20.0
 """Seconds at most for exploring it."""
 
 SMALL = 5
-"""A small system has no larger numbers, where that is enough."""
+"""A small system has no larger numbers, where that suffices."""
 
 
 def numbers_of(automaton: Automaton, run: AcceleratedRun) -> dict[str, int]:
-    """What is to be set for the finite system of ``run``."""
+    """Returns the parameters of the finite system of ``run``."""
     return {name: value for name, value in run.values if name in automaton.parameters}
 
 
 def sizes_text(numbers: Mapping[str, int]) -> str:
-    """``n=4, T=1``."""
+    """Returns ``n=4, T=1``."""
     return ", ".join(f"{name}={value}" for name, value in numbers.items())
 
 
@@ -53,7 +54,7 @@ class Finite:
     made: dict[tuple[tuple[str, int], ...], Instantiated] = field(default_factory=dict)
 
     def settings(self, numbers: Mapping[str, int]) -> dict[str, str]:
-        """What has to be set for the system of ``numbers``."""
+        """Returns the settings for the system of ``numbers``."""
         settings = dict(self.options.settings)
         settings |= {name: str(value) for name, value in numbers.items()}
         if not self.written.every and "f" in numbers:
@@ -65,7 +66,7 @@ class Finite:
     def at(
         self, numbers: Mapping[str, int], grows: str | None = None
     ) -> tuple[typed.Check, Instantiated]:
-        """The system of ``numbers``, with its check; raises :class:`SpecError`.
+        """Returns the system of ``numbers``, with its check; raises :class:`SpecError`.
 
         ``grows``: a capacity that has to be larger than it was.
         """
@@ -88,8 +89,8 @@ class Finite:
         run: AcceleratedRun,
         numbers: Mapping[str, int],
     ) -> tuple[typed.Check, Instantiated, Path]:
-        """``run`` in the system of ``numbers``, with capacities that are large enough; raises
-        :class:`ConcretizationFailed` and :class:`SpecError`."""
+        """Returns ``run`` in the system of ``numbers``, with capacities that are large enough;
+        raises :class:`ConcretizationFailed` and :class:`SpecError`."""
         check, made = self.at(numbers)
         while True:
             try:
@@ -100,7 +101,8 @@ class Finite:
                 check, made = self.at(numbers, lost.grows)
 
     def small(self, automaton: Automaton) -> Instantiated | None:
-        """The smallest system that is spoken of, where a small one is."""
+        """Returns the smallest system whose numbers satisfy the resilience condition, where a small
+        one does."""
         names = automaton.parameters
         for numbers in sorted(itertools.product(range(SMALL + 1), repeat=len(names)), key=sum):
             values = dict(zip(names, numbers, strict=True))
@@ -116,16 +118,16 @@ class Finite:
 def _spoken_of(automaton: Automaton, values: dict[str, int]) -> bool:
     try:
         return holds(automaton.resilience, values)
-    except KeyError:  # it speaks of a quotient
+    except KeyError:  # the condition refers to a quotient
         return False
 
 
 @dataclass(frozen=True, slots=True)
 class Refuted:
-    """What became of a run: its ``trace``, or, without one, why there is none.
+    """The outcome of concretizing an execution: its ``trace``, or, without one, why there is none.
 
-    ``holds``: the property holds at the run's numbers, for their system was explored;
-    ``interrupted``: somebody wanted it to end meanwhile.
+    ``holds``: the property holds at the execution's numbers, for their system was explored;
+    ``interrupted``: it was interrupted meanwhile.
     """
 
     trace: Trace | None
@@ -143,8 +145,8 @@ def refute(
     options: Options,
     listener: Listener | None,
 ) -> Refuted:
-    """The first of ``runs``, which violate ``question``, that is one of the finite system at their
-    ``numbers``, as a trace; where none is, that system is explored."""
+    """Returns the trace of the first of ``runs``, which violate ``question``, that is an execution
+    of the finite system at their ``numbers``; where none is, that system is explored."""
     why = ""
     for run in runs:
         try:
@@ -170,7 +172,7 @@ def _judge_path(
     options: Options,
     listener: Listener | None,
 ) -> Refuted:
-    """What the witness says of ``path``, and its trace, explained where that is wanted."""
+    """Returns the replayed and judged ``path`` as a trace, explained where that is requested."""
     header = header_of(finite.path, check, made, replace(options, settings=settings))
     prop = next(p for p in made.system.properties if p.name == question.property)
     answer = Answer("z3", 0, 0, False, 0.0, violations={prop.name: path})
@@ -194,7 +196,8 @@ def _explore_size(
     listener: Listener | None,
     why: str,
 ) -> Refuted:
-    """What exploring the system of ``numbers`` says, where a run could not be followed in it."""
+    """Returns the result of exploring the system of ``numbers``, where an execution could not be
+    concretized in it."""
     from checker.pipeline import run_check
 
     seconds = min(options.limits.timeout or SECONDS, SECONDS)

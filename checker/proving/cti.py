@@ -20,9 +20,9 @@ HINT = "an `invariant` clause that is false in this state would exclude it"
 
 
 def not_excluded(system: TransitionSystem, found: NotExcluded) -> tuple[str, ...]:
-    """Lines that tell ``found``: the state, each step, and what fails after it.
+    """Returns lines that describe ``found``: the state, each step, and what fails after it.
 
-    Raises ``AssertionError`` where the interpreter does not confirm a step: a fault of the tool.
+    Raises ``AssertionError`` where the interpreter does not confirm a step: an internal error.
     """
     trace = narrate(system, _run(system, found.states), None, Header("", system.name, ""))
     lines = [f"this state is not excluded: {'; '.join(_state_lines(system, found.states[0]))}"]
@@ -34,7 +34,8 @@ def not_excluded(system: TransitionSystem, found: NotExcluded) -> tuple[str, ...
 
 
 def error_of(system: TransitionSystem, state: State) -> Transition | None:
-    """A transition of ``state`` that meets an error, one about a guessed capacity if there is."""
+    """Returns a transition of ``state`` that meets an error, one about a guessed capacity if there
+    is one."""
     failing = [t for t in interpreter.successors(system, state) if t.fault is not None]
     grown = [t for t in failing if t.fault is not None and t.fault.grows is not None]
     return next(iter((*grown, *failing)), None)
@@ -62,7 +63,7 @@ def _of(process: str) -> str:
 
 
 def _state_lines(system: TransitionSystem, state: State) -> Iterator[str]:
-    """The state without what nothing was ever assigned to."""
+    """Yields the state without what was never assigned."""
     empty = True
     for variable, value in zip(system.variables, state, strict=True):
         for line in _entries(system, variable, value):

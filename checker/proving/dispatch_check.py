@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 def answer_check(
     path: str, name: str | None, options: Options, listener: Listener | None = None
 ) -> Report:
-    """The report on the check ``name`` of the file ``path`` (``None``: its only one).
+    """Returns the report on the check ``name`` of the file ``path`` (``None``: its only one).
 
-    A check ``for all n, T, …`` is proved, unless the settings of ``options`` give it sizes.
-    Raises what :func:`checker.pipeline.run_check` does.
+    A check ``for all n, T, …`` is proved, unless the settings of ``options`` give it sizes.  Raises
+    what :func:`checker.pipeline.run_check` does.
     """
     from checker import budgets, pipeline
 
@@ -36,10 +36,11 @@ def for_every_size(
     tight: bool = False,
     synthesize: bool = False,
 ) -> Report:
-    """The report of the proof for all sizes; raises :class:`SpecError`, also where z3 is missing.
+    """Returns the report of the proof for all sizes; raises :class:`SpecError`, also where z3 is
+    missing.
 
     ``tight``: less is assumed of the sizes, to see what fails then; ``synthesize``: conditions and
-    thresholds that are enough are looked for.
+    thresholds that are sufficient are computed.
     """
     from checker.engines.solver import require_solver
 
@@ -51,7 +52,7 @@ def for_every_size(
 
 
 def _require_general(options: Options) -> None:
-    """Raises :class:`SpecError` (E007) where states are wanted, of which a proof has none, or
+    """Raises :class:`SpecError` (E007) where states are requested, of which a proof has none, or
     finer steps, of which nothing is proved."""
     from checker.diagnostics import Diagnostic, SpecError
 

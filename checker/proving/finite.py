@@ -1,8 +1,8 @@
 """Proofs about the finite system of a check, for every depth: `bivalence prove FILE::CHECK`.
 
 The check becomes a transition system as everywhere else; :mod:`checker.engines.symbolic.prover`
-proves or refutes what can be asked of single states; what is refuted becomes a trace as everywhere
-else.  Properties of whole runs are not its business, and are said to be unknown.
+proves or refutes properties of single states; what is refuted becomes a trace as everywhere else.
+Properties of whole executions are out of scope, and are reported as unknown.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from checker.engines.symbolic.solver_queries import QueryBudget
 
 METHODS = ("invariants", "induction", "pdr")
-"""What can be tried."""
+"""The proof methods."""
 
 DEPTH = 10
-"""Induction goes over so many steps where nobody says how many."""
+"""Induction goes over so many steps by default."""
 
 OF_RUNS = (
     "it is about whole runs, and proofs here are about states: `bivalence check` explores them"
@@ -60,11 +60,11 @@ def prove_check(
     *,
     certificate: str | None = None,
 ) -> Report:
-    """Proves what the check ``name`` of ``path`` asks of states, within ``budget`` seconds.
+    """Proves the properties of states of the check ``name`` of ``path``, within ``budget`` seconds.
 
     ``options.limits.max_depth``: induction goes over so many steps at most.  ``certificate``: a
-    file for the queries of the second check, in SMT-LIB 2.  Raises :class:`SpecError` for what the
-    user gave, and :class:`checker.engines.symbolic.certificate.WrongCertificate` and
+    file for the queries of the second check, in SMT-LIB 2.  Raises :class:`SpecError` for errors of
+    the spec or the options, and :class:`checker.engines.symbolic.certificate.WrongCertificate` and
     :class:`checker.witness.replay.ReplayMismatch` where the tool is wrong.
     """
     with budgets.within(budget):
@@ -98,10 +98,10 @@ def _prove_smallest(
     budget: float | None,
     listener: Listener | None,
 ) -> tuple[Instantiated, ProofResult]:
-    """What can be proved of the smallest system whose guessed capacities are large enough.
+    """Returns what can be proved of the smallest system whose guessed capacities are large enough.
 
-    Where only such a capacity is what induction fails at, a larger one is tried: what it holds may
-    be bounded by what is proved of its parts.  Raises ``KeyboardInterrupt`` where nothing is known.
+    Where induction fails only at such a capacity, a larger one is tried: what it holds may be
+    bounded by what is proved of its parts.  Raises ``KeyboardInterrupt`` where nothing is known.
     """
     from checker.engines.symbolic.solver_queries import QueryBudget
 
@@ -166,7 +166,7 @@ def _prove(
 
 
 def _too_small(made: Instantiated, found: ProofResult) -> str | None:
-    """The guessed capacity that stands in the way of a proof, if there is one."""
+    """Returns the guessed capacity that prevents a proof, if there is one."""
     from checker.engines.symbolic.certificate import Faultless
     from checker.proving.cti import error_of
 
@@ -180,7 +180,7 @@ def _too_small(made: Instantiated, found: ProofResult) -> str | None:
     return None if failing is None or failing.fault is None else failing.fault.grows
 
 
-# ---- what is said -----------------------------------------------------------------------------
+# ---- reporting --------------------------------------------------------------------------------
 
 
 def _report(
@@ -225,7 +225,8 @@ def _report(
 
 
 def _answer(made: Instantiated, found: ProofResult) -> Answer:
-    """What was found as an engine would say it; that something is proved is said elsewhere."""
+    """Returns what was found as an engine's answer; that something is proved is reported
+    elsewhere."""
     from checker.engines.symbolic.certificate import Faultless, Safe
 
     violations = {
@@ -249,7 +250,7 @@ def _answer(made: Instantiated, found: ProofResult) -> Answer:
 
 @dataclass(frozen=True, slots=True)
 class _Saying:
-    """Verdicts about what is neither violated nor in error."""
+    """Gives the verdicts on what is neither violated nor in error."""
 
     check: typed.Check
     made: Instantiated
@@ -257,7 +258,7 @@ class _Saying:
     answer: Answer
 
     def verdict(self, judged: PropertyVerdict) -> PropertyVerdict:
-        """``judged`` where it was refuted, otherwise what became of the property."""
+        """Returns ``judged`` where it was refuted, otherwise the outcome for the property."""
         from checker.engines.symbolic.certificate import Safe
 
         if judged.word is not Word.UNKNOWN or judged.property == ERRORS:
@@ -272,12 +273,12 @@ class _Saying:
         return replace(judged, reason=self._open(fact))
 
     def errors(self) -> tuple[PropertyVerdict, ...]:
-        """The verdict that no run meets an error, where none is known that does."""
+        """Returns the verdict that no execution meets an error, where none is known that does."""
         from checker.engines.symbolic.certificate import Faultless
 
         found, fact = self.found, Faultless()
         if fact in found.refuted:
-            return ()  # it is told with the properties
+            return ()  # it is reported with the properties
         shown = self._certificate(fact) if fact in found.proved else ""
         word = Word.PROVED if shown else Word.UNKNOWN
         reason = f"{EVERYWHERE}: {shown}" if shown else self._open(fact)
@@ -309,7 +310,7 @@ class _Saying:
         return replace(judged, word=Word.PROVED, reason=reason, certificate=shown)
 
     def _certificate(self, fact: Safe | Faultless) -> str:
-        """What the proof rests on."""
+        """Returns what shows the proof, in words."""
         from checker.engines.symbolic.certificate import Faultless, Lemma, SmtFormula
 
         found = self.found
@@ -341,7 +342,7 @@ class _Saying:
 
 
 def _write_queries(report: Report, made: Instantiated, found: ProofResult, file: str) -> Report:
-    """``report`` after writing the queries of the second check to ``file``."""
+    """Returns ``report`` after writing the queries of the second check to ``file``."""
     from checker.engines.symbolic.certificate import smt2
 
     if not found.certificate:
@@ -355,5 +356,5 @@ def _write_queries(report: Report, made: Instantiated, found: ProofResult, file:
 
 
 def _unwritten(report: Report, file: str) -> Report:
-    """``report`` where there is nothing to write to ``file``."""
+    """Returns ``report`` where there is nothing to write to ``file``."""
     return replace(report, failed=(f"nothing is proved, so nothing is written to {file}",))

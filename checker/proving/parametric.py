@@ -1,9 +1,9 @@
-"""Proofs for every n: a check about all sizes becomes a threshold automaton, and z3 is asked.
+"""Proofs for every n: a check about all sizes becomes a threshold automaton, which z3 decides.
 
-What z3 proves is proved of the protocol, for the automaton can do whatever the finite systems can.
-What it refutes is not: the run that it gives is followed by the interpreter in the finite system of
-its numbers, and judged as every run is.  Where it can't be followed, that system is explored; what
-holds there is left out, and z3 is asked about all other numbers.
+What z3 proves is proved of the protocol, for the automaton simulates all of its finite systems.
+What it refutes is not: the interpreter replays the execution that it gives in the finite system of
+its numbers, and judges it as any other.  Where it can't be concretized, that system is explored; if
+the property holds there, z3 is queried about all other numbers.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ if TYPE_CHECKING:
     from checker.engines.symbolic.thresholds import ParametricChecker
 
 QUERY = 60.0
-"""Seconds for each query where nobody says how many."""
+"""Seconds for each query by default."""
 
 ATTEMPTS = 4
-"""So many runs at different numbers are followed before a violation is said to be unknown."""
+"""At most so many executions at different numbers are replayed before a violation is unknown."""
 
 FOLLOWING = 60.0
-"""Seconds for following a violation, and for exploring its system where that can't be done."""
+"""Seconds for replaying a violation, and for exploring its system where that can't be done."""
 
 FOR_ONE = 10.0
 """Seconds for exploring a system only to learn whether less could be required."""
@@ -80,14 +80,15 @@ def prove_every(
     tight: bool = True,
     synthesize: bool = False,
 ) -> Report:
-    """Proves what the check ``name`` of ``path`` asks, for all sizes, or refutes it for some.
+    """Proves the properties of the check ``name`` of ``path``, for all sizes, or refutes them for
+    some.
 
-    A check with sizes is asked as :func:`parametrize` says.  ``options.query_timeout``
-    and ``options.limits.timeout``: seconds for one query, and for everything; ``options.explain``:
-    for making each violation smaller.  ``tight``: it is looked whether less could be required of
-    the sizes; ``synthesize``: which conditions and thresholds would do.
+    A check with sizes is generalised by :func:`parametrize`.  ``options.query_timeout`` and
+    ``options.limits.timeout``: seconds for one query, and for everything; ``options.explain``: for
+    minimising each violation.  ``tight``: checks whether less could be required of the sizes;
+    ``synthesize``: computes which conditions and thresholds suffice.
 
-    Raises :class:`SpecError` for what the user gave, and for what is outside the fragment.
+    Raises :class:`SpecError` for errors of the user, and for what is outside the fragment.
     """
     limits = options.limits
     with budgets.within(limits.timeout, limits.memory):
@@ -111,15 +112,15 @@ def prove_every(
 def automaton_of(
     path: str, name: str | None, options: Options
 ) -> tuple[Automaton, tuple[Question, ...]]:
-    """The threshold automaton of a check, and the questions about it.
+    """Returns the threshold automaton of a check, and the questions about it.
 
-    Raises :class:`SpecError` for what the user gave, and for what is outside the fragment.
+    Raises :class:`SpecError` for errors of the user, and for what is outside the fragment.
     """
     return extraction(about_every_size(load_check(path, name, options.settings), options.settings))
 
 
 def extraction(check: typed.Check) -> tuple[Automaton, tuple[Question, ...]]:
-    """The same of a check about all sizes."""
+    """Does the same as :func:`automaton_of`, of a check about all sizes."""
     from checker.threshold.extract import extract
     from checker.threshold.questions import questions
 
@@ -131,7 +132,7 @@ def extraction(check: typed.Check) -> tuple[Automaton, tuple[Question, ...]]:
 
 
 def about_every_size(check: typed.Check, settings: Mapping[str, str]) -> typed.Check:
-    """``check`` about all sizes, with what ``settings`` say of the others.
+    """Returns ``check`` about all sizes, with the other parameters as in ``settings``.
 
     Raises :class:`SpecError` (E003) for what can't be set, sizes among it.
     """
@@ -155,7 +156,7 @@ def about_every_size(check: typed.Check, settings: Mapping[str, str]) -> typed.C
 
 @dataclass
 class _Proving:
-    """What is asked, and what is known so far; ``weakened``: of less being required of sizes."""
+    """The questions, and what is known so far; ``weakened``: where less is required of sizes."""
 
     path: str
     written: typed.Check
@@ -178,17 +179,17 @@ class _Proving:
     def begin(
         cls, path: str, written: typed.Check, options: Options, listener: Listener | None
     ) -> _Proving:
-        """Nothing is asked yet."""
+        """Starts a proof in which nothing is decided yet."""
         started = time.monotonic()
         check = about_every_size(written, options.settings)
         automaton, asked = extraction(check)
         finite = Finite(path, written, check, options)
         return cls(path, written, check, options, listener, automaton, asked, finite, started)
 
-    # ---- asking ---------------------------------------------------------------------------
+    # ---- queries --------------------------------------------------------------------------
 
     def ask(self) -> None:
-        """Decides every question, as far as the time goes and nobody interrupts."""
+        """Decides every question, until the time is over or it is interrupted."""
         for question in self.questions:
             self._say(question.property)
             if self.stopped is None and self._seconds_left() <= 0.0:
@@ -243,7 +244,7 @@ class _Proving:
         return ParametricChecker(automaton, seconds=self._query(), resilience=resilience)
 
     def _query(self) -> float:
-        """Seconds for the next query."""
+        """Returns the seconds for the next query."""
         limit = self.options.query_timeout
         return max(min(QUERY if limit is None else limit, self._seconds_left()), 0.001)
 
@@ -266,12 +267,12 @@ class _Proving:
             )
         self.decisions[question.property] = decision
 
-    # ---- saying ---------------------------------------------------------------------------
+    # ---- reporting ------------------------------------------------------------------------
 
     def _follow(
         self, question: Question, run: AcceleratedRun, seconds: float, explain: float | None
     ) -> Refuted:
-        """What becomes of ``run`` in ``seconds``; ``explain``: so many for making it smaller."""
+        """Concretizes ``run`` within ``seconds``, of which ``explain`` are for minimising it."""
         timeout = max(min(self._seconds_left(), seconds), 0.001)
         limits = replace(self.options.limits, timeout=timeout)
         options = replace(self.options, limits=limits, explain=explain)
@@ -279,8 +280,8 @@ class _Proving:
         return refute(self.finite, self.automaton, question, numbers, runs, options, self.listener)
 
     def _runs(self, question: Question, run: AcceleratedRun) -> Iterator[AcceleratedRun]:
-        """``run``, and one with the same numbers in which faulty processes are heard only by those
-        who have nothing left to do."""
+        """Yields ``run``, and one with the same numbers of the automaton that :func:`strengthen`
+        gives."""
         from checker.engines.symbolic.thresholds import ParametricChecker
 
         yield run
@@ -333,13 +334,13 @@ class _Proving:
         )
 
     def _expectations(self) -> dict[str, str]:
-        """What the check expects, where it was written about all sizes."""
+        """Returns what the check expects, where it was written about all sizes."""
         if not self.written.every:
             return {}
         return {e.what: str(e.value) for e in self.written.expect}
 
     def _fairness_assumptions(self, question: Question) -> tuple[str, ...]:
-        """The promises of the world, in the words of a small finite system."""
+        """Returns the fairness assumptions, in the words of a small finite system."""
         if not question.at_end:
             return ()
         made = self._small
@@ -360,7 +361,7 @@ class _Proving:
         return f"every {names}" if condition == "true" else f"every {names} with {condition}"
 
     def weaken(self) -> None:
-        """Whether the condition on sizes is enough, and whether less would be."""
+        """Determines whether the condition on sizes is sufficient, and whether less would be."""
         words = {v.word for v in self.verdicts.values()}
         if words == {Word.PROVED}:
             self.sufficient = True
@@ -377,7 +378,7 @@ class _Proving:
             self._say("whether less could be required")
 
     def propose(self) -> None:
-        """Conditions and thresholds that would do for what is proved."""
+        """Finds conditions and thresholds that suffice for what is proved."""
         asked = [q for q in self.questions if self.verdicts[q.property].word is Word.PROVED]
         if self.counting is None or not asked:
             return
@@ -395,7 +396,7 @@ class _Proving:
                 self.proposals = (*self.proposals, f"{whose}{found}")
 
     def _stopping(self, found: Iterator[_T]) -> Iterator[_T]:
-        """``found``, as long as there is time and nobody interrupts."""
+        """Yields ``found``, as long as there is time and no interrupt."""
         while True:
             assert self.counting is not None
             self.counting.asking.seconds = self._query()
@@ -410,7 +411,7 @@ class _Proving:
             yield one
 
     def report(self) -> Report:
-        """Everything."""
+        """Returns the report."""
         verdicts = tuple(self.verdicts[q.property] for q in self.questions)
         seconds = time.monotonic() - self.started
         decided = not any(v.word is Word.UNKNOWN for v in verdicts)

@@ -1,6 +1,7 @@
-"""Whether less could be required of sizes, and what could be required, or waited for, instead.
+"""Weaker conditions on sizes: whether less could be required of them, and other sufficient
+conditions and thresholds.
 
-What z3 says fails is followed before it is said to fail, as everywhere else.
+What z3 refutes is concretized before it is reported to fail, as everywhere else.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ if TYPE_CHECKING:
     from checker.engines.symbolic.thresholds import ParametricChecker
 
 PROPOSED = 3
-"""So many conditions, and so many values of each threshold, are proposed at most."""
+"""At most so many conditions, and so many values of each threshold, are proposed."""
 
 TRIED = 60
-"""So many candidates without an answer end a search."""
+"""A search ends after so many candidates without an answer."""
 
 
 def weaken_assumptions(
@@ -40,8 +41,8 @@ def weaken_assumptions(
     questions: Sequence[Question],
     follow: Callable[[Question, AcceleratedRun], Refuted],
 ) -> Iterator[Weakened]:
-    """What becomes of ``questions``, which are proved under what ``counting`` assumes, where less
-    is assumed."""
+    """Yields the outcome for ``questions``, which are proved under what ``counting`` assumes, where
+    less is assumed."""
     from checker.engines.symbolic.thresholds_tightness import tightness
 
     automaton = counting.automaton
@@ -62,7 +63,8 @@ def weaken_assumptions(
 
 
 def conditions(counting: ParametricChecker, questions: Sequence[Question]) -> Iterator[str]:
-    """The weakest linear conditions on sizes under which ``questions`` are proved, in words."""
+    """Yields the weakest linear conditions on sizes under which ``questions`` are proved, in
+    words."""
     from checker.engines.symbolic.thresholds_synthesis import Proposal
     from checker.engines.symbolic.thresholds_synthesis import conditions as weakest
 
@@ -79,7 +81,8 @@ def conditions(counting: ParametricChecker, questions: Sequence[Question]) -> It
 
 
 def defaults(check: typed.Check) -> tuple[str, ...]:
-    """Parameters that are numbers and have a default that nothing replaces: thresholds."""
+    """Returns the parameters that are numbers and have a default that nothing replaces:
+    thresholds."""
     given = {s.name for s in check.settings} | set(check.every)
     return tuple(
         p.name
@@ -95,7 +98,8 @@ def thresholds(
     extracted: Callable[[typed.Check], tuple[Automaton, tuple[Question, ...]]],
     counted: Callable[[Automaton, Condition], ParametricChecker],
 ) -> Iterator[str]:
-    """What the threshold ``name`` of ``check`` may be so that ``proved`` stay so, in words."""
+    """Yields values of the threshold ``name`` of ``check`` for which ``proved`` remain proved, in
+    words."""
     from checker.engines.symbolic.thresholds_synthesis import Proposal
     from checker.engines.symbolic.thresholds_synthesis import thresholds as possible
 
@@ -117,7 +121,7 @@ def thresholds(
 
 
 def _waits_for(automaton: Automaton, name: str) -> bool:
-    """Whether some guard speaks of ``name``."""
+    """Returns whether some guard depends on ``name``."""
     spoken = {each for rule in automaton.rules for each in names(rule.guard)}
     return name in spoken or any(
         quotient.name in spoken and name in dict(quotient.numerator.terms)
@@ -133,7 +137,7 @@ def _threshold_text(threshold: Quotient, words: Words) -> str:
 
 
 def equal_to(numbers: Mapping[str, int]) -> Condition:
-    """That parameters are just these numbers."""
+    """Returns the condition that parameters have these numbers."""
     parts: list[Condition] = []
     for name, value in numbers.items():
         parts.append(AtLeast(Linear(((name, 1),), -value)))

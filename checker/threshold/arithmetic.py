@@ -1,4 +1,4 @@
-"""Linear terms and conditions over names: put together, rewritten, evaluated.
+"""Linear terms and conditions over names: builds, rewrites and evaluates them.
 
 What goes in and comes out are the types of :mod:`checker.threshold.automaton`.  All numbers are
 integers of any size.
@@ -16,13 +16,13 @@ FALSE = Or()
 
 
 def linear(terms: Mapping[str, int], constant: int = 0) -> Linear:
-    """The term with these coefficients; those that are 0 are left out."""
+    """Returns the term with these coefficients; those that are 0 are left out."""
     kept = sorted((name, by) for name, by in terms.items() if by)
     return Linear(tuple(kept), constant)
 
 
 def plus(*parts: Linear) -> Linear:
-    """The sum."""
+    """Returns the sum."""
     terms: dict[str, int] = {}
     for part in parts:
         for name, by in part.terms:
@@ -31,18 +31,18 @@ def plus(*parts: Linear) -> Linear:
 
 
 def times(part: Linear, by: int) -> Linear:
-    """The product with a number."""
+    """Returns the product with a number."""
     return linear({name: each * by for name, each in part.terms}, part.constant * by)
 
 
 def substitute(part: Linear, by: Mapping[str, Linear]) -> Linear:
-    """``part`` with terms in place of names; names that ``by`` has not are kept."""
+    """Returns ``part`` with terms in place of names; names that are not in ``by`` are kept."""
     rest = linear({name: each for name, each in part.terms if name not in by}, part.constant)
     return plus(rest, *(times(by[name], each) for name, each in part.terms if name in by))
 
 
 def value(part: Linear, values: Mapping[str, int]) -> int:
-    """The number that it is where names have ``values``.
+    """Returns the number that ``part`` is where names have ``values``.
 
     Raises ``KeyError`` where a name has none.
     """
@@ -50,7 +50,7 @@ def value(part: Linear, values: Mapping[str, int]) -> int:
 
 
 def holds(condition: Condition, values: Mapping[str, int]) -> bool:
-    """Whether the condition is true where names have ``values``."""
+    """Returns whether the condition is true where names have ``values``."""
     match condition:
         case AtLeast(term):
             return value(term, values) >= 0
@@ -65,8 +65,8 @@ def holds(condition: Condition, values: Mapping[str, int]) -> bool:
 
 
 def to_nnf(condition: Condition, negated: bool = False) -> Condition:
-    """The same condition (or its negation) without ``Not``, with nested ``And`` and ``Or`` merged:
-    ``not x >= 0`` is ``-x - 1 >= 0`` of integers.  Constant parts are evaluated."""
+    """Returns the same condition (or its negation) without ``Not``, with nested ``And`` and ``Or``
+    merged: ``not x >= 0`` is ``-x - 1 >= 0`` of integers.  Constant parts are evaluated."""
     match condition:
         case AtLeast(term):
             if negated:
@@ -86,7 +86,8 @@ def to_nnf(condition: Condition, negated: bool = False) -> Condition:
 
 
 def conjunction(parts: list[Condition]) -> Condition:
-    """All of them, flat and each once; itself where there is one."""
+    """Returns the conjunction of ``parts``, flat and each once; the part itself where there is
+    one."""
     flat: dict[Condition, None] = {}
     for part in parts:
         if part == FALSE:
@@ -96,7 +97,8 @@ def conjunction(parts: list[Condition]) -> Condition:
 
 
 def disjunction(parts: list[Condition]) -> Condition:
-    """Some of them, flat and each once; itself where there is one."""
+    """Returns the disjunction of ``parts``, flat and each once; the part itself where there is
+    one."""
     flat: dict[Condition, None] = {}
     for part in parts:
         if part == TRUE:
@@ -106,7 +108,7 @@ def disjunction(parts: list[Condition]) -> Condition:
 
 
 def rewritten(condition: Condition, by: Mapping[str, Linear]) -> Condition:
-    """The condition with terms in place of names."""
+    """Returns the condition with terms in place of names."""
     match condition:
         case AtLeast(term):
             return AtLeast(substitute(term, by))
@@ -121,7 +123,7 @@ def rewritten(condition: Condition, by: Mapping[str, Linear]) -> Condition:
 
 
 def comparisons(condition: Condition) -> Iterator[Linear]:
-    """The terms that it compares with 0, from left to right."""
+    """Yields the terms that it compares with 0, from left to right."""
     match condition:
         case AtLeast(term):
             yield term
@@ -135,5 +137,5 @@ def comparisons(condition: Condition) -> Iterator[Linear]:
 
 
 def names(condition: Condition) -> frozenset[str]:
-    """The names in it."""
+    """Returns the names in it."""
     return frozenset(name for term in comparisons(condition) for name, _ in term.terms)

@@ -1,12 +1,12 @@
-"""What a threshold automaton is: locations, what is counted, guards over counts, and rules.
+"""Threshold automata: locations, what is counted, guards over counts, and rules.
 
 A configuration gives for each location how many processes are in it, and for each kind of message
 how many correct and how many crashing processes have sent it.  A rule takes one process from a
-location to another; it may be taken while some *receipts* that the process can have had satisfy
-its guard.  Nothing is ever unsent, so that what can be received only grows and guards, once true,
-stay true: a run falls into as many segments as guards become true, plus one, and within a segment
-rules can be taken in any order in which locations are filled before they are left, each as often
-at a time as it is taken in the whole segment (acceleration).
+location to another; it is enabled while some *receipts* that the process can have had satisfy its
+guard.  Nothing is ever unsent, so that what can be received only grows and guards, once true, stay
+true: an execution has as many segments as guards become true, plus one, and within a segment rules
+can be taken in any order in which locations are filled before they are left, each as often at a
+time as it is taken in the whole segment (acceleration).
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ class Kind:
 
     ``message`` and ``fields`` (Python values as in :mod:`checker.system.types`; a payload by its
     name): what it is in the spec.  ``sender``: the one process that can send it, where it is
-    counted from that one only (``p1``), else ``None``.  ``forged``: so many processes may send it
-    without being in any location: Byzantine ones.
+    counted from that one only (``p1``), else ``None``.  ``forged``: the number of processes that
+    may send it without being in any location: Byzantine ones.
     """
 
     name: str
@@ -86,7 +86,7 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """How many distinct senders a process has received some message of ``kinds`` from.
+    """The number of distinct senders from which a process has received some message of ``kinds``.
 
     ``name``: in conditions; ``kinds``: numbers of kinds, sorted.  Where there is more than one, a
     process that follows the protocol sends at most one of them.
@@ -97,7 +97,7 @@ class Receipt:
 
 
 class Mode(StrEnum):
-    """What processes of a group do."""
+    """The fault behaviour of the processes of a group."""
 
     CORRECT = "correct"  # each moves on while it can
     CRASHING = "crashing"  # each may stop at any time; what it sends may be lost
@@ -105,8 +105,8 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """``size`` processes that begin alike; ``process``: the name of the only one (``p1``), which is
-    there where ``size`` is 1, or ``None``."""
+    """``size`` processes that begin alike; ``process``: the name of the only one (``p1``), which
+    exists where ``size`` is 1, or ``None``."""
 
     name: str
     size: Linear
@@ -116,12 +116,12 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where a process is in its control.
+    """A location of the control of a process.
 
     ``values``: what the spec knows of it: ``(name, value)`` of state variables, then of histories
     (``delivered``: a tuple of what was indicated, in order) and of requests made; ``crashed``: it
-    has stopped; ``known``: conditions over receipts that hold for ever, for it has seen them;
-    ``own``: kinds that it has sent to all others and not to itself.
+    has stopped; ``known``: conditions over receipts that stay true forever, since the process has
+    seen them; ``own``: kinds that it has sent to all others and not to itself.
     """
 
     name: str
@@ -139,8 +139,8 @@ class Rule:
 
     ``guard``: a condition over receipts and parameters; ``sends``: kinds, each sent for the first
     time by this process; ``label``: the handler, as written; ``place``: its position.
-    ``indications``: what it indicates to above, in order, as shown to people; ``owed``: a correct
-    process that can take it for ever moves on in the end.
+    ``indications``: what it indicates to the layer above, in order, as shown; ``owed``: it has a
+    justice constraint: a correct process for which it stays enabled forever eventually moves on.
     """
 
     source: int
@@ -155,9 +155,11 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Automaton:
-    """``parameters``: what the question is about (``n``, ``f``, …), natural numbers; ``hidden``:
-    further ones, such as how many processes are faulty in a run; ``constraints``: what holds of
-    both by what they are (``faulty <= f``); ``resilience``: what is assumed of ``parameters``.
+    """A threshold automaton.
+
+    ``parameters``: what the question is about (``n``, ``f``, …), natural numbers; ``hidden``:
+    further ones, such as how many processes are faulty in an execution; ``constraints``: what holds
+    of both by definition (``faulty <= f``); ``resilience``: what is assumed of ``parameters``.
 
     Every group's size is at least 0 by ``constraints``.  Rules make no cycle.
     """
@@ -206,17 +208,17 @@ class AnyOf:
 
 
 StateFormula = Somebody | NotState | AllOf | AnyOf
-"""A formula about one configuration."""
+"""A formula over one configuration."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Whether a run violates ``property``.
+    """Whether some execution violates ``property``.
 
-    ``violated``: it does where a configuration that can be reached satisfies this.  ``at_end``: if
-    the run can stay there for ever: no correct process has to move.  (Rules make no cycle, so
-    every fair run gets to such a configuration.)  ``premise``: so that the property says something;
-    vacuous where no configuration that can be reached satisfies it.
+    ``violated``: it does where a reachable configuration satisfies this.  ``at_end``: if the
+    execution can stay there forever: no correct process has to move.  (Rules make no cycle, so
+    every fair execution reaches such a configuration.)  ``premise``: the property is vacuous where
+    no reachable configuration satisfies it.
     """
 
     property: str
@@ -238,8 +240,8 @@ class Burst:
 
 @dataclass(frozen=True, slots=True)
 class AcceleratedRun:
-    """An accelerated run: numbers for all parameters (hidden ones and quotients too), how many
-    processes begin in each location, and what they do, segment by segment."""
+    """An accelerated execution: numbers for all parameters (hidden ones and quotients too), how
+    many processes begin in each location, and what they do, segment by segment."""
 
     values: tuple[tuple[str, int], ...]
     begin: tuple[int, ...]
@@ -255,9 +257,9 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What is known of one question: ``run`` where it is violated; ``reason``: where it is unknown
-    or vacuous; ``certificate``: where it is proved, how that was checked a second time;
-    ``queries``, ``seconds``: what it took."""
+    """The answer to one question: ``run`` where it is violated; ``reason``: where it is unknown or
+    vacuous; ``certificate``: where it is proved, how that was checked a second time; ``queries``,
+    ``seconds``: what it took."""
 
     question: Question
     outcome: Outcome

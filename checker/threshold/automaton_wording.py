@@ -24,11 +24,11 @@ from checker.threshold.automaton import (
 )
 
 REQUESTS = "requests made"
-"""How many requests a process has made: the name of a value of locations."""
+"""The name of a value of locations: how many requests a process has made."""
 
 
 class Words:
-    """How the names of ``automaton`` are written: receipts as ``#ECHO``, quotients as divisions."""
+    """Writes the names of ``automaton``: receipts as ``#ECHO``, quotients as divisions."""
 
     def __init__(self, automaton: Automaton) -> None:
         self.automaton = automaton
@@ -44,15 +44,15 @@ class Words:
         return f"#{kinds[0]}" if len(kinds) == 1 else f"#({' or '.join(kinds)})"
 
     def name(self, name: str) -> str:
-        """A parameter, a quotient or a receipt."""
+        """Returns the text of a parameter, a quotient or a receipt."""
         return self.receipts.get(name) or self.quotients.get(name, name)
 
     def linear(self, linear: Linear) -> str:
-        """``n - T + 1``."""
+        """Returns ``n - T + 1``."""
         return _sum([(self.name(n), by) for n, by in linear.terms], linear.constant)
 
     def condition(self, condition: Condition) -> str:
-        """``#ECHO >= T + 1 and n > 3 * T``; ``true`` where nothing is asked."""
+        """Returns ``#ECHO >= T + 1 and n > 3 * T``; ``true`` for the empty condition."""
         return self._of(to_nnf(condition), 0)
 
     def _of(self, condition: Condition, depth: int) -> str:
@@ -74,7 +74,7 @@ class Words:
                 assert_never(condition)
 
     def _comparison(self, linear: Linear) -> str:
-        """``linear >= 0``: what is received on the left, parameters on the right."""
+        """Returns the text of ``linear >= 0``: receipts on the left, parameters on the right."""
         received = [(self.name(n), by) for n, by in linear.terms if n in self.receipts]
         sizes = [(self.name(n), by) for n, by in linear.terms if n not in self.receipts]
         if received and all(by < 0 for _, by in received):
@@ -98,12 +98,13 @@ class Words:
         return f"{_sum(more, 0)} >= {_sum(less, -constant)}"
 
     def forged_count(self, kind: int) -> str:
-        """How many may send a kind of message without being in a location; empty: nobody."""
+        """Returns how many may send a kind of message without being in a location; empty: no
+        process."""
         linear = self.automaton.kinds[kind].forged
         return self.linear(linear) if linear.terms or linear.constant else ""
 
     def question(self, formula: StateFormula, depth: int = 0) -> str:
-        """A formula about a configuration: ``some in 4..7 and none in 1, 3``."""
+        """Returns the text of a formula over a configuration: ``some in 4..7 and none in 1, 3``."""
         match formula:
             case Somebody(locations, least):
                 some = "some" if least == 1 else f"at least {least}"
@@ -131,7 +132,7 @@ def _plain(terms: Iterable[tuple[str, int]]) -> bool:
 
 
 def _sum(terms: Sequence[tuple[str, int]], constant: int) -> str:
-    """``2 * n - T + 1``: what is added comes first."""
+    """Returns ``2 * n - T + 1``: positive terms come first."""
     if constant > 0 and all(by < 0 for _, by in terms):
         terms, constant = [(str(constant), 1), *terms], 0
     text = ""
@@ -149,7 +150,7 @@ def _sum(terms: Sequence[tuple[str, int]], constant: int) -> str:
 
 
 def numbers(found: Iterable[int]) -> str:
-    """``0, 4..7``."""
+    """Returns ``0, 4..7``."""
     parts: list[list[int]] = []
     for number in sorted(found):
         if parts and parts[-1][-1] == number - 1:
@@ -163,7 +164,7 @@ def numbers(found: Iterable[int]) -> str:
 
 
 def value_text(value: object) -> str:
-    """A value of a location, as the spec would write it."""
+    """Returns a value of a location, as the spec would write it."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -180,8 +181,8 @@ def value_text(value: object) -> str:
 
 
 def facts(location: Location, *, without: frozenset[str] = frozenset()) -> list[str]:
-    """What a process there knows: truths by their names, other values with theirs, histories entry
-    by entry.  What is false, nothing, or has not happened is left out.
+    """Returns what a process there knows: truths by their names, other values with theirs,
+    histories entry by entry.  What is false, nothing, or has not happened is left out.
 
     ``without``: names that need not be mentioned.
     """
@@ -199,7 +200,7 @@ def facts(location: Location, *, without: frozenset[str] = frozenset()) -> list[
 
 
 def constant_names(automaton: Automaton, group: int) -> frozenset[str]:
-    """Names that have the same value in all locations of a group."""
+    """Returns the names that have the same value in all locations of a group."""
     values: dict[str, set[object]] = {}
     for location in automaton.locations:
         if location.group == group:
@@ -209,5 +210,5 @@ def constant_names(automaton: Automaton, group: int) -> frozenset[str]:
 
 
 def at_numbers(values: Mapping[str, int], names: Iterable[str]) -> str:
-    """``n = 4, T = 1``."""
+    """Returns ``n = 4, T = 1``."""
     return ", ".join(f"{name} = {values[name]}" for name in names if name in values)

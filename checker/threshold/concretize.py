@@ -1,11 +1,12 @@
-"""Concretizes an accelerated run: the interpreter replays it in the finite system at its numbers.
+"""Concretizes an accelerated execution: replays it in the finite system at its numbers.
 
 A burst lets several processes take one rule each.  Here they do so one by one: a process receives
 what the rule's guard needs, from those that have sent it or from Byzantine ones, and then its
-handler runs.  Each time the cheapest way is looked for: as few forged messages as possible, then as
-few from processes that will crash, then as few steps.  What comes out is a run like any other,
-which :mod:`checker.witness.replay` makes again and judges; where the system can't follow, because a
-location or a guard has forgotten something that matters, :class:`ConcretizationFailed` says where.
+handler runs.  Each time the cheapest way is searched: as few forged messages as possible, then as
+few from processes that will crash, then as few steps.  The result is an execution like any other,
+which :mod:`checker.witness.replay` replays and judges; where the system can't follow, because a
+location or a guard has abstracted from something that matters, :class:`ConcretizationFailed` says
+where.
 """
 
 from __future__ import annotations
@@ -37,20 +38,20 @@ PATIENCE = 20_000
 """Transitions that are computed at most for one step of one process."""
 
 ATTEMPTS = 16
-"""Ways to follow one run; only the first one takes what is cheapest everywhere."""
+"""Attempts at one execution; only the first one takes what is cheapest everywhere."""
 
 EFFORT = 40_000
-"""No further attempt is made where those before have computed so many transitions."""
+"""No further attempt is made where the previous ones have computed so many transitions."""
 
 Cost = tuple[int, int, int]
 """Forged messages, messages from processes that will crash, steps."""
 
 Got = frozenset[tuple[int, str]]
-"""From whom a process has received what (messages as text)."""
+"""The senders and messages (as text) that a process has received."""
 
 
 class ConcretizationFailed(Exception):
-    """The system can't follow the run; the message says how far it came.
+    """The system can't follow the execution; the message says how far it came.
 
     ``grows``: the name of a capacity that was guessed too small for some step, if one was.
     """
@@ -63,12 +64,11 @@ class ConcretizationFailed(Exception):
 def concretize(
     automaton: Automaton, question: Question, run: AcceleratedRun, system: TransitionSystem
 ) -> Path:
-    """``run``, which violates ``question``, as a run of ``system``.
+    """Returns ``run``, which violates ``question``, as an execution of ``system``.
 
-    ``system`` is the one of the check at the run's numbers, in which the question's property is
-    asked.  Where the cheapest ways lead to no end, others are tried: another handler that leads to
-    the same place, other messages that are forged.  Raises :class:`ConcretizationFailed` where none
-    is found.
+    ``system`` is that of the check at the execution's numbers, with the question's property.  Where
+    the cheapest ways fail, others are tried: another handler that leads to the same location, other
+    messages that are forged.  Raises :class:`ConcretizationFailed` where none succeeds.
     """
     found = [p for p in system.properties if p.name == question.property]
     if not found:
@@ -119,10 +119,10 @@ def _concretize(walk: _Walk, prop: Property, run: AcceleratedRun) -> Path:
 
 @dataclass
 class _Walk:
-    """How far the run is followed: where each process is (``None``: Byzantine), what it has
-    received, and what of that which is counted (``texts``: of each kind) it has sent.
+    """The part of the execution that is concretized: where each process is (``None``: Byzantine),
+    what it has received, and what of the counted messages (``texts``: of each kind) it has sent.
 
-    ``chance``: decides for what is not the cheapest; ``spent``: transitions computed; ``grows``: a
+    ``chance``: chooses what is not the cheapest; ``spent``: transitions computed; ``grows``: a
     capacity that was too small.
     """
 
@@ -141,7 +141,7 @@ class _Walk:
 
     @classmethod
     def begin(cls, automaton: Automaton, run: AcceleratedRun, system: TransitionSystem) -> _Walk:
-        """Everybody is where the run begins."""
+        """Puts every process where the execution begins."""
         at = _assign_processes(automaton, run, system)
         fitting = Fitting(system)
         byzantine = frozenset(p for p, place in enumerate(at) if place is None)
@@ -163,7 +163,7 @@ class _Walk:
     # ---- one step of one process ----------------------------------------------------------
 
     def one(self, rule: Rule) -> None:
-        """Some process takes ``rule``."""
+        """Lets some process take ``rule``."""
         there = [p for p, place in enumerate(self.at) if place == rule.source]
         tried = set[object]()
         for process in there:
@@ -187,14 +187,14 @@ class _Walk:
         raise ConcretizationFailed(f"no process in {name} can take `{rule.label}` now")
 
     def _is_no_step(self, rule: Rule) -> bool:
-        """Whether the system does nothing there: what is sent at the start has been sent, what
-        changes nothing needs no step."""
+        """Returns whether the system does nothing there: what is sent at the start has been sent,
+        and what changes nothing needs no step."""
         source, target = (self.automaton.locations[i] for i in (rule.source, rule.target))
         same_values = source.values == target.values and source.crashed == target.crashed
         return rule.place is None and same_values
 
     def _common_receptions(self, process: int, got: Got) -> object:
-        """What two ways to receive have in common where they differ in names only."""
+        """Returns what is the same for two ways to receive that differ in names only."""
         of: dict[int, list[str]] = {}
         for sender, message in got:
             of.setdefault(sender, []).append(message)
@@ -202,8 +202,8 @@ class _Walk:
         return frozenset(counts.items()), process in of
 
     def _cheapest_way(self, process: int, rule: Rule) -> tuple[list[State], Got] | None:
-        """The cheapest way for ``process`` to take ``rule``: with what its guard speaks of, or
-        else with whatever there is to receive."""
+        """Returns the cheapest way for ``process`` to take ``rule``: with the messages that its
+        guard counts, or else with any that can be received."""
         receipts = {r.name: r for r in self.automaton.receipts}
         asked = {receipts[name] for name in names(rule.guard) if name in receipts}
         about = {self.texts[k] for receipt in asked for k in receipt.kinds}
@@ -214,8 +214,8 @@ class _Walk:
     def _search(
         self, process: int, rule: Rule, about: set[str] | None, strict: bool = True
     ) -> tuple[list[State], Got] | None:
-        """The same; with messages ``about`` only (``None``: with any), and any handler that leads
-        there unless ``strict``."""
+        """Does the same with messages ``about`` only (``None``: with any), and with any handler
+        that leads there unless ``strict``."""
         source, target = (self.automaton.locations[i] for i in (rule.source, rule.target))
         number = itertools.count()
         ways: list[tuple[Cost, int, State, tuple[State, ...], Got]]
@@ -253,13 +253,13 @@ class _Walk:
         return otherwise
 
     def _dear(self, message: str, dear: dict[str, int]) -> int:
-        """What it costs to forge ``message``."""
+        """Returns the cost of forging ``message``."""
         if self.chance is None:
             return 1
         return dear.setdefault(message, self.chance.choice((1, 3)))
 
     def _steps(self, process: int, state: State) -> Iterator[Transition]:
-        """What ``process`` may do next."""
+        """Yields what ``process`` may do next."""
         if process not in self.actions:
             self.actions[process] = restrict_to_process(self.system, process)
         for step in interpreter.successors(self.actions[process], state):
@@ -274,19 +274,20 @@ class _Walk:
         return group.mode is Mode.CRASHING
 
     def _moves(self, step: Transition) -> bool:
-        """Whether a handler runs, or the process crashes: it does not just receive."""
+        """Returns whether a handler runs, or the process crashes: it does not just receive."""
         acts = (MarkKind.HANDLER, MarkKind.REQUEST, MarkKind.CRASH)
         return any(self.system.marks[e.mark].kind in acts for e in step.events)
 
     def _is(self, step: Transition, rule: Rule) -> bool:
-        """Whether it is the handler of ``rule`` that runs."""
+        """Returns whether it is the handler of ``rule`` that runs."""
         if rule.place is None:
             return True
         marks = [self.system.marks[e.mark] for e in step.events]
         return any(m.kind is MarkKind.HANDLER and m.place == rule.place for m in marks)
 
     def _sends(self, process: int, step: Transition, rule: Rule) -> bool:
-        """Whether what is counted of what ``process`` sends is what it sends by ``rule``."""
+        """Returns whether the counted messages that ``process`` sends are those that it sends by
+        ``rule``."""
         marks = self.system.marks
         sent = {
             text_of(marks[e.mark].types[2], e.args[2])
@@ -299,8 +300,8 @@ class _Walk:
     # ---- the end --------------------------------------------------------------------------
 
     def rest(self) -> None:
-        """Who will crash has crashed, and everything that is owed is received: the run may stay
-        there for ever."""
+        """Crashes the processes that will crash, and lets every message with an enabled fairness
+        constraint be received, so that the execution may stay there forever."""
         for process, place in enumerate(self.at):
             if place is not None and self._crashes(place):
                 self._crash(process)
@@ -327,7 +328,8 @@ class _Walk:
         return found
 
     def _after_enabled_message(self) -> State | None:
-        """The state after the next message that is owed, and that nobody answers."""
+        """Returns the state after the next message whose fairness constraint is enabled and to
+        which no process reacts; ``None``: there is none."""
         state = self.states[-1]
         places = {p: self.automaton.locations[i] for p, i in enumerate(self.at) if i is not None}
         down = self._crashed_processes(state)
@@ -353,7 +355,7 @@ class _Walk:
 def _assign_processes(
     automaton: Automaton, run: AcceleratedRun, system: TransitionSystem
 ) -> list[int | None]:
-    """The location in which each process begins; ``None`` for those that are in none."""
+    """Returns the location in which each process begins; ``None`` for those that are in none."""
     at: list[int | None] = [None] * len(system.processes)
     named = {g.process for g in automaton.groups if g.process is not None}
     others = iter([p for p, name in enumerate(system.processes) if name not in named])
@@ -371,7 +373,7 @@ def _assign_processes(
 
 
 def _whose(system: TransitionSystem, step: Transition) -> int | None:
-    """The process that acts, or receives."""
+    """Returns the process that acts, or receives."""
     for event in step.events:
         match system.marks[event.mark].kind:
             case MarkKind.HANDLER | MarkKind.REQUEST | MarkKind.CRASH | MarkKind.RECEIVE:
@@ -384,7 +386,7 @@ def _whose(system: TransitionSystem, step: Transition) -> int | None:
 
 
 def _reception_of(system: TransitionSystem, step: Transition) -> tuple[int, str] | None:
-    """From whom what is received in ``step``."""
+    """Returns the sender and the message that is received in ``step``."""
     for event in step.events:
         info = system.marks[event.mark]
         if info.kind is MarkKind.RECEIVE:

@@ -1,10 +1,10 @@
-"""Restricts an automaton: who has to go on receives from correct processes only.
+"""Restricts an automaton: a process that has to move on receives from correct processes only.
 
-A location does not say what a process has received from faulty ones.  So at the end of a run of the
-automaton a correct process may be at rest that has received forged messages on its way, or some of
-a process that has crashed, and that in the system counts them together with what all correct
-processes have sent: there it has to go on.  Runs in which this happens to nobody can be followed;
-where the others can't, one of these is looked for.
+A location does not record what a process has received from faulty ones.  So at the end of an
+execution of the automaton a correct process may be at rest that has received forged messages on its
+way, or some of a process that has crashed, and that in the system counts them together with what
+all correct processes have sent: there it has to move on.  Executions in which this happens to no
+process can be concretized; where the others can't, one of these is searched.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from checker.threshold.automaton import Automaton, Linear, Location, Mode, Rule
 
 
 def strengthen(automaton: Automaton) -> Automaton:
-    """``automaton`` where a correct process that some rule may take further has come to where it is
-    by what correct processes have sent; locations and rules have the same numbers.
+    """Returns ``automaton`` where a correct process that some rule may take further has come to
+    where it is by what correct processes have sent; locations and rules have the same numbers.
 
-    Each kind of message is there twice, the second time as what correct processes send of it.
+    Each kind of message occurs twice, the second time as what correct processes send of it.
     """
     many = len(automaton.kinds)
     busy = {rule.source for rule in automaton.rules}

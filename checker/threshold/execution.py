@@ -1,7 +1,7 @@
-"""Executes accelerated runs step by step, without a solver: whether a solver's model is a run.
+"""Replays accelerated executions step by step, without a solver, to check a solver's models.
 
-Each burst is taken by as many processes as it says, one after the other, each with receipts that
-it can have had; receipts are looked for among all that are possible.
+Each burst is taken by as many processes as it says, one after the other, each with receipts that it
+can have had; all possible receipts are tried.
 """
 
 from __future__ import annotations
@@ -30,17 +30,18 @@ from checker.threshold.automaton import (
 )
 
 TOO_MANY = 2_000_000
-"""Combinations of receipts that are looked through at most."""
+"""Combinations of receipts that are tried at most."""
 
 
 class NotARun(Exception):
-    """Why something is no run of an automaton, or not one that a question asks for: a sentence."""
+    """Why something is no execution of an automaton, or none that answers a question: a
+    sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """How many processes are ``where``, and how many ``correct`` and ``crashing`` ones have sent
-    each kind of message."""
+    """The number of processes in each location (``where``), and how many ``correct`` and
+    ``crashing`` ones have sent each kind of message."""
 
     where: tuple[int, ...]
     correct: tuple[int, ...]
@@ -53,8 +54,8 @@ def require_run(
     question: Question,
     resilience: Condition | None = None,
 ) -> Configuration:
-    """The last configuration of ``run``, where it is a run of ``automaton`` under ``resilience``
-    (its own if ``None``) that violates ``question``.
+    """Returns the last configuration of ``run``, where it is an execution of ``automaton`` under
+    ``resilience`` (its own if ``None``) that violates ``question``.
 
     Raises ``NotARun`` where it is not.
     """
@@ -72,9 +73,10 @@ def require_run(
 
 
 def execute(automaton: Automaton, run: AcceleratedRun) -> Configuration:
-    """The last configuration of ``run``.
+    """Returns the last configuration of ``run``.
 
-    Raises ``NotARun`` where it is no run of ``automaton`` (which numbers are asked about apart).
+    Raises ``NotARun`` where it is no execution of ``automaton`` (its ``resilience`` is not
+    checked).
     """
     configuration = start(automaton, run)
     values = dict(run.values)
@@ -85,7 +87,7 @@ def execute(automaton: Automaton, run: AcceleratedRun) -> Configuration:
 
 
 def start(automaton: Automaton, run: AcceleratedRun) -> Configuration:
-    """The first configuration of ``run``; raises ``NotARun`` where there is none such."""
+    """Returns the first configuration of ``run``; raises ``NotARun`` where there is none such."""
     values = dict(run.values)
     quotients = {quotient.name for quotient in automaton.quotients}
     for name in (*automaton.parameters, *automaton.hidden, *quotients):
@@ -134,7 +136,7 @@ def _after(
 
 
 def can_take(automaton: Automaton, values: Mapping[str, int], at: Configuration, rule: int) -> bool:
-    """Whether who is in the rule's source can have received what its guard needs."""
+    """Returns whether a process in the rule's source can have received what its guard needs."""
     taken = automaton.rules[rule]
     needed = And((taken.guard, *automaton.locations[taken.source].known))
     return _receivable(automaton, values, at, taken.source, needed, owed=False)
@@ -143,7 +145,8 @@ def can_take(automaton: Automaton, values: Mapping[str, int], at: Configuration,
 def unstable_locations(
     automaton: Automaton, values: Mapping[str, int], at: Configuration
 ) -> Iterator[int]:
-    """Locations where correct processes are that will have to go on, whatever they received."""
+    """Yields the locations of correct processes that will have to move on, whatever they
+    received."""
     for index, location in enumerate(automaton.locations):
         correct = automaton.groups[location.group].mode is Mode.CORRECT
         if not at.where[index] or location.crashed or not correct:
@@ -156,7 +159,7 @@ def unstable_locations(
 
 
 def satisfies(at: Configuration, formula: StateFormula) -> bool:
-    """Whether the formula is true of the configuration."""
+    """Returns whether the formula is true of the configuration."""
     match formula:
         case Somebody(locations, least):
             return sum(at.where[location] for location in locations) >= least
@@ -179,7 +182,8 @@ def _receivable(
     *,
     owed: bool,
 ) -> bool:
-    """Whether some receipts satisfy ``condition``; ``owed``: with all from correct processes."""
+    """Returns whether some receipts satisfy ``condition``; ``owed``: with all from correct
+    processes."""
     used = names(condition)
     receipts = [receipt for receipt in automaton.receipts if receipt.name in used]
     own = automaton.locations[location].own
@@ -201,8 +205,8 @@ def _receipt_counts(
     told: Mapping[int, range],
     condition: Condition,
 ) -> Iterator[dict[str, int]]:
-    """All receipts, or enough of them: numbers of one that is compared alone are tried only where
-    a comparison changes."""
+    """Yields all receipts, or enough of them: numbers of one that is compared alone are tried only
+    where a comparison changes."""
     shared = [kind for receipt in receipts for kind in receipt.kinds]
     alone = [
         receipt
@@ -254,7 +258,8 @@ def _sums(
     receipt: Receipt,
     heard: Mapping[int, tuple[int, int]],
 ) -> list[dict[str, int]]:
-    """How many senders there may be: the same Byzantine ones may have sent several kinds."""
+    """Returns how many senders there may be: the same Byzantine ones may have sent several
+    kinds."""
     told = sum(heard[kind][0] for kind in receipt.kinds)
     unions: Iterable[int] = [0]
     sources = {

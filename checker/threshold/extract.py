@@ -1,12 +1,11 @@
-"""From a typed protocol, parametric as it is, to its threshold automaton.
+"""Extracts the threshold automaton of a typed protocol, parametric as it is.
 
-Every handler is run in every place where a process can be, with counts and parameters left open;
-what it does on each way through its body is a rule.  Places that can't be told apart by what
-follows are one location.
+Every handler is executed in every local state of a process, with counts and parameters left open;
+each path through its body is a rule.  Local states with the same future are one location.
 
-The automaton does all that the finite system does: where it is not the same it does more.  What can
-be received of a process that crashes is left to each receiver; conditions that need not last are
-taken to hold whenever some receipts up to now make them true.
+The automaton simulates the finite system: where the two differ it does more.  What can be received
+of a process that crashes is left to each receiver; conditions that need not stay true are taken to
+hold whenever some receipts up to now make them true.
 """
 
 from __future__ import annotations
@@ -55,11 +54,11 @@ LARGEST = 3_000
 """Locations at most."""
 
 SPOTS = 6_000
-"""Places at most, before those that are alike are put together."""
+"""Local states at most, before equivalent ones are merged."""
 
 
 def extract(check: typed.Check) -> Automaton:
-    """The threshold automaton of ``check``, for all numbers (see :func:`for_every`).
+    """Returns the threshold automaton of ``check``, for all numbers (see :func:`for_every`).
 
     Raises :class:`SpecError` with a diagnostic (T…) for each construct that leaves the fragment.
     """
@@ -81,7 +80,7 @@ def extract(check: typed.Check) -> Automaton:
 
 
 def histories_of(check: typed.Check) -> tuple[History, ...]:
-    """The histories that the asked properties read."""
+    """Returns the histories that the properties read."""
     formulas = tuple(p.formula for p in check.prove)
     found: dict[History, None] = {}
     for node in nodes(formulas):
@@ -91,14 +90,14 @@ def histories_of(check: typed.Check) -> tuple[History, ...]:
 
 
 def _sees_crashes(check: typed.Check) -> bool:
-    """Whether a property asks who has crashed by now."""
+    """Returns whether a property reads which processes have crashed."""
     formulas = tuple(p.formula for p in check.prove)
     found = (n for n in nodes(formulas) if isinstance(n, typed.Correct))
     return check.crash is not None and any(node.kind != "correct" for node in found)
 
 
 def _explore_chart(steps: Steps, found: FragmentErrors) -> Chart:
-    """All places with their steps, whatever is received."""
+    """Returns all local states with their steps, whatever is received."""
     chart = Chart(tuple(dict.fromkeys(islice(steps.starts(), SPOTS + 1))))
     todo = list(chart.starts)
     seen = set(todo)
@@ -123,11 +122,11 @@ def _too_many(steps: Steps, number: int, found: FragmentErrors) -> None:
     found.add(Leaves("T012", message, role.span, hint))
 
 
-# ---- what can come at all ---------------------------------------------------------------------
+# ---- possible messages ------------------------------------------------------------------------
 
 
 def _possible(chart: Chart, settings: Settings, steps: Steps) -> Chart:
-    """``chart`` without steps that wait for what nobody can send."""
+    """Returns ``chart`` without steps that wait for what no process can send."""
     forged = _forgeable_messages(settings, steps)
     sent: set[tuple[Made, str]] = set()
     while True:
@@ -155,7 +154,7 @@ def _possible(chart: Chart, settings: Settings, steps: Steps) -> Chart:
 
 
 def _forgeable_messages(settings: Settings, steps: Steps) -> set[tuple[Made, str]]:
-    """What Byzantine processes may send, in whose name."""
+    """Returns the messages that Byzantine processes may send, each with the claimed sender."""
     if not settings.byzantine:
         return set()
     names = (OTHERS, *settings.scale.named)
@@ -166,7 +165,7 @@ def _forgeable_messages(settings: Settings, steps: Steps) -> set[tuple[Made, str
 
 
 def _counts(count: Count, made: Made, sender: str) -> bool:
-    """Whether ``made`` of ``sender`` is among what is counted."""
+    """Returns whether ``made`` of ``sender`` is among what is counted."""
     same = count.message == made.message and count.sender in (None, sender)
     return same and fits(count.patterns, made.fields)
 
@@ -176,7 +175,7 @@ def _counts(count: Count, made: Made, sender: str) -> bool:
 
 @dataclass
 class _Drawn:
-    """The automaton as it is put together."""
+    """Builds the automaton."""
 
     settings: Settings
     steps: Steps
@@ -186,7 +185,7 @@ class _Drawn:
     gone: frozenset[str] = frozenset()
 
     def automaton(self, found: FragmentErrors) -> Automaton:
-        """The automaton; what leaves the fragment goes to ``found``, and is raised."""
+        """Returns the automaton; what leaves the fragment is added to ``found``, and raised."""
         self._count(found)
         faulty = self.settings.faulty
         chart = merge_locations(
@@ -243,7 +242,7 @@ class _Drawn:
             del self.receipts[name]
 
     def _once(self, count: Count, mades: list[Made], found: FragmentErrors) -> None:
-        """Refuses a count of which one process sends several messages."""
+        """Rejects a count of which one process sends several messages."""
         counted = set(mades)
         for spot in self.chart.steps:
             if len(counted & spot.sent) > 1:
@@ -255,7 +254,7 @@ class _Drawn:
                 return
 
     def _kinds_of(self, made: Made, group: int) -> frozenset[int]:
-        """The kinds that ``made`` is of, when a process of ``group`` sends it."""
+        """Returns the kinds of ``made`` when a process of ``group`` sends it."""
         sender = self.settings.groups[group].process or OTHERS
         found = (self.kinds.get((made, each)) for each in (None, sender))
         return frozenset(kind for kind in found if kind is not None)
@@ -307,7 +306,7 @@ class _Drawn:
         return tuple(states)
 
     def _title(self, spot: LocalState) -> str:
-        """What distinguishes a location, in words of the spec."""
+        """Returns what distinguishes a location, in words of the spec."""
         words: list[str] = []
         if len(self.settings.groups) > 1:
             words.append(self.settings.groups[spot.group].name)
@@ -357,7 +356,7 @@ class _Drawn:
 
 
 def with_labels(type_: typed.Type, value: object) -> object:
-    """``value``, of ``type_``, with labels of enums for their numbers."""
+    """Returns ``value``, of ``type_``, with labels of enums for their numbers."""
     match type_:
         case typed.Enum(_, labels) if isinstance(value, int):
             return labels[value]
@@ -378,7 +377,7 @@ def _name(made: Made) -> str:
 
 
 def _plain(value: object) -> object:
-    """``value`` with processes by their names."""
+    """Returns ``value`` with processes by their names."""
     match value:
         case Who(name):
             return name

@@ -1,4 +1,4 @@
-"""Patterns, and what is said of all values of something."""
+"""Patterns and binders: what matches a pattern, and the values over which a binder ranges."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from checker.threshold.extract_values import (
 from checker.threshold.fragment import Leaves
 
 MOST_ORDERS = 120
-"""Of a loop over what has no order."""
+"""Orders at most of a loop over an unordered collection."""
 
 
 def domain(binder: typed.Binder, scene: Scene) -> tuple[object, ...]:
-    """The values that ``binder`` goes through, in a fixed order."""
+    """Returns the values over which ``binder`` ranges, in a fixed order."""
     found = evaluate(binder.domain, scene)
     if not isinstance(found, frozenset | tuple):
         raise no_count(binder.domain)
@@ -39,7 +39,7 @@ def domain(binder: typed.Binder, scene: Scene) -> tuple[object, ...]:
 def match_pattern(
     pattern: typed.Pattern, value: object, scene: Scene
 ) -> tuple[object, dict[str, object]] | None:
-    """When ``value`` matches and what names stand for; ``None``: never."""
+    """Returns when ``value`` matches and what names stand for; ``None``: never."""
     match pattern:
         case typed.Bind(_, name):
             return True, {name: value}
@@ -58,7 +58,7 @@ def match_pattern(
 def match_patterns(
     patterns: tuple[typed.Pattern, ...], values: tuple[object, ...], scene: Scene
 ) -> tuple[object, dict[str, object]] | None:
-    """Patterns side by side: all must match."""
+    """Matches patterns side by side: all must match."""
     parts, names = [], dict[str, object]()
     for pattern, value in zip(patterns, values, strict=True):
         one = match_pattern(pattern, value, scene.bound(names))
@@ -70,7 +70,8 @@ def match_patterns(
 
 
 def bindings(binder: typed.Binder, scene: Scene) -> Iterator[tuple[Condition, Scene]]:
-    """For each value of ``binder`` when it counts, and the scene inside."""
+    """Yields for each value of ``binder`` the condition under which it is included, and the scene
+    inside."""
     for value in domain(binder, scene):
         found = binding(binder, value, scene)
         if found is not None:
@@ -78,7 +79,8 @@ def bindings(binder: typed.Binder, scene: Scene) -> Iterator[tuple[Condition, Sc
 
 
 def binding(binder: typed.Binder, value: object, scene: Scene) -> tuple[Condition, Scene] | None:
-    """When this ``value`` of ``binder`` counts, and the scene inside; ``None``: never."""
+    """Returns the condition under which this ``value`` of ``binder`` is included, and the scene
+    inside; ``None``: never."""
     found = match_pattern(binder.pattern, value, scene)
     if found is None:
         return None
@@ -88,8 +90,8 @@ def binding(binder: typed.Binder, value: object, scene: Scene) -> tuple[Conditio
 
 
 def orders(binder: typed.Binder, scene: Scene) -> Iterable[tuple[object, ...]]:
-    """The orders in which a loop may go through the values of ``binder``: sequences and numbers
-    have one, for all else it is open."""
+    """Returns the orders in which a loop may traverse the values of ``binder``: sequences and
+    numbers have one, for all else it is open."""
     values = domain(binder, scene)
     match binder.domain.type:
         case typed.Seq():

@@ -1,4 +1,4 @@
-"""Local states of a process, with everything that its future can depend on, and single steps."""
+"""Local states of a process, with everything on which its future can depend, and single steps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from checker.threshold.extract_world import Settings
 from checker.threshold.fragment import FragmentErrors
 
 Wanted = tuple[int, str]
-"""A handler, by its number, and the name of the count that it waits for."""
+"""A handler, by its number, and the name of the count for which it waits."""
 
 History = tuple[str, str]
 """``request`` or ``indication``, and the operator."""
@@ -24,11 +24,14 @@ History = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class LocalState:
-    """``values``: of the variables, ``told``: of the histories, in order; ``turn``: requests that
-    were made; ``sent``: messages, ``own``: those of them never sent to itself; ``known``:
-    conditions that hold for ever; ``soiled``: what may have been received without being taken;
-    ``pending``: what is still sent at the start; ``variant``: tells places apart that remember the
-    same and go on differently."""
+    """A local state of a process.
+
+    ``values``: of the variables, ``told``: of the histories, in order; ``turn``: requests that were
+    made; ``sent``: messages, ``own``: those of them never sent to itself; ``known``: conditions
+    that stay true forever; ``soiled``: what may have been received without being taken;
+    ``pending``: what is still to be sent at the start; ``variant``: distinguishes local states that
+    record the same and have different futures.
+    """
 
     group: int
     values: tuple[object, ...]
@@ -47,8 +50,11 @@ class LocalState:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """``sends``: for the first time; ``attempts``: all that the handler sends; ``wanted``: the
-    message that it takes; ``handler``: its number, or -1; ``owed``: see :class:`Rule`."""
+    """A step to another local state.
+
+    ``sends``: for the first time; ``attempts``: all that the handler sends; ``wanted``: the message
+    that it takes; ``handler``: its number, or -1; ``owed``: see :class:`Rule`.
+    """
 
     target: LocalState
     guard: Condition
@@ -62,7 +68,7 @@ class Step:
 
 
 class ExtractionContext:
-    """What is common to all places: variables, histories, whose they are."""
+    """The context of all local states: variables, histories, and their owners."""
 
     def __init__(
         self, settings: Settings, histories: tuple[History, ...], found: FragmentErrors
@@ -86,7 +92,7 @@ class ExtractionContext:
         return Scene(self.settings.scale, who, values)
 
     def stays(self, spot: LocalState, path: Path) -> bool:
-        """Whether nothing is different behind ``path``."""
+        """Returns whether ``path`` leaves the local state as it is."""
         if self.extend_histories(spot.told, path.effects) != spot.told:
             return False
         sends = {e.made for e in path.effects if isinstance(e, Sending)}
@@ -110,8 +116,8 @@ class ExtractionContext:
 
 
 def _counts_all(check: typed.Check) -> bool:
-    """Whether a property asks how often something is in a history: otherwise twice is enough to
-    tell once from more, and what came first from what came later."""
+    """Returns whether a property depends on how often something is in a history: otherwise two
+    entries suffice to distinguish one from several, and what came first from what came later."""
     for node in nodes(tuple(p.formula for p in check.prove)):
         if isinstance(node, typed.Operation) and node.op not in ("in", "not in"):
             if any(isinstance(arg, typed.History) for arg in node.args):
@@ -122,7 +128,7 @@ def _counts_all(check: typed.Check) -> bool:
 def sent_after(
     spot: LocalState, effects: tuple[Effect, ...]
 ) -> tuple[frozenset[Made], frozenset[Made]]:
-    """What has been sent behind ``effects``, and what of it never to itself."""
+    """Returns what has been sent after ``effects``, and what of it never to itself."""
     sent, own = set(spot.sent), set(spot.own)
     for effect in effects:
         if isinstance(effect, Sending):

@@ -1,7 +1,7 @@
-"""Places in the control of a process: in an order without cycles, and those that are alike as one.
+"""Merges equivalent local states, and puts them in topological order.
 
-What a place remembers (what was sent, what is known to have been received) is forgotten where
-nothing that follows can depend on it.
+What a local state records (what was sent, what is known to have been received) is dropped where no
+future step can depend on it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from checker.threshold.fragment import FragmentErrors, Leaves
 
 @dataclass
 class Chart:
-    """Places with the steps that lead on from each."""
+    """Local states with the steps that lead on from each."""
 
     starts: tuple[LocalState, ...]
     steps: dict[LocalState, list[Step]] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class Chart:
 @dataclass(frozen=True, slots=True)
 class _Ahead:
     """What the steps that can follow depend on: kinds that are counted, how they are compared,
-    messages that are sent, messages that are waited for."""
+    messages that are sent, messages for which they wait."""
 
     kinds: frozenset[int] = frozenset()
     compared: frozenset[Linear] = frozenset()
@@ -67,10 +67,10 @@ def merge_locations(
     faulty: Linear,
     found: FragmentErrors,
 ) -> Chart:
-    """``chart`` with places that are alike as one, in an order in which steps lead on.
+    """Returns ``chart`` with equivalent local states merged, in topological order.
 
-    ``faulty``: how many processes may be faulty.  A cycle leaves the fragment (T011),
-    which is added to ``found``.
+    ``faulty``: how many processes may be faulty.  A cycle leaves the fragment (T011), which is
+    added to ``found``.
     """
     order = _topological_order(chart, handler_of, found)
     if found.diagnostics:
@@ -104,7 +104,7 @@ def merge_locations(
 
 
 def _drop_covered(out: list[Step], steps: Mapping[LocalState, list[Step]]) -> list[Step]:
-    """``out`` without steps beside which another one does the same and asks and remembers less."""
+    """Returns ``out`` without steps that a more general one with the same effect covers."""
     kept: list[Step] = []
     for step in sorted(out, key=lambda s: len(s.target.known)):
         if not any(_covers(other, step, steps) for other in kept):
@@ -123,8 +123,8 @@ def _step_effect(step: Step) -> tuple[object, ...]:
 
 
 def _forgets(less: LocalState, more: LocalState, steps: Mapping[LocalState, list[Step]]) -> bool:
-    """Whether a process at ``less`` is as one at ``more`` that does not know all that this one
-    knows: each can do what the other can where that is known."""
+    """Returns whether ``less`` and ``more`` are bisimilar but for what is known at ``more`` only:
+    each can do what the other can where that is known."""
     if less == more:
         return True
     same = replace(less, known=more.known, variant=more.variant) == more
@@ -133,7 +133,7 @@ def _forgets(less: LocalState, more: LocalState, steps: Mapping[LocalState, list
         return False
 
     def matches(one: Step, other: Step) -> bool:
-        """Whether ``one``, from ``less``, is what ``other`` is from ``more``."""
+        """Returns whether ``one``, from ``less``, is the same step as ``other`` from ``more``."""
         alike = _step_effect(one) == _step_effect(other)
         asks = alike and simplify_under(one.guard, more.known) == simplify_under(
             other.guard, more.known
@@ -146,7 +146,7 @@ def _forgets(less: LocalState, more: LocalState, steps: Mapping[LocalState, list
 
 
 def _restrict_to_reachable(chart: Chart) -> Chart:
-    """``chart`` with those places that its steps lead to, in its order."""
+    """Returns ``chart`` with the local states that are reachable in it, in its order."""
     seen = set(chart.starts)
     todo = list(chart.starts)
     while todo:
@@ -189,11 +189,11 @@ def _lower(
     receipts: Mapping[str, tuple[int, ...]],
     faulty: Linear,
 ) -> bool:
-    """Whether ``condition`` is a bound of one count below all others that follow.
+    """Returns whether ``condition`` is a bound of one count below all others that follow.
 
-    Then it need not be known: what has come by now is enough for it, and where that is not enough
-    for what follows, there is a number of receipts between the two.  (Where the two bounds meet
-    nobody is faulty, and what has come was sent by correct processes.)
+    Then it need not be known: what has been received suffices for it, and where that does not
+    suffice for what follows, there is a number of receipts between the two.  (Where the two bounds
+    meet no process is faulty, and what was received was sent by correct processes.)
     """
     if not isinstance(condition, AtLeast):
         return False
@@ -215,7 +215,7 @@ def _lower(
 def _topological_order(
     chart: Chart, handler_of: Callable[[Step], typed.Handler | None], found: FragmentErrors
 ) -> list[LocalState]:
-    """All places, each before those that its steps lead to."""
+    """Returns all local states, each before those to which its steps lead."""
     done: dict[LocalState, bool] = {}
     order: list[LocalState] = []
     way: list[tuple[LocalState, int]] = []
@@ -248,7 +248,7 @@ def _cycle(
     handler_of: Callable[[Step], typed.Handler | None],
     found: FragmentErrors,
 ) -> None:
-    """The way from the target of ``last`` back to it."""
+    """Reports the path from the target of ``last`` back to it."""
     spots = [spot for spot, _ in way]
     first = spots.index(last.target)
     steps = [chart.steps[spot][position - 1] for spot, position in way[first:-1]]

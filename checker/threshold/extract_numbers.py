@@ -1,4 +1,4 @@
-"""Comparisons of linear terms, and what of a condition about receipts stays true.
+"""Comparisons of linear terms, and which parts of a condition over receipts stay true.
 
 Names stand for natural numbers, but for those of quotients, which are written out: such a name has
 a minus in it where the quotient may be negative.  Names of receipts begin with ``#``.
@@ -25,7 +25,7 @@ ONE = Linear((), 1)
 
 
 def term(name: str, factor: int = 1) -> Linear:
-    """``factor * name``; ``factor`` is not 0."""
+    """Returns ``factor * name``; ``factor`` is not 0."""
     return Linear(((name, factor),))
 
 
@@ -34,7 +34,7 @@ def as_linear(value: int | Linear) -> Linear:
 
 
 def plain(value: Linear) -> int | Linear:
-    """``value``, as a number where it is one."""
+    """Returns ``value``, as a number where it is one."""
     return value if value.terms else value.constant
 
 
@@ -43,8 +43,8 @@ def minus(left: Linear, right: Linear) -> Linear:
 
 
 def at_least(value: Linear) -> Condition:
-    """``value >= 0``, or what is known of it since names stand for natural numbers; only a
-    quotient of a term with a minus in it may be negative."""
+    """Returns ``value >= 0``, simplified since names stand for natural numbers; only a quotient of
+    a term with a minus in it may be negative."""
     if any("-" in name for name, _ in value.terms):
         return AtLeast(value)
     if all(c >= 0 for _, c in value.terms) and value.constant >= 0:
@@ -55,7 +55,7 @@ def at_least(value: Linear) -> Condition:
 
 
 def comparison(op: str, left: Linear, right: Linear) -> Condition:
-    """``left op right`` for ``== != < <= > >=``."""
+    """Returns ``left op right`` for ``== != < <= > >=``."""
     above = at_least(minus(minus(left, right), ONE))
     below = at_least(minus(minus(right, left), ONE))
     match op:
@@ -82,7 +82,7 @@ def either(*parts: Condition) -> Condition:
 
 
 def inverse(condition: Condition) -> Condition:
-    """The negation, which goes down to the comparisons."""
+    """Returns the negation, pushed down to the comparisons."""
     match condition:
         case AtLeast(value):
             return at_least(minus(times(value, -1), ONE))
@@ -97,7 +97,7 @@ def inverse(condition: Condition) -> Condition:
 
 
 def rises(condition: Condition) -> bool:
-    """Whether ``condition``, once true, stays true when more is received."""
+    """Returns whether ``condition``, once true, stays true when more is received."""
     match condition:
         case AtLeast(value):
             return all(c >= 0 for name, c in value.terms if name.startswith(RECEIVED))
@@ -110,18 +110,19 @@ def rises(condition: Condition) -> bool:
 
 
 def receipts_in(condition: Condition) -> frozenset[str]:
-    """The receipts that ``condition`` speaks of."""
+    """Returns the receipts in ``condition``."""
     return frozenset(name for name in names(condition) if name.startswith(RECEIVED))
 
 
 def lasting(condition: Condition) -> frozenset[Condition]:
-    """What of ``condition``, about receipts, stays true for ever once it is."""
+    """Returns the parts of ``condition``, over receipts, that stay true forever once it is true."""
     parts = condition.parts if isinstance(condition, And) else (condition,)
     return frozenset(part for part in parts if receipts_in(part) and rises(part))
 
 
 def without(condition: Condition, gone: frozenset[str]) -> Condition:
-    """``condition`` where the receipts of ``gone`` are of nothing that can come."""
+    """Returns ``condition`` where the receipts of ``gone`` are of messages that can't be
+    received."""
     match condition:
         case AtLeast(Linear(terms, constant)):
             left = tuple((name, c) for name, c in terms if name not in gone)
@@ -137,7 +138,7 @@ def without(condition: Condition, gone: frozenset[str]) -> Condition:
 
 
 def implies(one: Condition, other: Condition) -> bool:
-    """Whether ``other`` can be told to be true wherever ``one`` is."""
+    """Returns whether ``other`` is known to be true wherever ``one`` is."""
     match one, other:
         case _, And(parts):
             return all(implies(one, part) for part in parts)
@@ -154,7 +155,7 @@ def implies(one: Condition, other: Condition) -> bool:
 
 
 def simplify_under(condition: Condition, known: frozenset[Condition]) -> Condition:
-    """What is left of ``condition`` where ``known`` holds."""
+    """Returns what is left of ``condition`` where ``known`` holds."""
     if any(implies(part, condition) for part in known):
         return TRUE
     match condition:
@@ -167,5 +168,5 @@ def simplify_under(condition: Condition, known: frozenset[Condition]) -> Conditi
 
 
 def atoms(condition: Condition) -> frozenset[Linear]:
-    """The terms that ``condition`` compares with 0."""
+    """Returns the terms that ``condition`` compares with 0."""
     return frozenset(comparisons(condition))

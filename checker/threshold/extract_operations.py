@@ -83,7 +83,7 @@ def _compare(expr: typed.Operation, left: object, right: object) -> object:
 
 
 def equal_values(left: object, right: object, span: object) -> object:
-    """Whether two values that are no conditions are the same."""
+    """Returns whether two values that are no conditions are equal."""
     match left, right:
         case ((Who() as one), (Who() as other)):
             if {one, other} == {ME, PEER} or one == other == PEER:
@@ -207,14 +207,14 @@ def _inside(expr: typed.Operation, scene: Scene) -> object:
 
 
 def count_of(received: typed.Received, sender: str | None, scene: Scene) -> Count:
-    """What a ``received`` counts."""
+    """Returns what a ``received`` counts."""
     if received.owner is not None:
         raise no_count(received)
     return Count(received.message, patterns_of(received.patterns, scene), sender)
 
 
 def patterns_of(patterns: tuple[typed.Pattern, ...], scene: Scene) -> tuple[object, ...]:
-    """Patterns with every name in them replaced by what it stands for."""
+    """Returns patterns with every name in them replaced by its value."""
     return tuple(_pattern(pattern, scene) for pattern in patterns)
 
 
@@ -233,7 +233,7 @@ def _pattern(pattern: typed.Pattern, scene: Scene) -> object:
 
 
 def fits(pattern: object, value: object) -> bool:
-    """Whether ``value`` matches ``pattern``."""
+    """Returns whether ``value`` matches ``pattern``."""
     if pattern is EVERYTHING:
         return True
     if isinstance(pattern, tuple) and isinstance(value, tuple) and len(pattern) == len(value):
@@ -242,7 +242,7 @@ def fits(pattern: object, value: object) -> bool:
 
 
 def _function(expr: typed.Operation, values: list[object]) -> object:
-    """Functions of values that do not depend on parameters or on what was received."""
+    """Evaluates functions of values that depend neither on parameters nor on what was received."""
     span = expr.span
     match expr.op, *values:
         case "some", value:

@@ -1,4 +1,4 @@
-"""Bodies of handlers as paths: what must hold, what is assigned, what is done, in order."""
+"""Bodies of handlers as paths: guards, assignments and effects, in order."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from checker.threshold.fragment import Leaves
 
 @dataclass(frozen=True, slots=True)
 class Sending:
-    """``made`` goes to all others, and to the process itself where ``to_self``."""
+    """A sending of ``made`` to all others, and to the process itself where ``to_self``."""
 
     made: Made
     to_self: bool
@@ -41,7 +41,7 @@ class Sending:
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """A request from above or an indication to it; ``entry``: as a history keeps it."""
+    """A request from the layer above or an indication to it; ``entry``: as a history keeps it."""
 
     kind: str
     op: str
@@ -53,9 +53,9 @@ Effect = Sending | Telling
 
 @dataclass(frozen=True)
 class Path:
-    """One way through a handler: it is taken where ``guard`` holds; ``values``: of all variables
-    behind it; ``effects``: in order; ``at``: the values of all variables where each effect stands;
-    ``chosen``: a free choice was made on the way."""
+    """One path through a handler: it is taken where ``guard`` holds; ``values``: of all variables
+    after it; ``effects``: in order; ``at``: the values of all variables where each effect stands;
+    ``chosen``: a nondeterministic choice was made on the way."""
 
     guard: Condition
     values: dict[str, object]
@@ -73,8 +73,8 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Walker:
-    """Runs blocks at the process ``self``; ``types``: of its variables; ``keeps``: the operators
-    whose history is asked for."""
+    """Executes blocks at the process ``self``; ``types``: of its variables; ``keeps``: the
+    operators whose history is needed."""
 
     scale: Scale
     self: Who
@@ -85,14 +85,14 @@ class Walker:
         return Scene(self.scale, self.self, path.values, path.names)
 
     def paths(self, block: typed.Block, start: Path) -> list[Path]:
-        """All ways through ``block``."""
+        """Returns all paths through ``block``."""
         open_ = [start]
         for stmt in block:
             open_ = [found for path in open_ for found in self._after(stmt, path)]
         return [path for path in open_ if path.guard != FALSE]
 
     def _inner(self, block: typed.Block, start: Path, extra: Scene | None = None) -> list[Path]:
-        """The same, with names that end with the block."""
+        """Does the same, with names that end with the block."""
         names = start.names
         if extra is not None:
             start = replace(start, names=dict(extra.names))
@@ -150,7 +150,8 @@ class Walker:
     def _round(
         self, binder: typed.Binder, value: object, body: typed.Block, path: Path
     ) -> list[Path]:
-        """The ways through a round of a loop, and past it where ``value`` does not count."""
+        """Returns the paths through an iteration of a loop, and past it where ``value`` is not
+        included."""
         counts = binding(binder, value, self.scene(path))
         if counts is None:
             return [path]
@@ -182,7 +183,7 @@ class Walker:
                 raise Leaves("T005", message, target.span, "a variable for each entry")
 
     def _storable(self, name: str, value: object, span: Span) -> object:
-        """``value`` as it is stored in ``name``."""
+        """Returns ``value`` as it is stored in ``name``."""
         if isinstance(value, Linear | Cases) or is_condition(value):
             message = f"`{name}` would keep a value that depends on the number of processes"
             raise Leaves("T005", message, span, "compare it in a guard instead")
@@ -235,7 +236,7 @@ class Walker:
 
 
 def _all_others(name: str, binder: typed.Binder) -> bool:
-    """Whether ``{ name for binder }`` is ``{ q for q in Proc when q != self }``."""
+    """Returns whether ``{ name for binder }`` is ``{ q for q in Proc when q != self }``."""
     match binder:
         case typed.Binder(
             typed.Bind(_, bound),
@@ -248,7 +249,7 @@ def _all_others(name: str, binder: typed.Binder) -> bool:
 
 
 def nameless(value: object, span: Span) -> None:
-    """Refuses (T009) to keep a process that has no name."""
+    """Rejects (T009) storing a process that has no name."""
     if value in (ME, PEER) or value is EVERYTHING:
         message = "a process without a name can't be kept: they are all alike"
         raise Leaves("T009", message, span, "a parameter of type `Proc`, for one with a name")
@@ -260,7 +261,7 @@ def nameless(value: object, span: Span) -> None:
 def handler_guard(
     handler: typed.Handler, condition_: typed.Expr | None, scene: Scene
 ) -> tuple[Condition, bool]:
-    """When ``handler`` is taken by ``scene.self``, and whether that is possible at all."""
+    """Returns when ``handler`` is taken by ``scene.self``, and whether that is possible at all."""
     holds: list[Condition] = []
     if handler.at is not None:
         at = equal_values(scene.self, evaluate(handler.at, scene), handler.at.span)
@@ -275,5 +276,5 @@ def handler_guard(
 
 
 def begin_path(scene: Scene, guard: Condition) -> Path:
-    """A path that begins where ``scene`` is."""
+    """Returns a path that begins where ``scene`` is."""
     return Path(guard, dict(scene.values), dict(scene.names))

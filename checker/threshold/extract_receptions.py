@@ -1,9 +1,9 @@
 """Messages with a handler of their own (``upon receive``).
 
-They are taken when they arrive, and are gone where no handler takes them.  So what has been
-received may have been missed: where that is possible the way forks, and one branch never takes that
-message (``missed``).  That says no less than what can happen, and just that where a handler takes
-its message wherever it comes.
+They are taken when they arrive, and are dropped where no handler takes them.  So what has been
+received may have been missed: where that is possible the path forks, and one branch never takes
+that message (``missed``).  That over-approximates what can happen, and is exact where a handler
+takes its message wherever it arrives.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ from checker.threshold.fragment import Leaves
 
 @dataclass(frozen=True, slots=True)
 class Reception:
-    """What one handler does with one message at a spot: it takes it where ``guard`` holds."""
+    """The reaction of one handler to one message in a local state: it takes it where ``guard``
+    holds."""
 
     wanted: Wanted
     message: Made
@@ -56,7 +57,7 @@ class Receptions:
         self.ground, self.settings = ground, ground.settings
         faulty = self.settings.faulty
         nobody = not faulty.terms and faulty.constant == 0
-        # What a faulty process has sent need not come again.
+        # Stubborn links need not deliver messages of a faulty process again.
         self.again = nobody and "stubborn" in ground.settings.check.links
         self._messages: dict[str, tuple[Made, ...]] = {}
         self._wanted: set[Wanted] | None = None
@@ -100,7 +101,7 @@ class Receptions:
                 yield Reception((number, name.terms[0][0]), made, paths, guard)
 
     def messages(self, name: str) -> tuple[Made, ...]:
-        """All messages of a name that there can be."""
+        """Returns all possible messages of a name."""
         if name not in self._messages:
             decl = next(d for d in self.settings.check.protocol.messages if d.name == name)
             scene = Scene(self.settings.scale)
@@ -111,8 +112,9 @@ class Receptions:
         return self._messages[name]
 
     def tight(self, spot: LocalState, reception: Reception, all_: list[Reception]) -> int:
-        """2: no such message is gone here without its handler having done something; 1: some may
-        be, but then the last one does; 0: any may be gone."""
+        """Returns 2 where no such message is dropped here without its handler having done
+        something; 1 where some may be, but then the last one has an effect; 0 where any may be
+        dropped."""
         rivals = [r for r in all_ if r.message == reception.message and r is not reception]
         if any(rival.paths for rival in rivals):
             return 0
@@ -132,7 +134,7 @@ class Receptions:
         return any(not self.ground.stays(spot, path) for path in reception.paths)
 
     def wanted_messages(self) -> set[Wanted]:
-        """All messages with their handlers."""
+        """Returns all messages with their handlers."""
         if self._wanted is not None:
             return self._wanted
         found: set[Wanted] = set()
@@ -146,7 +148,8 @@ class Receptions:
         return found
 
     def fork(self, spot: LocalState) -> Iterator[LocalState]:
-        """``spot``, and what it is where messages that may have been missed were."""
+        """Yields ``spot``, and its variants in which messages that may have been missed were
+        missed."""
         if spot.pending or spot.crashed:
             yield spot
             return

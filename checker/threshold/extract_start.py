@@ -1,4 +1,4 @@
-"""What variables start as, and whom a handler tells apart as a sender."""
+"""Initial values of variables, and the senders that a handler distinguishes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def check_states(role: typed.Role, scale: Scale, found: FragmentErrors) -> None:
 
 
 def initial_values(role: typed.Role, scene: Scene) -> Iterator[dict[str, object]]:
-    """All values with which a process may start."""
+    """Yields all values with which a process may start."""
     start = {}
     for decl in role.states:
         if decl.initial is None:
@@ -75,8 +75,8 @@ def _certain(holds: object, choice: typed.InitChoice) -> bool:
 
 
 def senders(handler: typed.Handler, event: typed.OnReceive, scale: Scale) -> tuple[str | None, ...]:
-    """Whom the handler tells apart as senders: nobody (``None``), or each with a name, and the
-    others."""
+    """Returns the senders that the handler distinguishes: none (``None``), or each with a name, and
+    the others."""
     match event.sender:
         case typed.Ignore():
             return (None,)

@@ -1,7 +1,7 @@
-"""What a process can do where it is: its handlers as steps from one spot to another.
+"""Steps of a process: its handlers as steps from one local state to another.
 
-A condition whose handler changes nothing can be taken for ever: then the process need not take any
-other condition (``resting``).
+A condition whose handler changes nothing can be taken infinitely often: then the process need not
+take any other condition (``resting``).
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ from checker.threshold.fragment import FragmentErrors, Leaves
 
 
 class Steps(ExtractionContext):
-    """The steps of all processes of a check; what leaves the fragment goes to ``found``.
+    """The steps of all processes of a check; what leaves the fragment is added to ``found``.
 
-    ``sees_crashes``: a property asks who has crashed by now.
+    ``sees_crashes``: a property reads which processes have crashed.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Steps(ExtractionContext):
     # ---- the start ----------------------------------------------------------------------------
 
     def initial(self) -> Iterator[dict[str, object]]:
-        """What the variables of some process may start as."""
+        """Yields the initial values of the variables of some process."""
         try:
             yield from initial_values(
                 self.role, Scene(self.settings.scale, self.settings.who(self.settings.groups[0]))
@@ -82,7 +82,7 @@ class Steps(ExtractionContext):
             self.found.add(leaves)
 
     def starts(self) -> Iterator[LocalState]:
-        """Where processes of each group begin."""
+        """Yields the local states in which processes of each group begin."""
         for number, group in enumerate(self.settings.groups):
             try:
                 yield from self._starts(number, group)
@@ -120,10 +120,10 @@ class Steps(ExtractionContext):
         for after in walker.paths(handler.body, path.where(guard)):
             yield replace(after, names={})
 
-    # ---- one spot -----------------------------------------------------------------------------
+    # ---- one local state ----------------------------------------------------------------------
 
     def steps(self, spot: LocalState) -> list[Step]:
-        """What a process at ``spot`` can do."""
+        """Returns the steps of a process in ``spot``."""
         if spot.crashed:
             return []
         found: list[Step] = []
@@ -161,7 +161,7 @@ class Steps(ExtractionContext):
         return moving
 
     def _open_paths(self, spot: LocalState) -> list[tuple[int, Path]]:
-        """What conditions may do, with the numbers of their handlers."""
+        """Returns the paths of conditions, with the numbers of their handlers."""
         key = (spot.group, spot.values)
         if key not in self._open:
             found = self._open[key] = []
@@ -226,7 +226,7 @@ class Steps(ExtractionContext):
             found += self._steps_of_path(spot, path, label, number, reception.wanted, receptions)
         return found
 
-    # ---- from spot to spot --------------------------------------------------------------------
+    # ---- between local states -----------------------------------------------------------------
 
     def _steps_of_path(
         self,
@@ -237,7 +237,7 @@ class Steps(ExtractionContext):
         wanted: Wanted | None,
         receptions: list[Reception],
     ) -> list[Step]:
-        """The steps that ``path`` is, none where it changes nothing."""
+        """Returns the steps of ``path``, none where it changes nothing."""
         request = any(isinstance(e, Telling) and e.kind == "request" for e in path.effects)
         path = replace(path, guard=self._simplify_guard(spot, path.guard))
         if path.guard == FALSE or (not request and self.stays(spot, path)):
@@ -252,8 +252,8 @@ class Steps(ExtractionContext):
         return self._step_variants(spot, path, label, number, wanted)
 
     def _simplify_guard(self, spot: LocalState, guard: Condition) -> Condition:
-        """What is left of ``guard`` by what is known: what has been received, and that a process
-        with a name has not received from itself what it has not sent."""
+        """Returns what is left of ``guard`` by what is known: what has been received, and that a
+        process with a name has not received from itself what it has not sent."""
         process = self.group(spot).process
         if process is not None:
             counts = self.settings.scale.counts
@@ -307,11 +307,11 @@ class Steps(ExtractionContext):
     def _cuts(
         self, group: Group, path: Path, before: dict[str, object], begun: bool
     ) -> Iterator[tuple[bool, tuple[Effect, ...], dict[str, object]]]:
-        """The effects, with the values that are left; and (of a process that crashes) what of them
-        it lives to do, with the values that it has assigned by then.
+        """Yields the effects, with the final values; and (of a process that crashes) the effects
+        before the crash, with the values that it has assigned by then.
 
         ``before``: the values before the handler; ``begun``: that it has begun changes nothing.
-        What is sent may stay unheard, so a crash before it is left out.
+        What is sent may never be received, so a crash before it is left out.
         """
         last = path.values or before
         yield False, path.effects, last

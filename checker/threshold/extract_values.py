@@ -63,8 +63,8 @@ class Cases:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """What is counted: messages whose fields are as in ``patterns``, from ``sender``: anybody
-    (``None``), one with a name, or ``OTHERS``."""
+    """A count: messages whose fields match ``patterns``, from ``sender``: any process (``None``),
+    one with a name, or ``OTHERS``."""
 
     message: str
     patterns: tuple[object, ...]
@@ -80,7 +80,7 @@ class Count:
 
 
 def value_text(value: object) -> str:
-    """``value`` as the spec writes it, as far as it can be told without its type."""
+    """Returns ``value`` as the spec writes it, as far as that is possible without its type."""
     match value:
         case None:
             return "none"
@@ -100,8 +100,8 @@ def value_text(value: object) -> str:
 
 @dataclass
 class Scale:
-    """What is fixed for all runs: parameters (numbers and processes), payloads, names of
-    processes, quotients met so far, what is counted so far."""
+    """What is the same in all executions: parameters (numbers and processes), payloads, names of
+    processes, and the quotients and counts met so far."""
 
     values: dict[str, object] = field(default_factory=dict)
     payloads: tuple[str, ...] = ()
@@ -122,7 +122,7 @@ class Scale:
 
 
 def linear_text(value: Linear) -> str:
-    """``value`` as text."""
+    """Returns ``value`` as text."""
     parts = [name if c == 1 else f"{c} * {name}" for name, c in value.terms]
     if value.constant or not parts:
         parts.append(str(value.constant))
@@ -131,9 +131,9 @@ def linear_text(value: Linear) -> str:
 
 @dataclass(frozen=True)
 class Scene:
-    """Where an expression stands: who ``self`` is, its variables, the names that are bound.
+    """The scope of an expression: who ``self`` is, its variables, the names that are bound.
 
-    ``read``: what only properties may ask, such as the variables of others.
+    ``read``: reads what is visible to properties only, such as the variables of others.
     """
 
     scale: Scale
@@ -151,19 +151,19 @@ def is_condition(value: object) -> bool:
 
 
 def condition(value: object) -> Condition:
-    """A truth value as a condition."""
+    """Returns a truth value as a condition."""
     if isinstance(value, AtLeast | Not | And | Or):
         return value
     return TRUE if value is True else FALSE
 
 
 def truth(found: Condition) -> object:
-    """A condition as ``True`` or ``False`` where it is one of them."""
+    """Returns a condition as ``True`` or ``False`` where it is one of them."""
     return True if found == TRUE else False if found == FALSE else found
 
 
 def members(type_: typed.Type, scene: Scene, span: object = None) -> tuple[object, ...]:
-    """All values of ``type_``; raises :class:`Leaves` (T005) where they are not fixed."""
+    """Returns all values of ``type_``; raises :class:`Leaves` (T005) where they are not fixed."""
     found = tuple(itertools.islice(_members(type_, scene), LARGEST + 1))
     if len(found) > LARGEST:
         where = span if isinstance(span, Span) else None
@@ -206,7 +206,7 @@ def ends(lo: typed.Expr | None, hi: typed.Expr, scene: Scene) -> tuple[int, int]
 
 
 def evaluate(expr: typed.Expr, scene: Scene) -> object:
-    """The value of ``expr``; raises :class:`Leaves`."""
+    """Returns the value of ``expr``; raises :class:`Leaves`."""
     from checker.threshold.extract_binders import collect_items, evaluate_quantified
     from checker.threshold.extract_operations import operation
 

@@ -1,4 +1,5 @@
-"""The world of a check without numbers: parameters, who has a name, who may be faulty, how many."""
+"""The environment of a parametric check: parameters, named processes, faulty processes and their
+numbers."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ from checker.threshold.extract_values import (
 from checker.threshold.fragment import FragmentErrors, Leaves
 
 FORGED = ("forged", "forged by nobody")
-"""The payload that nobody was asked to send, as the finite system calls it."""
+"""The payload that no client requests to send, as the finite system calls it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +51,9 @@ class Asked:
 
 @dataclass
 class Settings:
-    """What is the same in all runs and for all numbers.
+    """What is the same in all executions and for all numbers.
 
-    ``requests``: what clients ask of each process with a name, in order, and of every other one;
+    ``requests``: the requests to each process with a name, in order, and to every other one;
     ``liars``: how many Byzantine processes there are, by sender as in
     :class:`~checker.threshold.extract_values.Count`; ``byzantine``: whether there may be any;
     ``faulty``: how many processes may be faulty in any way.
@@ -78,7 +79,7 @@ class Settings:
 
 
 def for_every(check: typed.Check) -> typed.Check:
-    """``check`` as a question about all numbers: one with sizes is asked without them.
+    """Returns ``check`` as a question about all numbers: one with sizes is generalised.
 
     Then `n`, `f` and integer parameters are free, but for those that have a default and no setting,
     and the bound of a fault that is a number becomes `f`.
@@ -110,7 +111,8 @@ def for_every(check: typed.Check) -> typed.Check:
 
 
 def settings_of(check: typed.Check, found: FragmentErrors) -> Settings:
-    """The settings of ``check`` (:func:`for_every`); what leaves the fragment goes to ``found``."""
+    """Returns the settings of ``check`` (:func:`for_every`); what leaves the fragment is added to
+    ``found``."""
     try:
         return _settings(check)
     except Leaves as leaves:
@@ -142,7 +144,7 @@ def _index(name: str) -> int:
 
 
 def _with_names(check: typed.Check) -> list[str]:
-    """The processes that the check names, in order."""
+    """Returns the processes that the check names, in order."""
     given = {s.name: s.value for s in check.settings}
     names = {client.process for client in check.clients} - {"all"}
     for parameter in check.protocol.parameters:
@@ -179,7 +181,7 @@ def _values(made: Settings, scene: Scene) -> None:
 
 
 def _all_faults(made: Settings, scene: Scene) -> None:
-    """`f` is how many processes may be faulty, where nothing else is said."""
+    """Makes `f` the number of processes that may be faulty, where the check gives no other."""
     check = made.check
     bounds = [e for e in (check.crash, check.byzantine) if e is not None]
     zero = replace(scene, scale=replace(scene.scale, values={**scene.scale.values, "f": 0}))
@@ -208,7 +210,7 @@ def _number(expr: typed.Expr, scene: Scene) -> int | Linear:
 
 
 def _groups(made: Settings, scene: Scene) -> None:
-    """Processes that begin alike, and how many of them are faulty in what way."""
+    """Makes groups of processes that begin alike, and how many of them are faulty in what way."""
     check, names = made.check, made.scale.named
     role = check.protocol.roles[0]
     total = role.size if role.size is not None else typed.Param(typed.Int(), "n", check.span)
@@ -258,7 +260,7 @@ def _sum(names: list[str]) -> Linear:
 
 
 def _requests(made: Settings, scene: Scene) -> None:
-    """What is asked of whom, in order."""
+    """Collects the requests to each process, in order."""
     found: dict[str, list[Asked]] = {name: [] for name in (OTHERS, *made.scale.named)}
     for client in made.check.clients:
         args = tuple(evaluate(arg, scene) for arg in client.args)
@@ -271,7 +273,7 @@ def _requests(made: Settings, scene: Scene) -> None:
 def taking(
     role: typed.Role, asked: Asked, scene: Scene
 ) -> Iterator[tuple[typed.Handler, Scene, Condition]]:
-    """The handlers that may take a request, with the names that they bind and when."""
+    """Yields the handlers that may take a request, with the names that they bind and when."""
     for handler in role.handlers:
         event = handler.event
         if isinstance(event, typed.OnRequest) and event.op == asked.op:

@@ -1,8 +1,8 @@
-"""What leaves the fragment of threshold automata, and how that is said.
+"""Diagnostics for what leaves the fragment of threshold automata.
 
-``Leaves`` is raised where a construct is met that can't be extracted, and gathered by
-:class:`FragmentErrors` so that each construct is told once.  What can be seen without running
-anything is looked for by :func:`survey`.
+``Leaves`` is raised where a construct is met that can't be extracted, and collected by
+:class:`FragmentErrors` so that each construct is reported once.  :func:`survey` finds what is
+visible without executing handlers.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Leaves(Exception):
 
 @dataclass
 class FragmentErrors:
-    """What has been found to leave the fragment, each construct once."""
+    """The constructs found to leave the fragment, each once."""
 
     diagnostics: dict[tuple[str, Span | None], Diagnostic] = field(default_factory=dict)
 
@@ -41,7 +41,7 @@ class FragmentErrors:
         self.diagnostics.setdefault((one.code, one.span), one)
 
     def raise_if_any(self) -> None:
-        """Raises :class:`SpecError` where something was found, by place."""
+        """Raises :class:`SpecError` where something was found, sorted by location."""
         if self.diagnostics:
             raise SpecError(tuple(sorted(self.diagnostics.values(), key=_place)))
 

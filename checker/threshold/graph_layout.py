@@ -1,8 +1,8 @@
-"""Where the locations of an automaton are drawn: in layers from left to right.
+"""Lays out the locations of an automaton in layers from left to right.
 
-A location's layer is the length of the longest way to it (rules make no cycle); an edge that passes
-layers has a bend in each; the order in a layer follows the mean of the neighbours, layer after
-layer in both directions (Sugiyama, Tagawa, Toda 1981), and heights come as near to it as the
+A location's layer is the length of the longest path to it (rules make no cycle); an edge that
+passes layers has a bend in each; the order in a layer follows the mean of the neighbours, layer
+after layer in both directions (Sugiyama, Tagawa, Toda 1981), and heights come as near to it as the
 distances allow (isotonic regression).
 """
 
@@ -21,7 +21,8 @@ APART = 16.0
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Something in a layer; a bend of an edge is as high as a line. Places are of its centre."""
+    """A node or a bend in a layer; a bend of an edge is as high as a line.  Positions are of its
+    centre."""
 
     layer: int
     y: float
@@ -31,7 +32,7 @@ class Box:
 @dataclass(frozen=True, slots=True)
 class GraphLayout:
     """``boxes``: of the locations; ``bends``: for each edge those of the layers that it passes;
-    ``height``: of it all."""
+    ``height``: of the whole drawing."""
 
     boxes: Mapping[int, Box]
     bends: Mapping[tuple[int, int], tuple[Box, ...]]
@@ -42,7 +43,8 @@ class GraphLayout:
 def lay_out(
     nodes: Sequence[int], edges: Sequence[tuple[int, int]], heights: Mapping[int, float]
 ) -> GraphLayout:
-    """Places for ``nodes`` with these heights in pixels, between which ``edges`` make no cycle."""
+    """Returns positions for ``nodes`` with these heights in pixels, between which ``edges`` make no
+    cycle."""
     layer = _layers(nodes, edges)
     height: dict[object, float] = {node: heights[node] for node in nodes}
     rows: list[list[object]] = [[] for _ in range(max(layer.values(), default=-1) + 1)]
@@ -162,13 +164,13 @@ def _place(
 def _spread(
     row: list[object], wanted: Sequence[float], height: Mapping[object, float]
 ) -> list[float]:
-    """The places nearest to ``wanted`` at which boxes keep their order and distance."""
+    """Returns the positions nearest to ``wanted`` at which boxes keep their order and distance."""
     offsets, offset = [], 0.0
     for i, thing in enumerate(row):
         if i:
             offset += (height[row[i - 1]] + height[thing]) / 2 + APART
         offsets.append(offset)
-    blocks: list[list[float]] = []  # sum of what is wanted, and how many want it
+    blocks: list[list[float]] = []  # sum of the wanted positions, and their number
     for want, off in zip(wanted, offsets, strict=True):
         blocks.append([want - off, 1])
         while len(blocks) > 1 and blocks[-2][0] / blocks[-2][1] > blocks[-1][0] / blocks[-1][1]:

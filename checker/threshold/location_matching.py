@@ -1,8 +1,7 @@
-"""Where a process of the finite system is among the locations of an automaton.
+"""Matches a process of the finite system with the locations of an automaton.
 
-A location speaks of values by the names that the spec has for them; the system keeps them in maps
-from processes.  Names that the system has no variable for (histories that nobody asks about) are
-passed over.
+A location has values by the names of the spec; the system keeps them in maps from processes.  Names
+for which the system has no variable (histories that nothing reads) are skipped.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ from checker.threshold.automaton import Location
 
 
 def same(type_: Type, value: Value, given: object) -> bool:
-    """Whether ``value``, of ``type_``, is what a location calls ``given``: atoms may be called by
-    their labels, sets listed in any order."""
+    """Returns whether ``value``, of ``type_``, is what a location calls ``given``: atoms may be
+    called by their labels, sets listed in any order."""
     if value == given and not isinstance(given, str):
         return True
     match type_:
@@ -76,7 +75,7 @@ def _all_same(types: tuple[Type, ...], value: object, given: object) -> bool:
 
 
 def text_of(type_: Type, value: Value) -> str:
-    """``value`` as text that tells it from all others of its type."""
+    """Returns ``value`` as text that distinguishes it from all others of its type."""
     match type_:
         case AtomT(labels=labels, first=first):
             assert isinstance(value, int)
@@ -102,7 +101,7 @@ def text_of(type_: Type, value: Value) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Fitting:
-    """What locations say, against the states of ``system``."""
+    """Compares locations with the states of ``system``."""
 
     system: TransitionSystem
     positions: dict[str, int] = field(default_factory=dict)
@@ -114,7 +113,7 @@ class Fitting:
                     self.positions.setdefault(name, number)
 
     def fits(self, state: State, process: int, location: Location) -> bool:
-        """Whether ``process`` is in ``location``; what a crash forgets may be anything."""
+        """Returns whether ``process`` is in ``location``; what a crash forgets may be anything."""
         down = self._number(CRASHED)
         crashed = down is not None and process in _members(state[down])
         if crashed != location.crashed:
@@ -129,8 +128,8 @@ class Fitting:
         return True
 
     def entry(self, state: State, process: int, name: str) -> tuple[Type, Value] | None:
-        """The value that ``process`` has of what is called ``name``, with its type; ``None`` where
-        the system keeps no such thing."""
+        """Returns the value that ``process`` has of ``name``, with its type; ``None`` where the
+        system has no such variable."""
         number = self._number(name)
         if number is None:
             return None
@@ -150,14 +149,14 @@ def _members(value: object) -> frozenset[Value]:
     return value if isinstance(value, frozenset) else frozenset()
 
 
-# ---- less to look through ---------------------------------------------------------------------
+# ---- restricted systems -----------------------------------------------------------------------
 
 
 def restrict_start(
     system: TransitionSystem, places: Mapping[int, Location], byzantine: frozenset[int]
 ) -> TransitionSystem:
-    """``system`` with fewer ways to start: of what is chosen for a process and then stored, only
-    what its place says.  What is stored elsewhere is chosen freely, as before."""
+    """Returns ``system`` with fewer initial states: of what is chosen for a process and then
+    stored, only what its location says.  What is stored elsewhere is chosen freely, as before."""
     fitting = Fitting(system)
     return replace(system, init=_narrow_choices(system.init, fitting, places, byzantine))
 
@@ -187,7 +186,8 @@ def _narrow_choices(
 def _required_value(
     target: ir.Target, fitting: Fitting, places: Mapping[int, Location], byzantine: frozenset[int]
 ) -> Expr | None:
-    """The only value that ``target`` may get at the start; ``None`` where nobody knows."""
+    """Returns the only value that ``target`` may get at the start; ``None`` where it is not
+    determined."""
     if target.name == BYZANTINE and not target.path:
         return ir.Const(target.type, byzantine)
     match target.path:
@@ -203,8 +203,8 @@ def _required_value(
 
 
 def restrict_to_process(system: TransitionSystem, process: int) -> TransitionSystem:
-    """``system`` with those of its actions left that may be ``process``'s, as far as that is told
-    by their parameters: the first one of a step, whom an envelope is for."""
+    """Returns ``system`` with those of its actions that may be ``process``'s, as far as their
+    parameters show that: the first one of a step, the receiver of an envelope."""
     return replace(
         system, actions=tuple(_restrict_action(action, process) for action in system.actions)
     )

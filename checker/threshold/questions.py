@@ -1,9 +1,9 @@
 """Properties as questions about configurations of a threshold automaton.
 
-``always F`` is violated where a configuration without F can be reached.  ``A ~> B`` is decided on
-what is so in the end (rules make no cycle, so that every fair run comes to an end): it is violated
-where A and not B can hold for ever.  That is exact where A and B stay true of whom they are true:
-that is looked up in the rules.
+``always F`` is violated where a configuration without F is reachable.  ``A ~> B`` is decided on the
+final configurations (rules make no cycle, so that every fair execution reaches one): it is violated
+where A and not B can hold forever.  That is exact where A and B are stable for the processes of
+which they are true, which is checked against the rules.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ Binders = tuple[typed.Binder, ...]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """``forall binders: premise => goal``: at all times, or (``later``) whenever the premise is so,
-    the goal is so in the end."""
+    """``forall binders: premise => goal``: at all times, or (``later``) whenever the premise holds,
+    the goal eventually holds."""
 
     binders: Binders
     premise: typed.Expr | None
@@ -44,10 +44,10 @@ class Shape:
 
 
 def questions(check: typed.Check, automaton: Automaton) -> tuple[Question, ...]:
-    """A question for each property that ``check`` asks, in its order.
+    """Returns a question for each property that ``check`` requires, in its order.
 
     ``automaton`` is :func:`~checker.threshold.extract.extract`'s.  Raises :class:`SpecError` with a
-    diagnostic (T013, T014) for each property that can't be asked.
+    diagnostic (T013, T014) for each property that can't be expressed.
     """
     found = FragmentErrors()
     check = for_every(check)
@@ -63,7 +63,7 @@ def questions(check: typed.Check, automaton: Automaton) -> tuple[Question, ...]:
 
 
 def _of_property(leaves: Leaves, definition: typed.PropertyDef) -> Leaves:
-    """What can't be counted in a property is told as such."""
+    """Returns ``leaves`` as an error of a property that can't be counted."""
     one = leaves.diagnostic
     code = one.code if one.code in ("T013", "T014", "T015") else "T013"
     message = f"`{definition.name}`: {one.message}"
@@ -92,7 +92,8 @@ def _question(definition: typed.PropertyDef, settings: Settings, automaton: Auto
 
 
 def _shapes(formula: typed.Expr, binders: Binders, given: typed.Expr | None) -> Iterator[Shape]:
-    """The parts of a property; ``given``: what stands before `=>`, fixed for a run."""
+    """Yields the parts of a property; ``given``: what stands before `=>`, fixed for an
+    execution."""
     match formula:
         case typed.Quantified(_, "forall", inner, body, _) if is_temporal(body):
             yield from _shapes(body, binders + inner, given)
@@ -155,7 +156,7 @@ def _and(left: typed.Expr | None, right: typed.Expr) -> typed.Expr:
 
 
 def is_temporal(root: object) -> bool:
-    """Whether a temporal operator stands somewhere below ``root``."""
+    """Returns whether a temporal operator occurs below ``root``."""
     return any(isinstance(node, typed.Temporal) for node in nodes(root))
 
 
@@ -169,7 +170,7 @@ def _odd(expr: typed.Expr) -> Leaves:
 
 
 def _violation(shape: Shape, counting: CounterAbstraction) -> StateFormula:
-    """Some values with the premise and without the goal."""
+    """Returns the formula that some values have the premise and not the goal."""
     premise, goal = shape.premise, shape.goal
 
     def bad(cast: Cast) -> StateFormula:

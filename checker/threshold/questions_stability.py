@@ -1,4 +1,4 @@
-"""Whether formulas, once true of given processes, stay true: looked up in the rules."""
+"""Stability of formulas: whether, once true of given processes, they stay true by the rules."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Scope = tuple[typed.Binder, ...]
 
 
 class Steadiness:
-    """What the rules of ``automaton`` never make false."""
+    """The formulas that the rules of ``automaton`` never make false."""
 
     def __init__(self, settings: Settings, automaton: Automaton) -> None:
         self.settings, self.automaton = settings, automaton
@@ -63,7 +63,7 @@ class Steadiness:
                 self._try_casts(expr, scope, rising)
 
     def _try_casts(self, expr: typed.Expr, scope: Scope, rising: bool) -> None:
-        """Tries every cast, and every step of one of those who are cast."""
+        """Tries every cast, and every step of one of the cast processes."""
         if not names_read(expr) and not _now(expr):
             return
         counting = CounterAbstraction(Views(self.settings, self.automaton, names_read(expr)))
@@ -99,7 +99,7 @@ def _binds(binder: typed.Binder) -> set[str]:
 
 
 def _casts(binders: Scope, counting: CounterAbstraction, cast: Cast) -> Iterator[Cast]:
-    """Every way to cast those with a name, and the names of ``binders``."""
+    """Yields every way to cast the processes with a name, and the names of ``binders``."""
     named = counting.scale.named
     views = counting.views
     looks = [[look for look, _ in views.of(n)] + list(views.liars[n]) for n in named]

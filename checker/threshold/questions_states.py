@@ -1,10 +1,9 @@
 """Formulas over processes as formulas over counters: how many are in which locations.
 
-A variable that goes through all processes stands for one that it is already known by another name,
-or for another one in some location.  Locations in which a process looks the same to the formula
-are taken together.  A Byzantine process is in no location.  Whether there is one is left open
-in favour of the violation: the answer may be a violation that there is not, never a proof that
-there is not.
+A variable that ranges over all processes stands for one that is already known by another name, or
+for another one in some location.  Locations that the formula can't distinguish are taken together.
+A Byzantine process is in no location.  Whether there is one is left open in favour of the
+violation: the answer may be a spurious violation, never a wrong proof.
 """
 
 from __future__ import annotations
@@ -69,7 +68,8 @@ def inverse(part: StateFormula) -> StateFormula:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a formula sees of a process: ``values`` of variables and histories by name."""
+    """The part of a process that is observable to a formula: ``values`` of variables and histories
+    by name."""
 
     process: str | None
     correct: bool
@@ -80,7 +80,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Cast:
-    """Who is who: processes by name or token, with what they look like."""
+    """An assignment of processes, by name or token, to their observable parts."""
 
     looks: Mapping[Who, Look] = field(default_factory=dict)
     names: Mapping[str, object] = field(default_factory=dict)
@@ -96,7 +96,7 @@ Body = Callable[[Cast], StateFormula]
 
 
 def names_read(root: object) -> frozenset[str]:
-    """The variables and histories that are read below ``root``."""
+    """Returns the variables and histories that are read below ``root``."""
     found: set[str] = set()
     for node in nodes(root):
         if isinstance(node, typed.StateRef):
@@ -107,7 +107,7 @@ def names_read(root: object) -> frozenset[str]:
 
 
 class Views:
-    """The processes of ``automaton`` as formulas see them that read ``names``."""
+    """The processes of ``automaton`` as observed by formulas that read ``names``."""
 
     def __init__(self, settings: Settings, automaton: Automaton, names: frozenset[str]) -> None:
         self.settings, self.automaton, self.names = settings, automaton, names
@@ -124,7 +124,7 @@ class Views:
         self.liars = {name: tuple(self._liars(name)) for name in (None, *settings.scale.named)}
 
     def _liars(self, name: str | None) -> Iterator[Look]:
-        """What a Byzantine process looks like: it keeps its initial values."""
+        """Yields the observable parts of a Byzantine process: it keeps its initial values."""
         if not self.settings.byzantine:
             return
         role = self.settings.check.protocol.roles[0]
@@ -136,18 +136,19 @@ class Views:
         yield from sorted(seen, key=repr)
 
     def of(self, process: str | None) -> list[tuple[Look, frozenset[int]]]:
-        """What processes of that name (``None``: without one) look like, and where they are."""
+        """Returns the observable parts of processes of that name (``None``: without one), and their
+        locations."""
         return [(look, where) for look, where in self.places.items() if look.process == process]
 
     def moves(self) -> set[tuple[Look, Look]]:
-        """How rules change what a process looks like."""
+        """Returns how rules change the observable part of a process."""
         rules = self.automaton.rules
         found = {(self.look_at[r.source], self.look_at[r.target]) for r in rules}
         return {(before, after) for before, after in found if before != after}
 
 
 class CounterAbstraction:
-    """Turns formulas into counting."""
+    """Turns formulas over processes into formulas over counters."""
 
     def __init__(self, views: Views) -> None:
         self.views = views
@@ -157,7 +158,8 @@ class CounterAbstraction:
     # ---- processes with a name ----------------------------------------------------------------
 
     def whole(self, body: Body) -> StateFormula:
-        """``body`` with everybody who has a name cast; in favour of what makes it true."""
+        """Returns ``body`` with every process that has a name cast; in favour of what makes it
+        true."""
 
         def cast(names: tuple[str, ...], so_far: Cast) -> StateFormula:
             if not names:
@@ -180,8 +182,8 @@ class CounterAbstraction:
     # ---- formulas -----------------------------------------------------------------------------
 
     def formula(self, expr: typed.Expr, cast: Cast, positive: bool) -> StateFormula:
-        """``expr``; where a Byzantine process would matter that may not be there, what makes it
-        true (``positive``) or false."""
+        """Returns ``expr`` over counters; where a Byzantine process would matter that need not
+        exist, what makes it true (``positive``) or false."""
         match expr:
             case typed.Operation(_, "and", args, _):
                 return both(*self._until(args, cast, positive, FALSE))
@@ -221,7 +223,7 @@ class CounterAbstraction:
     def exists(
         self, binders: tuple[typed.Binder, ...], body: Body, cast: Cast, positive: bool
     ) -> StateFormula:
-        """That ``body`` is true for some values of ``binders``."""
+        """Returns the formula that ``body`` is true for some values of ``binders``."""
         if not binders:
             return body(cast)
         binder, *others = binders
@@ -245,7 +247,8 @@ class CounterAbstraction:
         return either(*(part for part in parts if part != FALSE))
 
     def names_of(self, binder: typed.Binder, value: object, cast: Cast) -> dict[str, object] | None:
-        """What the names of ``binder`` stand for; ``None`` where ``value`` does not match."""
+        """Returns what the names of ``binder`` stand for; ``None`` where ``value`` does not
+        match."""
         found = match_pattern(binder.pattern, value, self.scene(cast))
         if found is None or found[0] is False:
             return None
@@ -256,7 +259,8 @@ class CounterAbstraction:
     def _process(
         self, binder: typed.Binder, inside: Body, cast: Cast, positive: bool
     ) -> StateFormula:
-        """Some process: one that is cast already, or another."""
+        """Returns the formula that ``inside`` is true of some process: one that is cast already, or
+        another."""
         parts = []
         for who in cast.looks:
             names = self.names_of(binder, who, cast)
@@ -282,7 +286,7 @@ class CounterAbstraction:
     def _in(self, look: Look, where: frozenset[int]) -> bool:
         return not look.byzantine and self.views.places[look] <= where
 
-    # ---- what is so of those who are cast -----------------------------------------------------
+    # ---- properties of cast processes ---------------------------------------------------------
 
     def scene(self, cast: Cast) -> Scene:
         def read(expr: typed.Expr, scene: Scene) -> object:
@@ -337,7 +341,7 @@ class CounterAbstraction:
 
 
 def over_processes(binder: typed.Binder) -> bool:
-    """Whether ``binder`` goes through all processes."""
+    """Returns whether ``binder`` ranges over all processes."""
     match binder.domain:
         case typed.Processes():
             return True
@@ -353,7 +357,7 @@ def _not_countable(expr: typed.Expr) -> Leaves:
 
 
 def _with_names(type_: typed.Type, value: object) -> object:
-    """``value`` of a location as handlers know it: processes are :class:`Who`."""
+    """Returns ``value`` of a location in the form of handlers: processes are :class:`Who`."""
     match type_:
         case typed.Proc():
             return Who(value) if isinstance(value, str) else value

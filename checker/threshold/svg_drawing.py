@@ -1,8 +1,8 @@
-"""A threshold automaton as SVG: one file that needs no other, for light and for dark paper.
+"""A threshold automaton as SVG: one self-contained file, for light and for dark backgrounds.
 
 Each group of processes has a band of its own; a location is a box that names what is true of a
-process there, with a thick edge where a run may begin; arrows carry the letters of the steps that
-are explained below, as in :func:`checker.threshold.text_drawing.draw_text`.
+process there, with a thick edge where it is initial; arrows carry the letters of the steps that are
+explained below, as in :func:`checker.threshold.text_drawing.draw_text`.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ STYLE = f""":where(:root) {{ {LIGHT} }}
 
 @dataclass
 class _Canvas:
-    """What is drawn so far, how large it is, and where letters are."""
+    """The drawing so far, its size, and where letters are."""
 
     parts: list[str] = field(default_factory=list)
     letters: list[tuple[float, float, float]] = field(default_factory=list)
@@ -67,7 +67,7 @@ class _Canvas:
     y: float = MARGIN
 
     def text(self, x: float, y: float, text: str, class_: str = "") -> None:
-        """A line of text that begins at ``x``."""
+        """Draws a line of text that begins at ``x``."""
         named = f' class="{class_}"' if class_ else ""
         self.parts.append(
             f'<text x="{x:.1f}" y="{y:.1f}"{named} xml:space="preserve">{escape(text)}</text>'
@@ -75,14 +75,14 @@ class _Canvas:
         self.width = max(self.width, x + len(text) * CHARACTER * 1.03 + MARGIN)
 
     def line(self, text: str, class_: str = "", indent: float = 0.0, hang: int = 2) -> None:
-        """A line of text below all others, broken where it is too long."""
+        """Draws a line of text below all others, broken where it is too long."""
         for part in textwrap.wrap(text, COLUMNS, subsequent_indent=" " * hang) or [""]:
             self.y += LINE
             self.text(MARGIN + indent, self.y, part, class_)
 
 
 def svg_of(automaton: Automaton, questions: Sequence[Question] = ()) -> str:
-    """``automaton`` as an SVG document, with the ``questions`` about it in words."""
+    """Returns ``automaton`` as an SVG document, with the ``questions`` about it in words."""
     words, canvas = Words(automaton), _Canvas()
     names = step_names(automaton)
     canvas.line(automaton.name, "title")
@@ -133,7 +133,7 @@ def _tip(number: int) -> str:
 def _band(
     automaton: Automaton, group: int, names: Sequence[str], words: Words, canvas: _Canvas
 ) -> None:
-    """The locations of a group and what leads from one to another."""
+    """Draws the locations of a group and the edges between them."""
     canvas.line(group_in_words(automaton.groups[group], words), "band")
     canvas.y += LINE
     quiet = constant_names(automaton, group)
@@ -180,13 +180,13 @@ def _width(label: Sequence[str]) -> float:
 
 
 def _sides(column: tuple[float, float], label: Sequence[str]) -> tuple[float, float]:
-    """Where the box of a location begins and ends."""
+    """Returns where the box of a location begins and ends."""
     middle, half = (column[0] + column[1]) / 2, _width(label) / 2
     return middle - half, middle + half
 
 
 def _columns(layout: GraphLayout, labels: dict[int, list[str]]) -> list[tuple[float, float]]:
-    """From where to where each layer reaches."""
+    """Returns from where to where each layer reaches."""
     widths = [44.0] * layout.layers
     for number, box in layout.boxes.items():
         widths[box.layer] = max(widths[box.layer], _width(labels[number]))
@@ -204,7 +204,7 @@ def _columns(layout: GraphLayout, labels: dict[int, list[str]]) -> list[tuple[fl
 def _ports(
     layout: GraphLayout, edges: Sequence[tuple[int, int]]
 ) -> dict[tuple[tuple[int, int], bool], float]:
-    """At which height each edge leaves its source and comes to its target."""
+    """Returns at which height each edge leaves its source and enters its target."""
     found: dict[tuple[tuple[int, int], bool], float] = {}
     for node, box in layout.boxes.items():
         for leaving in (True, False):
@@ -228,8 +228,8 @@ def _way(
     ends: tuple[float, float],
     top: float,
 ) -> list[tuple[float, float]]:
-    """The points of an edge: from one to the next it curves in the gaps, and is straight where it
-    passes a layer."""
+    """Returns the points of an edge: between layers it curves, and it is straight where it passes
+    one."""
     way = [(ends[0], ports[edge, True] + top)]
     for bend in layout.bends[edge]:
         left, right = columns[bend.layer]
@@ -257,7 +257,8 @@ def _curve(way: Sequence[tuple[float, float]], colour: int) -> str:
 def _letter(
     way: Sequence[tuple[float, float]], steps: Sequence[str], colour: int, canvas: _Canvas
 ) -> None:
-    """The letters of an edge, where it has room: on its curves, or where it passes a layer."""
+    """Draws the letters of an edge, where it has room: on its curves, or where it passes a
+    layer."""
     text = " ".join(steps)
     half = len(text) * CHARACTER / 2 + 3
     best: tuple[float, float, float] | None = None
@@ -282,7 +283,7 @@ def _letter(
 
 
 def _across(part: float) -> float:
-    """How far a curve with both handles in the middle has come across at ``part``."""
+    """Returns how far a curve with both handles in the middle has come across at ``part``."""
     rest = 1 - part
     return 1.5 * rest * rest * part + 1.5 * rest * part * part + part**3
 

@@ -16,11 +16,12 @@ WIDTH = 100
 """Columns at most."""
 
 INDENT = 14
-"""Where the text behind a title begins."""
+"""The column at which the text after a title begins."""
 
 
 def draw_text(automaton: Automaton, questions: Sequence[Question] = ()) -> str:
-    """``automaton`` as text of at most ``WIDTH`` columns, with the ``questions`` about it."""
+    """Returns ``automaton`` as text of at most ``WIDTH`` columns, with the ``questions`` about
+    it."""
     words = Words(automaton)
     lines = [_counts_line(automaton), ""]
     lines += _numbers(automaton, words)
@@ -64,7 +65,7 @@ def _numbers(automaton: Automaton, words: Words) -> Iterator[str]:
 
 
 def group_in_words(group: Group, words: Words) -> str:
-    """``processes: n - faulty, correct``."""
+    """Returns ``processes: n - faulty, correct``."""
     name = group.name if group.process is None else f"{group.name} ({group.process})"
     return f"{name}: {words.linear(group.size)}, {group.mode.value}"
 
@@ -86,7 +87,7 @@ def _locations(automaton: Automaton) -> Iterator[str]:
 
 
 def same_steps(automaton: Automaton) -> list[list[int]]:
-    """The rules by what is done: same handler, guard, messages and indications."""
+    """Groups the rules by their effect: same handler, guard, messages and indications."""
     found: dict[object, list[int]] = {}
     for number, rule in enumerate(automaton.rules):
         step = (rule.label, rule.place, rule.guard, rule.sends, rule.indications, rule.owed)
@@ -95,7 +96,7 @@ def same_steps(automaton: Automaton) -> list[list[int]]:
 
 
 def rule_effects(rule: Rule, words: Words) -> list[str]:
-    """What taking ``rule`` needs and does, in words: its guard, messages, indications."""
+    """Returns what taking ``rule`` needs and does, in words: its guard, messages, indications."""
     guard = words.condition(rule.guard)
     parts = [] if guard == "true" else [f"when {guard}"]
     if rule.sends:
@@ -108,7 +109,7 @@ def rule_effects(rule: Rule, words: Words) -> list[str]:
 
 
 def step_names(automaton: Automaton) -> tuple[str, ...]:
-    """A letter for each rule, the same for the same step: A to Z, then AA, AB, …"""
+    """Returns a letter for each rule, the same for the same step: A to Z, then AA, AB, …"""
     letters: dict[int, str] = {}
     for number, alike in enumerate(same_steps(automaton)):
         high, low = divmod(number, 26)
@@ -128,13 +129,13 @@ def _rules(name: str, alike: list[int], words: Words) -> Iterator[str]:
 
 
 def violation_text(question: Question, words: Words) -> str:
-    """Where a run violates the property of ``question``, in words."""
+    """Returns where an execution violates the property of ``question``, in words."""
     text = words.question(question.violated)
     return f"the run stays for ever where {text}" if question.at_end else text
 
 
 def _hanging_indent(title: str, text: str, indent: int = INDENT) -> Iterator[str]:
-    """``text`` behind ``title``, in as many lines as it takes."""
+    """Yields ``text`` after ``title``, in as many lines as it takes."""
     first = f"{title:<{indent}}" if len(title) < indent else f"{title} "
     found = textwrap.wrap(
         " ".join(text.split()),

@@ -1,1 +1,1 @@
-"""What engines answer, what a person is told: answers, verdicts, traces, replay."""
+"""Results: answers of engines, verdicts, traces, replay, and their formats."""

@@ -1,4 +1,4 @@
-"""What an engine says about a transition system, before anything is replayed or judged."""
+"""The answer of an engine about a transition system, before anything is replayed or judged."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ State = tuple[Value, ...]
 """Values of the variables, in the order of ``TransitionSystem.variables``."""
 
 INTERRUPTED = "interrupted"
-"""Why something is not known, where somebody wanted it to end."""
+"""Why something is not known, after an interrupt."""
 
 DECIDED = "every property is decided"
-"""Why an exploration ended, where nothing was left to find out."""
+"""Why an exploration ended, where every property was decided."""
 
 
 def stop_reason(error: KeyboardInterrupt) -> str:
-    """Why something is not known, where it was ended by ``error``: a budget
-    (:class:`checker.budgets.BudgetExhausted`), or somebody."""
+    """Returns why something is not known, where it was ended by ``error``: a budget
+    (:class:`checker.budgets.BudgetExhausted`), or an interrupt."""
     return str(error) or INTERRUPTED
 
 
 def without_run(error: KeyboardInterrupt) -> str:
-    """Why a property is not known to fail that was seen to: there was no time to make the run."""
+    """Returns why a property that was seen to fail is not reported as violated: there was no time
+    to compute the execution."""
     why = stop_reason(error)
     return why if why == INTERRUPTED else f"a violation was found, but not the run to it: {why}"
 
@@ -33,9 +34,9 @@ def without_run(error: KeyboardInterrupt) -> str:
 class Limits:
     """Budgets of one exploration; ``None`` is unlimited.
 
-    ``max_depth`` counts transitions from an initial state, ``timeout`` is in seconds, ``memory``
-    in bytes of the engine's own tables.  ``until_decided``: no engine goes on behind the level in
-    which the last property is seen to fail (:data:`DECIDED`); what it counts is then too little.
+    ``max_depth`` counts transitions from an initial state, ``timeout`` is in seconds, ``memory`` in
+    bytes of the engine's own tables.  ``until_decided``: no engine continues beyond the level in
+    which the last property is seen to fail (:data:`DECIDED`); its counts are then too small.
     """
 
     max_states: int | None = None
@@ -46,23 +47,23 @@ class Limits:
 
     @property
     def no_more_states(self) -> str:
-        """Why a run ends at ``max_states``, in words."""
+        """Why an exploration ends at ``max_states``, in words."""
         return f"the limit of {self.max_states:,} states was reached"
 
     @property
     def no_deeper(self) -> str:
-        """Why a run ends at ``max_depth``, in words."""
+        """Why an exploration ends at ``max_depth``, in words."""
         return f"the depth limit of {self.max_depth} was reached"
 
     @property
     def no_more_time(self) -> str:
-        """Why a run ends at ``timeout``, in words."""
+        """Why an exploration ends at ``timeout``, in words."""
         return f"the time limit of {self.timeout:g} s was reached"
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What is to be expected of an exploration that is not over.
+    """An estimate of the rest of an exploration that is not over.
 
     From ``low`` to ``high`` states in all, in ``soonest`` to ``latest`` further seconds;
     ``memory``: bytes at most.
@@ -80,8 +81,8 @@ class Progress:
     """How far a running exploration came; ``memory`` in bytes, ``seconds`` since its start.
 
     ``phase``: what is done after the search is over, such as ``liveness: total_order``;
-    ``forecast``: of the search, where there is one; ``news``: ``phase`` is something that has
-    happened, which nobody should miss.
+    ``forecast``: of the search, where there is one; ``news``: ``phase`` is an event that must be
+    shown.
     """
 
     states: int
@@ -99,12 +100,12 @@ Listener = Callable[[Progress], None]
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A run: consecutive states, the first one initial.
+    """An execution: consecutive states, the first one initial.
 
-    ``then_fault``: an action of the last state meets an error of the run.  ``loop``: the run goes
-    on for ever: from the last state back to number ``loop`` (from 0), or, where that is the last
-    state itself, by staying there.  ``values``: of the parameters of the ``LIVENESS`` property
-    that the run violates, in order.
+    ``then_fault``: an action of the last state meets an error of the execution.  ``loop``: the
+    execution is infinite (a lasso): from the last state back to number ``loop`` (from 0), or, where
+    that is the last state itself, by staying there.  ``values``: of the parameters of the
+    ``LIVENESS`` property that it violates, in order.
     """
 
     states: tuple[State, ...]
@@ -115,7 +116,7 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """Something that states differ in; without it there would be ``factor`` times fewer."""
+    """Something in which states differ; without it there would be ``factor`` times fewer."""
 
     name: str
     factor: float
@@ -123,11 +124,11 @@ class Weight:
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """What was done to explore less.
+    """The reductions of an exploration.
 
     ``used``: the names of the reductions; ``unused``: reductions that are not used, or less than
-    they could be, each with the reason in words; ``text``: what is used, in words; ``without``: so
-    many states there are without them (``None``: not known), ``exact`` or estimated.
+    they could be, each with the reason in words; ``text``: what is used, in words; ``without``: the
+    number of states without them (``None``: not known), ``exact`` or estimated.
     """
 
     used: tuple[str, ...] = ()
@@ -141,8 +142,8 @@ class Reduced:
 class Restart:
     """An exploration that found guessed capacities too small, and was followed by another.
 
-    ``grown``: their names, with what they were and what they became; ``states``, ``depth``: how far
-    it had come; ``kept``: the next one went on from there, and did not begin again.
+    ``grown``: their names, with their old and new sizes; ``states``, ``depth``: how far it had
+    come; ``kept``: the next one continued from there, and did not start over.
     """
 
     grown: tuple[tuple[str, int, int], ...]
@@ -153,7 +154,7 @@ class Restart:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was found.  All of it is the same for every engine and any number of threads.
+    """The result of an exploration; the same for every engine and any number of threads.
 
     * ``distinct_states``: reachable states found, initial ones included.
     * ``depth``: the largest distance of a found state from the initial states.
@@ -161,11 +162,12 @@ class Answer:
       ``LIVENESS`` properties are among them depends on the engine where not ``exhaustive``.
     * ``fault``: a shortest path to a state from which an action has an error, if there is one.
       Exploration stops at the end of the level in which one is found.
-    * ``fair``: whether some run is fair at all; ``None`` where that was not asked: it is when
-      there is a ``LIVENESS`` property and the exploration is exhaustive.
+    * ``fair``: whether there is a fair execution; ``None`` where that was not determined: it is
+      when there is a ``LIVENESS`` property and the exploration is exhaustive.
     * ``undecided``: the ``LIVENESS`` properties that could not be decided, each with the reason in
       words, although the exploration is exhaustive.
-    * ``unmet``: the ``LIVENESS`` properties that hold because no fair run satisfies their premise.
+    * ``unmet``: the ``LIVENESS`` properties that hold because no fair execution satisfies their
+      premise.
     * ``edges``, ``bytes_per_edge``: of the graph kept for liveness, 0 where an engine needed none.
       An edge is a step to another state: each way in which an instance of an action leads there.
     * ``liveness_seconds``: time for liveness, after the exploration.
@@ -173,17 +175,18 @@ class Answer:
     * ``premises``: the properties whose premise held in some state.
     * ``ends``: number of admissible ends; only counted when there is a ``LIVENESS`` property.
     * ``stopped``: why the exploration is not exhaustive (in words), or ``None``.
-    * ``reduced``: what was done to explore less; the numbers are of what was explored.
-    * ``weights``: what multiplies the states most, by estimate, where that was looked for.
-    * ``omission``: at most this probable is it that some state was omitted (``None``: none was).
-    * ``remarks``: what there is to say about how it was explored.
-    * ``up_to``: of an engine that looks at all runs of a length: what is neither violated nor
+    * ``reduced``: the reductions; the numbers are of what was explored.
+    * ``weights``: what multiplies the states most, by estimate, where that was computed.
+    * ``omission``: an upper bound on the probability that some state was omitted (``None``: none
+      was).
+    * ``remarks``: remarks on how it was explored.
+    * ``up_to``: of an engine that checks all executions of a length: what is neither violated nor
       undecided holds in those of up to so many steps; ``None``: of any other.
-    * ``judged``: all states of the levels up to this one were found and looked at (-1: of none).
+    * ``judged``: all states of the levels up to this one were found and checked (-1: of none).
     * ``restarts``: the explorations with smaller guesses before this one, in order.
-    * ``seconds``: of the search itself; ``transitions``: successors generated, of levels that were
-      expanded to their end;
-      ``bytes_per_state``: memory of states, seen set and what belongs to them, per state.
+    * ``seconds``: of the search itself.
+    * ``transitions``: successors generated, of levels that were expanded to their end.
+    * ``bytes_per_state``: memory of states, visited set and what belongs to them, per state.
     """
 
     engine: str
@@ -215,7 +218,7 @@ class Answer:
 
 
 def nothing_known(engine: str, seconds: float, error: KeyboardInterrupt) -> Answer:
-    """The answer of an engine that was ended before it had found anything."""
+    """Returns the answer of an engine that was ended before it had found anything."""
     return Answer(engine, 0, 0, False, seconds, stopped=stop_reason(error))
 
 

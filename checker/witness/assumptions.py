@@ -1,4 +1,4 @@
-"""What a liveness verdict takes for granted: the promises of the world, in words."""
+"""Fairness assumptions of a liveness verdict, in words."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from checker.system.ir import FALSE, Fairness, Property, PropertyKind, Transitio
 from checker.system.types import AtomT, Type, VariantT
 
 PROCESSES = "pqr"
-"""Names for the processes that a promise is about."""
+"""Names for the processes of a fairness constraint."""
 
 
 def assumptions_of(
     system: TransitionSystem, prop: Property, world: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """What the verdict on ``prop`` assumes; nothing where ``prop`` is a safety property.
+    """Returns what the verdict on ``prop`` assumes; nothing where ``prop`` is a safety property.
 
-    ``world``: what the check itself tells, such as budgets of noise and what is not promised.
-    What the property itself names counts only where no action has words for its promise.
+    ``world``: what the check itself states, such as budgets of noise and what is not assumed.  What
+    the property itself names counts only where no action has words for its fairness.
     """
     if prop.kind is PropertyKind.INVARIANT:
         return ()
@@ -28,7 +28,7 @@ def assumptions_of(
 
 
 def _general(system: TransitionSystem, fairness: Fairness) -> str:
-    """The promise with letters for the values of its key."""
+    """Returns the fairness constraint with letters for the values of its key."""
     keys = [key.type for key in fairness.key]
     text = fairness.text
     for i, letter in enumerate(_letters(system, keys)):
@@ -37,7 +37,7 @@ def _general(system: TransitionSystem, fairness: Fairness) -> str:
 
 
 def _letters(system: TransitionSystem, types: list[Type]) -> Iterator[str]:
-    """``p``, ``q``, … for processes, ``m`` for messages, ``x`` for anything else."""
+    """Yields ``p``, ``q``, … for processes, ``m`` for messages, ``x`` for anything else."""
     processes = iter(PROCESSES)
     for type_ in types:
         if isinstance(type_, AtomT) and set(type_.labels) <= set(system.processes):

@@ -1,4 +1,4 @@
-"""Two explorations of one check, with reductions and without: they must not disagree."""
+"""Compares two explorations of one check, with reductions and without: they must not disagree."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from checker.witness.phrases import count
 from checker.witness.verdict import Audit, PropertyVerdict, Word
 
 KEEPS_LENGTHS = frozenset({"symmetry"})
-"""The reductions under which shortest runs are as long as without."""
+"""The reductions under which shortest counterexamples are as long as without."""
 
 
 class Disagreement(Exception):
-    """Reductions have changed what was found: a fault of the tool."""
+    """Reductions have changed what was found: an internal error."""
 
 
 @dataclass(frozen=True)
 class ExplorationResult:
-    """What an engine answered, and the verdicts that were made of it."""
+    """The answer of an engine, and the verdicts on it."""
 
     answer: Answer
     verdicts: tuple[PropertyVerdict, ...]
@@ -35,7 +35,7 @@ class ExplorationResult:
 
 
 def audit(reduced: ExplorationResult, whole: ExplorationResult) -> Audit:
-    """What ``whole``, which is without reductions, says about ``reduced``.
+    """Compares ``whole``, which is without reductions, with ``reduced``.
 
     What is unknown in one of them agrees with everything.  Raises :class:`Disagreement`.
     """
@@ -66,7 +66,8 @@ def _verdicts(reduced: ExplorationResult, whole: ExplorationResult) -> Iterator[
 
 
 def _agree(one: Word, other: Word) -> bool:
-    """An error of the run ends the search before every violation is found."""
+    """Returns whether two verdicts agree; an error of an execution ends the search before every
+    violation is found."""
     words = {one, other}
     return len(words) == 1 or Word.UNKNOWN in words or words == {Word.VIOLATED, Word.ERROR}
 

@@ -1,7 +1,7 @@
-"""What depends on what in a run: messages as arrows, and Lamport's happened-before.
+"""Causality in an execution: messages as arrows, and Lamport's happened-before.
 
-L. Lamport: Time, Clocks, and the Ordering of Events in a Distributed System, CACM 1978.
-F. Mattern: Virtual Time and Global States of Distributed Systems, 1989, for the vectors.
+L. Lamport: Time, Clocks, and the Ordering of Events in a Distributed System, CACM 1978.  F.
+Mattern: Virtual Time and Global States of Distributed Systems, 1989, for the vectors.
 
 Everything here is read from the trace alone: the spec is not needed.
 """
@@ -16,19 +16,20 @@ from functools import cached_property
 from checker.witness.trace import Event, Step, Trace
 
 RECORD = "@received."
-"""Stands in the names of variables that hold from whom a process has received what."""
+"""Part of the names of variables that hold the senders from which a process has received a
+message."""
 
 NOBODY = ""
-"""The lane of steps that are no process's: partitions, rounds, detectors that settle."""
+"""The lane of steps of no process: partitions, rounds, detectors that settle."""
 
 
 class CopyOutcome(StrEnum):
-    """What became of a copy of a message."""
+    """The outcome of a copy of a message."""
 
     RECEIVED = "received"
     LOST = "lost"  # by the link
     FORGED = "forged"  # never sent: a Byzantine process made its receiver receive it
-    UNDER_WAY = "under way"  # when the run ends, and it may still arrive
+    UNDER_WAY = "under way"  # in flight when the execution ends, and it may still arrive
     MISSED = "missed"  # its sender crashed: the copy never left, or never arrives
     COUNTED = "counted"  # received as it was sent, and its receiver took no step after that
 
@@ -37,9 +38,9 @@ class CopyOutcome(StrEnum):
 class Arrow:
     """A copy of a message: from step ``sent`` of ``sender`` to step ``ended`` of ``receiver``.
 
-    ``sent`` is ``None`` where nothing in the run sends it (``FORGED``: it is the step itself);
-    ``ended`` is the step that receives or loses it, ``None`` where there is none.  ``multicast``:
-    arrows with the same number leave together.
+    ``sent`` is ``None`` where nothing in the execution sends it (``FORGED``: it is the step
+    itself); ``ended`` is the step that receives or loses it, ``None`` where there is none.
+    ``multicast``: arrows with the same number leave together.
     """
 
     sender: str
@@ -53,8 +54,11 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Causality:
-    """``steps``: those of the trace with the one that closes its loop; ``arrows`` in the order in
-    which they leave; ``causes[i]``: the steps on which step number ``i`` depends directly."""
+    """The causal order of a trace.
+
+    ``steps``: those of the trace with the one that closes its loop; ``arrows`` in the order in
+    which they leave; ``causes[i]``: the steps on which step number ``i`` depends directly.
+    """
 
     steps: tuple[Step, ...]
     lanes: tuple[str, ...]
@@ -63,7 +67,7 @@ class Causality:
 
     @cached_property
     def clocks(self) -> tuple[dict[str, int], ...]:
-        """For each step, how many steps of each lane it depends on, itself included."""
+        """Returns for each step how many steps of each lane it depends on, itself included."""
         found: list[dict[str, int]] = []
         for step, causes in zip(self.steps, self.causes, strict=True):
             clock: dict[str, int] = {}
@@ -78,14 +82,14 @@ class Causality:
 
     @cached_property
     def ranks(self) -> tuple[int, ...]:
-        """For each step, the length of the longest chain of steps that leads to it."""
+        """Returns for each step the length of the longest chain of steps that leads to it."""
         found: list[int] = []
         for causes in self.causes:
             found.append(1 + max((found[cause] for cause in causes), default=-1))
         return tuple(found)
 
     def past(self, numbers: frozenset[int] | set[int]) -> frozenset[int]:
-        """The steps on which those of ``numbers`` depend, themselves included."""
+        """Returns the steps on which those of ``numbers`` depend, themselves included."""
         found, waiting = set(numbers), list(numbers)
         while waiting:
             for cause in self.causes[waiting.pop()]:
@@ -96,22 +100,22 @@ class Causality:
 
 
 def lane_of(step: Step) -> str:
-    """The process in whose column a step is; ``NOBODY`` for those of the world.
+    """Returns the process in whose column a step is; ``NOBODY`` for those of the environment.
 
     What a Byzantine process makes another one receive happens at the receiver; a loss happens on
-    the way to it, and is nobody's.
+    the link to it, and belongs to no process.
     """
     return step.process if step.kind != "lose" else NOBODY
 
 
 def causality(trace: Trace) -> Causality:
-    """The order in which the steps of ``trace`` depend on one another.
+    """Computes the order in which the steps of ``trace`` depend on one another.
 
-    A step depends on the one before it at its process (ticks of its clock and ends of rounds are
-    such steps, too), on the steps that sent what it receives, on the crash that a detector tells
-    of, and, where it reads or writes what every process sees
-    (shared variables, what oracles have noted, and the world's, such as a split network), on those
-    that wrote there; one that writes shared state also on those that have read what was there.
+    A step depends on the previous one of its process (ticks of its clock and ends of rounds are
+    such steps, too), on the steps that sent what it receives, on the crash that a detector reports,
+    and, where it reads or writes what every process sees (shared variables, what oracles have
+    noted, and the environment's, such as a split network), on those that wrote it; one that writes
+    shared state also on those that have read the previous value.
     """
     closing = () if trace.closing is None else (trace.closing,)
     steps = (*trace.steps, *closing)
@@ -144,10 +148,12 @@ def _in_lanes(steps: tuple[Step, ...], causes: list[set[int]], processes: frozen
 
 
 def _concerned_processes(step: Step, processes: frozenset[str]) -> set[str]:
-    """The processes whose later steps depend on ``step``, and on whose earlier ones it does.
+    """Returns the processes whose later steps depend on ``step``, and on whose earlier ones it
+    does.
 
-    A step of the world concerns those that it names, such as the one whose clock ticks; one that
-    names none concerns those for which it changes something, such as the end of a round.
+    A step of the environment concerns the processes that it names, such as the one whose clock
+    ticks; one that names none concerns those for which it changes something, such as the end of a
+    round.
     """
     if step.kind == "lose":
         return set()
@@ -159,7 +165,8 @@ def _concerned_processes(step: Step, processes: frozenset[str]) -> set[str]:
 
 
 def _crashes_told(steps: tuple[Step, ...], causes: list[set[int]]) -> None:
-    """A detector's word about a process depends on what last happened to it."""
+    """Adds that an output of a detector about a process depends on that one's last crash or
+    recovery."""
     fallen: dict[str, int] = {}
     for step in steps:
         for event in step.events:
@@ -172,7 +179,7 @@ def _crashes_told(steps: tuple[Step, ...], causes: list[set[int]]) -> None:
 
 
 def _common(steps: tuple[Step, ...], causes: list[set[int]]) -> None:
-    """Steps that write what all processes see are in the order in which they happened."""
+    """Adds that steps that write what all processes see are ordered as they happened."""
     last: dict[str, int] = {}
     for step in steps[1:]:
         nobodys = lane_of(step) == NOBODY and step.kind != "lose"
@@ -192,8 +199,8 @@ def _common(steps: tuple[Step, ...], causes: list[set[int]]) -> None:
 
 
 def _read(steps: tuple[Step, ...], causes: list[set[int]]) -> None:
-    """What is read was written before; and what is written of shared state was read before as it
-    was then."""
+    """Adds that a read depends on the writes before it, and a write of shared state on the reads of
+    the previous value."""
     written: dict[str, dict[str, int]] = defaultdict(dict)
     readers: dict[str, set[int]] = defaultdict(set)
     for step in steps[1:]:
@@ -207,11 +214,12 @@ def _read(steps: tuple[Step, ...], causes: list[set[int]]) -> None:
 
 
 CAUGHT_UP = ", after what was still to come"
-"""In the name of an action: the copies that its process still owes leave in it, untold."""
+"""Part of the name of an action in which the copies that its process still has to send leave
+without events."""
 
 
 class _Post:
-    """Follows the copies of all messages through a run."""
+    """Follows the copies of all messages through an execution."""
 
     def __init__(self, trace: Trace) -> None:
         self._fine = trace.header.fine_steps
@@ -271,7 +279,7 @@ class _Post:
             self._found.append(arrow)
 
     def _take_planned(self, copy: Event) -> None:
-        """Takes a copy that leaves out of what its sender still owes."""
+        """Removes a copy that leaves from what its sender still has to send."""
         plans = self._planned[copy.process]
         for i, plan in enumerate(plans):
             if plan.message == copy.message and copy.peers[0] in plan.peers:
@@ -280,8 +288,8 @@ class _Post:
                 return
 
     def _count(self, step: Step, steps: tuple[Step, ...]) -> None:
-        """Messages that are only counted are noted at their receivers as soon as they are sent; to
-        these they matter from their next step on, where the arrow ends."""
+        """Closes the arrows of messages that are only counted, which receivers note as soon as they
+        are sent: they matter to a receiver from its next step on, where the arrow ends."""
         for change in step.changes:
             if RECORD not in change.variable:
                 continue
@@ -316,7 +324,8 @@ class _Post:
         self._found.append(Arrow(*ends, how, sent, step, number))
 
     def _close_arrow(self, arrow: Arrow) -> Arrow:
-        """A copy that a crash kept from arriving, where it is known to arrive no more."""
+        """Returns ``arrow``, as missed where its sender crashed and it is known not to arrive any
+        more."""
         if arrow.how is CopyOutcome.UNDER_WAY and self._settled and arrow.sender in self._down:
             return replace(arrow, how=CopyOutcome.MISSED)
         return arrow

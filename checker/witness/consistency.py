@@ -1,6 +1,6 @@
-"""Whether the parts of a trace, which may have been edited, are consistent.
+"""Checks whether the parts of a trace, which may have been edited, are consistent.
 
-Views count on it: they look up processes, steps and kinds that a document speaks of.
+Views rely on it: they look up the processes, steps and kinds to which a document refers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ ONE_PEER = frozenset((MarkKind.RECEIVE, MarkKind.LOSE, MarkKind.COPY, MarkKind.F
 MESSAGES = ONE_PEER | {MarkKind.SEND}
 """Events whose peers are processes; but for those that send there is one."""
 SHARED = frozenset((MarkKind.CHOICE, MarkKind.WORLD))
-"""Events that may be no process's."""
+"""Events that may belong to no process."""
 FAIRNESS = ("weak", "strong", "justice")
 HONOURED = ("taken", "disabled", "holds")
 ROLES = ("", "premise", "goal")
@@ -24,7 +24,7 @@ OUTCOMES = ("holds", "violated", "unknown")
 
 
 def require_fit(trace: Trace) -> None:
-    """Raises ``ValueError`` where a part of ``trace`` speaks of what is not in it."""
+    """Raises ``ValueError`` where a part of ``trace`` refers to what is not in it."""
     if not trace.steps:
         raise ValueError("no steps")
     if not trace.processes or len(set(trace.processes)) < len(trace.processes):
@@ -78,7 +78,7 @@ def _event(event: Event, number: int) -> None:
 
 
 def _numbers(trace: Trace) -> Iterator[tuple[int, str]]:
-    """Numbers of steps, and where they stand."""
+    """Yields numbers of steps, and where they stand."""
     yield from ((copies.step, "copies") for copies in trace.copies)
     yield from ((step, "ledger") for entry in trace.ledger for step in entry.steps)
     explanation = trace.explanation
@@ -92,7 +92,7 @@ def _numbers(trace: Trace) -> Iterator[tuple[int, str]]:
 
 
 def _names(trace: Trace) -> Iterator[tuple[str, str]]:
-    """Processes, and where they stand."""
+    """Yields names of processes, and where they stand."""
     yield from ((fate.process, "fates") for fate in trace.fates)
     for copies in trace.copies:
         names = (copies.sender, *copies.received, *copies.missing)
@@ -100,7 +100,7 @@ def _names(trace: Trace) -> Iterator[tuple[str, str]]:
 
 
 def _words(trace: Trace) -> Iterable[tuple[str, Collection[str], str]]:
-    """Words of which there are only some, with those, and where they stand."""
+    """Yields words, each with the closed vocabulary that it is from, and where they stand."""
     yield from ((fate.faulty, ("", *FAULTY), "fates") for fate in trace.fates)
     for entry in trace.ledger:
         yield entry.kind, FAIRNESS, "ledger"

@@ -17,10 +17,10 @@ EFFECTS = (MarkKind.SEND, MarkKind.INDICATION, MarkKind.PERFORM, MarkKind.STORE,
 
 
 def cut_short(system: TransitionSystem, before: State | None, moment: Moment) -> tuple[Event, ...]:
-    """The effects that the step to ``moment`` lacks since its process crashes inside the handler,
-    in order; of a multicast that only some were sent, with the receivers that it missed.
+    """Returns the effects that the step to ``moment`` lacks since its process crashes inside the
+    handler, in order; of a multicast that only some were sent, with the receivers that it missed.
 
-    Of a handler that could have gone on in several ways, the effects that all of them begin with.
+    Of a handler with several possible continuations, their longest common prefix.
     """
     transition = moment.transition
     if before is None or transition is None or not transition.action.name.endswith(CRASHING):
@@ -38,8 +38,8 @@ def cut_short(system: TransitionSystem, before: State | None, moment: Moment) ->
 
 
 def _missing(done: tuple[Event, ...], whole: tuple[Event, ...]) -> tuple[Event, ...] | None:
-    """The effects of ``whole`` that are not in ``done``; ``None`` where it is not what ``done`` is
-    the beginning of."""
+    """Returns the effects of ``whole`` that are not in ``done``; ``None`` where ``done`` is not a
+    prefix of it."""
     waiting = [event for event in done if event.kind in (*EFFECTS, MarkKind.HANDLER)]
     missing: list[Event] = []
     for event in whole:
@@ -57,13 +57,13 @@ def _missing(done: tuple[Event, ...], whole: tuple[Event, ...]) -> tuple[Event, 
 
 
 def _is_part(some: Event, all_: Event) -> bool:
-    """Whether ``some`` is the multicast ``all_`` to only some of its receivers."""
+    """Returns whether ``some`` is the multicast ``all_`` to only some of its receivers."""
     alike = (some.kind, some.message, some.at) == (all_.kind, all_.message, all_.at)
     return alike and some.kind == MarkKind.SEND and set(some.peers) < set(all_.peers)
 
 
 def _beginning(ways: Iterable[tuple[Event, ...]]) -> tuple[Event, ...]:
-    """What all of ``ways`` begin with."""
+    """Returns the longest common prefix of ``ways``."""
     common: list[Event] = []
     for events in zip(*ways, strict=False):
         if any(event != events[0] for event in events):

@@ -22,19 +22,19 @@ COLUMNS = (
 )
 """The header.
 
-``message`` and ``peers``: of what the step receives, loses or makes up, or else of what it sends.
+``message`` and ``peers``: of what the step receives, loses or forges, or else of what it sends.
 ``causes``: the steps on which it depends directly.  ``clock``: how many steps of each process it
 depends on, ``world`` for those of no process.  ``changes``: what the step changes, without what
-events tell already.  ``context``: ``yes`` where the violation does not depend on the step, empty
-where nobody has asked.  Several values in a cell have ``; `` between them.
+events report already.  ``context``: ``yes`` where the violation does not depend on the step, empty
+where that was not computed.  Several values in a cell have ``; `` between them.
 """
 
 ABOUT = (("receive", "lose", "forge"), ("send", "copy"))
 
 
 def trace_to_csv(trace: Trace) -> str:
-    """The steps of ``trace`` as rows under a header, from the start, which is step 0, to that which
-    closes a loop, if there is one; each row is one line."""
+    """Returns the steps of ``trace`` as rows under a header, from the start, which is step 0, to
+    the one that closes a loop, if there is one; each row is one line."""
     order = causality(trace)
     page = io.StringIO(newline="")
     writer = csv.writer(page)

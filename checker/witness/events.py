@@ -1,4 +1,4 @@
-"""The marks that a transition passes, told one by one."""
+"""Turns the marks that a transition passes into events of a trace."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from checker.witness.show_values import show
 from checker.witness.trace import At, Event
 
 SILENT = frozenset({MarkKind.BRANCH, MarkKind.MESSAGE, MarkKind.POINT})
-"""Marks that say what a search has covered; a trace leaves them out."""
+"""Marks that record what a search has covered; a trace leaves them out."""
 
 OF_ONE_MESSAGE = frozenset({MarkKind.RECEIVE, MarkKind.LOSE, MarkKind.COPY, MarkKind.FORGE})
 """Marks whose third argument is the message that the step is about."""
@@ -24,14 +24,15 @@ OF_ONE_MESSAGE = frozenset({MarkKind.RECEIVE, MarkKind.LOSE, MarkKind.COPY, Mark
 def trace_events(
     system: TransitionSystem, events: Iterable[interpreter.Event]
 ) -> tuple[Event, ...]:
-    """``events`` as a trace holds them."""
+    """Returns ``events`` as a trace holds them."""
     return tuple(tell(system, e) for e in events if system.marks[e.mark].kind not in SILENT)
 
 
 def acting(system: TransitionSystem, events: Iterable[interpreter.Event]) -> str:
-    """The process whose step has ``events``; where a Byzantine one sends, that is the receiver.
+    """Returns the process whose step has ``events``; where a Byzantine one sends, that is the
+    receiver.
 
-    Empty where it is nobody's step.
+    Empty where it is the step of no process.
     """
     first = ""
     for event in events:
@@ -46,7 +47,7 @@ def acting(system: TransitionSystem, events: Iterable[interpreter.Event]) -> str
 
 
 def about(system: TransitionSystem, events: Iterable[interpreter.Event]) -> str | None:
-    """The message that a step with ``events`` receives, loses or makes up, or of which a copy
+    """Returns the message that a step with ``events`` receives, loses or forges, or of which a copy
     leaves; ``None`` where it is about none."""
     for event in events:
         info = system.marks[event.mark]
@@ -56,13 +57,13 @@ def about(system: TransitionSystem, events: Iterable[interpreter.Event]) -> str 
 
 
 def tell(system: TransitionSystem, event: interpreter.Event) -> Event:
-    """One event in words and in data."""
+    """Returns one event in words and in data."""
     info = system.marks[event.mark]
     return replace(_trace_event(info, event), at=at(info.place))
 
 
 def at(place: SourceLocation | None) -> At | None:
-    """A place of the spec, as a trace holds it."""
+    """Returns a source location, as a trace holds it."""
     return None if place is None else At(display_name(place.file), place.line, place.column)
 
 
@@ -109,7 +110,7 @@ def _trace_event(info: MarkInfo, event: interpreter.Event) -> Event:
 
 
 def timer(name: str) -> str:
-    """A timer in words; the one without a name has an empty one."""
+    """Returns a timer in words; the one without a name is the empty one."""
     return f"the timer `{name}`" if name else "the timer"
 
 
@@ -138,7 +139,7 @@ def _of_message(info: MarkInfo, event: interpreter.Event, texts: list[str]) -> E
 
 
 def _of_operator(info: MarkInfo, texts: list[str]) -> Event:
-    """A request, an indication, or what an oracle says."""
+    """Returns the event of a request, an indication, or an output of an oracle."""
     who, *given = texts
     call = f"{info.text}({', '.join(given)})"
     arguments = _named_values(info, texts)
@@ -169,19 +170,19 @@ def _event(
 
 
 def _named_values(info: MarkInfo, texts: list[str]) -> tuple[tuple[str, str], ...]:
-    """Bound names with values, without the process."""
+    """Returns bound names with values, without the process."""
     return _pairs(info.names[1:], texts[1:])
 
 
 def _pairs(names: tuple[str, ...], texts: list[str]) -> tuple[tuple[str, str], ...]:
-    """Names with values, without names that the tool made up."""
+    """Returns names with values, without names that the tool generated."""
     pairs = zip(names, texts, strict=False)
     authors = ((name.partition(".")[0], text) for name, text in pairs)
     return tuple((name, text) for name, text in authors if name and not name.startswith("_"))
 
 
 def members_shown(info: MarkInfo, args: tuple[Value, ...]) -> tuple[str, ...]:
-    """The receivers of a ``SEND`` mark, in order."""
+    """Returns the receivers of a ``SEND`` mark, in order."""
     type_, value = info.types[1], args[1]
     if not isinstance(type_, SetT):
         return (show(type_, value),)

@@ -1,7 +1,7 @@
-"""Lassos: whether they are fair, and what is true in them.
+"""Checks lassos: whether they are fair, and which formulas they satisfy.
 
-Nothing here comes from an engine: steps and promises are computed anew by the interpreter, and a
-property is judged by its formula, not by the automaton that the engine searched with.
+Nothing here comes from an engine: the interpreter recomputes steps and fairness constraints, and a
+property is judged by its formula, not by the automaton with which the engine searched.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ from checker.witness.trace import FairnessJustification
 
 
 class Unfair(Exception):
-    """The world does not admit this run; the message says which promise it breaks."""
+    """An execution is not fair; the message names the fairness constraint that it violates."""
 
 
 def fairness_justification(
     system: TransitionSystem, states: Sequence[State], loop: int
 ) -> tuple[FairnessJustification, ...]:
-    """How the run through ``states``, then again from number ``loop``, keeps what is promised.
+    """Returns why the execution through ``states``, then again from number ``loop``, is fair to
+    each constraint.
 
-    Where ``loop`` is the last state the run stays there.  Raises :class:`Unfair` where a promise
-    is broken, and ``RunFault`` where the promises can't be computed.
+    Where ``loop`` is the last state the execution stays there.  Raises :class:`Unfair` where a
+    constraint is violated, and ``RunFault`` where the constraints can't be computed.
     """
     last = len(states) - 1
     if loop == last:
@@ -52,8 +53,8 @@ def fairness_justification(
 def violated_constraints(
     system: TransitionSystem, states: Sequence[State], loop: int
 ) -> frozenset[Constraint]:
-    """The constraints that are put off for ever by the run through ``states``, then again from
-    number ``loop``; where that is the last state the run stays there."""
+    """Returns the constraints to which the execution through ``states``, then again from number
+    ``loop``, is unfair; where ``loop`` is the last state the execution stays there."""
     moves = {i: interpreter.moves(system, states[i]) for i in range(loop, len(states))}
     constraints = {c: fairness for each in moves.values() for c, fairness in each.enabled.items()}
     return frozenset(
@@ -68,7 +69,8 @@ def _justify(
     loop: int,
     moves: dict[int, Moves],
 ) -> tuple[str, tuple[int, ...]] | None:
-    """How the run keeps a constraint, and in which steps or states; ``None``: it does not."""
+    """Returns why the execution is fair to a constraint (``taken``, ``disabled``), and in which
+    steps or states; ``None``: it is not."""
     after = {i: i + 1 if i + 1 < len(states) else loop for i in moves}
     taken = [
         i + 1 for i in moves if constraint in moves[i].steps.get(states[after[i]], frozenset())
@@ -82,7 +84,8 @@ def _justify(
 
 
 def _idle(system: TransitionSystem, state: State) -> list[FairnessJustification]:
-    """What is promised and happens in ``state`` for ever, without changing anything."""
+    """Returns the fairness constraints whose actions are taken in ``state`` forever, without
+    changing anything."""
     found: dict[Constraint, ir.Fairness] = {}
     for action in system.actions:
         for scope in interpreter.instances(system, action, state):
@@ -113,7 +116,7 @@ def _justice(
 
 
 def in_words(constraint: Constraint, fairness: ir.Fairness) -> str:
-    """What the constraint promises, with the values of its key."""
+    """Returns the fairness constraint in words, with the values of its key."""
     shown = [show(e.type, v) for e, v in zip(fairness.key, constraint.key, strict=True)]
     if not fairness.text:
         return f"{constraint.group}({', '.join(shown)})"
@@ -123,7 +126,7 @@ def in_words(constraint: Constraint, fairness: ir.Fairness) -> str:
     return text
 
 
-# ---- what is true in a run --------------------------------------------------------------------
+# ---- truth of formulas ------------------------------------------------------------------------
 
 
 def satisfies(
@@ -133,8 +136,8 @@ def satisfies(
     states: Sequence[State],
     loop: int,
 ) -> bool:
-    """Whether the run through ``states``, then again from ``loop``, satisfies the formula of
-    ``prop`` for these ``values`` of its parameters; may raise ``RunFault``."""
+    """Returns whether the execution through ``states``, then again from ``loop``, satisfies the
+    formula of ``prop`` for these ``values`` of its parameters; may raise ``RunFault``."""
     assert prop.formula is not None
     names = {p.name: v for p, v in zip(prop.params, values, strict=True)}
     truths = [
@@ -147,7 +150,7 @@ def satisfies(
 def truth(
     formula: ir.Formula, truths: Sequence[Sequence[bool]], length: int, loop: int
 ) -> list[bool]:
-    """The value of ``formula`` at each position of the run."""
+    """Returns the value of ``formula`` at each position of the lasso."""
     match formula:
         case ir.Holds(index):
             return list(truths[index])

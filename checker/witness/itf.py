@@ -1,6 +1,6 @@
 """Traces in Apalache's Informal Trace Format (its ADR 15), for the tools that read it.
 
-Readers make variables, records and variants into names and types of their language, so all names
+Readers turn variables, records and variants into names and types of their language, so all names
 are identifiers here, made of ASCII letters, digits and ``_`` (``rb.`` becomes ``rb_``, ``None``
 ``None_``, and ``@history.deliver`` ``history_deliver``).  The value of every variant is a record,
 that of an optional value ``{"value": …}``.
@@ -16,13 +16,13 @@ from typing import Any
 from checker.witness.trace import Json, Trace
 
 ABSENT: Json = {"tag": "None", "value": {"tag": "UNIT", "value": None}}
-"""How a trace writes an optional value that is not there."""
+"""An absent optional value, as a trace writes it."""
 
 
 def trace_to_itf(trace: Trace) -> dict[str, Any]:
-    """The trace as an ITF document: variables, and a value for each of them in every state.
+    """Returns the trace as an ITF document: variables, and a value for each of them in every state.
 
-    ``loop`` is there where the run goes on for ever: from the last state back to that one.  What
+    ``loop`` is present where the execution is a lasso: from the last state back to that one.  What
     each variable is called in the spec and in traces is in ``#meta`` as ``names``.
     """
     header = trace.header
@@ -58,7 +58,8 @@ def trace_to_itf(trace: Trace) -> dict[str, Any]:
 
 
 def itf_value(data: Json) -> Json:
-    """A value as :func:`checker.witness.show_values.encode` writes it, as ITF's readers take it."""
+    """Returns a value of :func:`checker.witness.show_values.encode` in the form that ITF's readers
+    take."""
     if isinstance(data, list):
         return [itf_value(each) for each in data]
     if not isinstance(data, dict) or "#bigint" in data:
@@ -82,21 +83,22 @@ def _record(data: dict[str, Json]) -> Json:
 
 
 def record_names(data: dict[str, Json]) -> tuple[str, ...]:
-    """The names of a record's fields in ITF; one with a tag and a value is no variant."""
+    """Returns the names of a record's fields in ITF; a record with a tag and a value is no
+    variant."""
     if set(data) == {"tag", "value"}:
         return tuple("tag_" if name == "tag" else name for name in data)
     return identifiers(data)
 
 
 def identifier(name: str) -> str:
-    """``name``, or an identifier that is like it."""
+    """Returns ``name``, or an identifier that resembles it."""
     made = re.sub(r"\W", "_", name.lstrip("@"), flags=re.ASCII)
     made = f"m{made}" if not made[:1].isalpha() else made
     return f"{made}_" if keyword.iskeyword(made) else made
 
 
 def identifiers(names: Iterable[str]) -> tuple[str, ...]:
-    """An identifier for each of ``names``, different from each other.
+    """Returns an identifier for each of ``names``, all different.
 
     Names that are identifiers stay as they are; of others that would be the same, the later ones
     get a number.

@@ -20,7 +20,7 @@ from checker.witness.trace import FORMAT, Trace
 from checker.witness.verdict import PropertyVerdict, Report
 
 REPORT_FORMAT = 5
-"""Version of the report document; 5 tells of proofs, and of what holds up to so many steps."""
+"""Version of the report document; 5 has proofs, and what holds up to a number of steps."""
 
 KIND = "bivalence trace"
 REPORT_KIND = "bivalence report"
@@ -30,7 +30,7 @@ WANTED = "a document written by `bivalence check --trace-out`"
 
 
 def report_to_json(report: Report) -> dict[str, Any]:
-    """The report as a JSON object, with the traces of its violations."""
+    """Returns the report as a JSON object, with the traces of its violations."""
     return {
         "format": REPORT_FORMAT,
         "kind": REPORT_KIND,
@@ -121,17 +121,17 @@ def _verdict(verdict: PropertyVerdict) -> dict[str, Any]:
 
 
 def trace_to_json(trace: Trace) -> dict[str, Any]:
-    """The trace as a self-contained JSON object.
+    """Returns the trace as a self-contained JSON object.
 
-    ``digest`` tells whether somebody has edited it since, see :func:`is_edited`.
+    ``digest`` shows whether it has been edited since, see :func:`is_edited`.
     """
     document = _document(trace)
     return {**document, "digest": _digest(document)}
 
 
 def is_edited(document: object) -> bool:
-    """Whether a trace's JSON object says something else than what was written; a mistake is
-    noticed, not somebody who means it: only a replay tells whether a run is one of its spec."""
+    """Returns whether a trace's JSON object differs from what was written; it detects a mistake,
+    not an adversary: only a replay decides whether an execution is one of its spec."""
     if not isinstance(document, dict) or "digest" not in document:
         return False
     rest = {key: value for key, value in document.items() if key != "digest"}
@@ -139,7 +139,7 @@ def is_edited(document: object) -> bool:
 
 
 def _digest(document: dict[str, Any]) -> str:
-    """The SHA-256 of a JSON object, whatever the order of its keys and its layout."""
+    """Returns the SHA-256 of a JSON object, independent of the order of its keys and its layout."""
     text = json.dumps(document, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -188,11 +188,12 @@ def _flat(record: Any) -> dict[str, Any]:
 
 
 def trace_from_text(text: str, file: str = "this document") -> Trace:
-    """The trace in a file's text; raises :class:`SpecError` as :func:`trace_from_json` does."""
+    """Returns the trace in a file's text; raises :class:`SpecError` as :func:`trace_from_json`
+    does."""
     try:
         document = json.loads(text)
         _require_flat(document)
-        if "\\ud" in text.lower():  # half a character, which nothing could be written with
+        if "\\ud" in text.lower():  # half a surrogate pair, which can't be encoded
             json.dumps(document, ensure_ascii=False).encode()
         return trace_from_json(document, file)
     except (ValueError, RecursionError) as problem:
@@ -214,7 +215,7 @@ def _require_flat(document: object) -> None:
 
 
 def trace_from_json(document: object, file: str = "this document") -> Trace:
-    """The trace that :func:`trace_to_json` wrote.
+    """Returns the trace that :func:`trace_to_json` wrote.
 
     Raises :class:`SpecError`: E005 where the document has another version, E006 where it is no
     trace at all.
@@ -239,7 +240,8 @@ def trace_from_json(document: object, file: str = "this document") -> Trace:
 
 
 def _is_report(document: object) -> bool:
-    """Whether it is what ``check --json`` writes: the reports of a file's checks, or one."""
+    """Returns whether it is what ``check --json`` writes: the reports of a file's checks, or
+    one."""
     first = document[0] if isinstance(document, list) and document else document
     return isinstance(first, dict) and first.get("kind") == REPORT_KIND
 

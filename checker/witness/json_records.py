@@ -17,7 +17,7 @@ PAIR = (str, str)
 
 
 def to_data(value: object) -> Any:
-    """``value``, made of dataclasses, tuples and plain values, as JSON data."""
+    """Returns ``value``, made of dataclasses, tuples and plain values, as JSON data."""
     if is_dataclass(value) and not isinstance(value, type):
         hints = _hints(type(value))
         return {f.name: _field(getattr(value, f.name), hints[f.name]) for f in fields(value)}
@@ -37,7 +37,7 @@ def read(kind: type[R], data: object) -> R: ...
 @overload
 def read(kind: Any, data: object) -> Any: ...
 def read(kind: Any, data: object) -> Any:
-    """The value of type ``kind`` that :func:`to_data` wrote.
+    """Returns the value of type ``kind`` that :func:`to_data` wrote.
 
     Raises ``TypeError``, ``KeyError`` or ``ValueError`` where ``data`` is none.
     """

@@ -1,4 +1,4 @@
-"""From what an engine answered to verdicts that can be said aloud."""
+"""Judges an engine's answer: replays each violation and gives a verdict on each property."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ def judge(
     idle: str = "",
     world: tuple[str, ...] = (),
 ) -> tuple[PropertyVerdict, ...]:
-    """The verdict about each property of ``system``, in order.
+    """Returns the verdict on each property of ``system``, in order.
 
     ``expected`` gives the words that the check expects.  Every violation and error is replayed:
-    raises :class:`checker.witness.replay.ReplayMismatch` where the engine's run is none.  An error
-    of the run that no property's verdict carries gets a verdict of its own, called ``ERRORS``.
+    raises :class:`checker.witness.replay.ReplayMismatch` where the engine's execution is none of
+    the system's.  An error of an execution that no property's verdict carries gets a verdict of its
+    own, called ``ERRORS``.
 
     ``allow_unused``: what never happens does not make a verdict vacuous; ``idle``: why the clients
-    ask for nothing, where they don't; ``world``: what the check tells of what is (not) promised.
+    make no request, where they don't; ``world``: what the check states of what is (not) assumed.
     """
     words = expected or {}
     failed = None
@@ -114,8 +115,8 @@ def _without_trace(answer: Answer, prop: Property, vacuous: str) -> tuple[Word, 
 
 
 def _so_far(answer: Answer) -> str:
-    """What is known of a property that is not seen to fail; states that were found last are not
-    looked at."""
+    """Returns what is known of a property that is not seen to fail; the states found last are not
+    checked."""
     far = f"{count(answer.distinct_states, 'state')} to depth {answer.depth}"
     if answer.judged < 0:
         return f"no violation in {far}"
@@ -123,7 +124,7 @@ def _so_far(answer: Answer) -> str:
 
 
 def _judge_bounded(answer: Answer, prop: Property, steps: int) -> tuple[Word, str]:
-    """Of an engine that looks at runs of a length, and not at states."""
+    """Returns the verdict of an engine that checks executions up to a length, and not states."""
     why = answer.stopped or "longer runs were not looked at"
     if prop.name in answer.undecided:
         return Word.UNKNOWN, answer.undecided[prop.name]
@@ -135,7 +136,7 @@ def compare(
     verdicts: Iterable[PropertyVerdict],
     answer: Answer,
 ) -> tuple[Expected, ...]:
-    """What a check expects against what was found.
+    """Compares what a check expects with what was found.
 
     An expectation is about a property (a verdict's word), ``states`` (their number), or ``trace``
     (the number of steps of the shortest counterexample).

@@ -1,4 +1,4 @@
-"""A run that was made again, told step by step."""
+"""Narrates a replayed execution step by step, as a trace."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from checker.witness.trace import (
 from checker.witness.violation_witnesses import sentence
 
 QUIET = (VariableKind.LINK, VariableKind.WORLD, VariableKind.HISTORY)
-"""Kinds of variables whose changes the events of a step tell already."""
+"""Kinds of variables whose changes the events of a step report already."""
 
 
 def narrate(system: TransitionSystem, run: Run, prop: Property | None, header: Header) -> Trace:
-    """The trace of ``run``, which violates ``prop`` (``None``: it ends with an error, or, without
-    one, violates nothing: its word is ``run``)."""
+    """Returns the trace of ``run``, which violates ``prop`` (``None``: it ends with an error, or,
+    without one, violates nothing: its word is ``run``)."""
     steps = tuple(_steps(system, run))
     closing = _closing(system, run, len(steps))
     failure = None if run.fault is None else _failure(run.fault)
@@ -105,12 +105,12 @@ def _steps(system: TransitionSystem, run: Run) -> Iterator[Step]:
 
 
 def _closing(system: TransitionSystem, run: Run, number: int) -> Step | None:
-    """The step that leads from the last state back into the loop."""
+    """Returns the step that leads from the last state back into the loop."""
     return None if run.closing is None else _step(system, number, run.last, run.closing)
 
 
 def _step(system: TransitionSystem, number: int, before: State | None, moment: Moment) -> Step:
-    """What happened from ``before`` (``None``: at the start) to ``moment``."""
+    """Returns what happened from ``before`` (``None``: at the start) to ``moment``."""
     events = trace_events(system, moment.events)
     changes = () if before is None else tuple(_changes(system, before, moment.state, events))
     return Step(
@@ -128,9 +128,9 @@ def _step(system: TransitionSystem, number: int, before: State | None, moment: M
 
 
 def _read(system: TransitionSystem, action: ir.Action) -> tuple[str, ...]:
-    """The variables that ``action`` may read and others may have written.
+    """Returns the variables that ``action`` may read and other processes may have written.
 
-    Shared ones; and an oracle goes by what it has noted of everybody.
+    These are shared ones; and an oracle reads what it has noted of every process.
     """
     kinds = {VariableKind.SHARED}
     if action.kind is ActionKind.DETECT:
@@ -147,7 +147,7 @@ def _whose(system: TransitionSystem, moment: Moment) -> str:
 
 
 def within(transition: Transition) -> str:
-    """Whose step it is that goes on inside a handler; empty where it is none."""
+    """Returns the process that takes a further step inside a handler; empty where there is none."""
     action = transition.action
     if action.kind is not ActionKind.EFFECT or not action.params:
         return ""
@@ -155,7 +155,8 @@ def within(transition: Transition) -> str:
 
 
 def going_on(transition: Transition) -> str:
-    """What a step says that goes on inside a handler, where nothing else can be seen of it."""
+    """Returns the text of a step that continues inside a handler, where nothing else of it is
+    visible."""
     who = within(transition)
     return f"{who} goes on with {transition.action.name.removeprefix('effect ')}" if who else ""
 
@@ -184,7 +185,7 @@ LEADING = {
     ActionKind.FORGE: ("forge",),
     ActionKind.WORLD: ("world",),
 }
-"""The kinds of event that a step's headline is made of, the best one first."""
+"""The kinds of event from which a step's headline is made, the best one first."""
 
 
 def _headline(moment: Moment, events: tuple[Event, ...]) -> str:
@@ -203,8 +204,8 @@ def _headline(moment: Moment, events: tuple[Event, ...]) -> str:
 def _changes(
     system: TransitionSystem, before: State, after: State, events: tuple[Event, ...]
 ) -> Iterator[Change]:
-    """What changed; that a process which crashes loses its state goes without saying, and of what
-    is stored an event tells."""
+    """Yields what changed; ``quiet`` marks what events report already, such as the state that a
+    crash loses, and what is stored."""
     gone = frozenset(e.process for e in events if e.kind == MarkKind.CRASH)
     stored = {(e.process, e.name.partition(" = ")[0]) for e in events if e.kind == MarkKind.STORE}
     for variable, old, new in zip(system.variables, before, after, strict=True):
@@ -220,9 +221,9 @@ def _changes(
 def _entries(
     system: TransitionSystem, variable: Variable, old: object, new: object
 ) -> Iterator[tuple[str, str, str, bool]]:
-    """What changed: per process for a map from processes, otherwise the whole value.
+    """Yields what changed: per process for a map from processes, otherwise the whole value.
 
-    The last component: whether the new value is the one that nothing was ever assigned to.
+    The last component: whether the new value is the one of what was never assigned.
     """
     type_ = variable.type
     if isinstance(type_, MapT) and _of_processes(system, type_):

@@ -1,4 +1,4 @@
-"""Outcomes of processes and messages at the end of a run."""
+"""Outcomes of processes and messages at the end of an execution."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from checker.witness.show_values import show
 from checker.witness.trace import Copies, Event, InFlight, ProcessOutcome, Step
 
 FAULTY = {"byzantine": "byzantine", "omitting": "omitting", FORESEEN: "foreseen"}
-"""Titles of the world's variables that hold processes which are faulty without being down, and what
-is said of those in :class:`checker.witness.trace.ProcessOutcome`."""
+"""Titles of the environment's variables that hold processes which are faulty without being down,
+and the words for these in :class:`checker.witness.trace.ProcessOutcome`."""
 
 
 def outcomes_of(
     system: TransitionSystem, run: Run, steps: tuple[Step, ...]
 ) -> tuple[ProcessOutcome, ...]:
-    """For each process, what it indicated to the layer above and performed, and its faults.
+    """Returns for each process what it indicated to the layer above and performed, and its faults.
 
-    ``steps`` are those of the run with that which closes a loop.
+    ``steps`` are those of ``run`` with the one that closes a loop.
     """
     happened: dict[str, list[str]] = defaultdict(list)
     again: dict[str, list[str]] = defaultdict(list)
@@ -76,20 +76,20 @@ def outcomes_of(
 
 
 def _visible(event: Event) -> str:
-    """What somebody outside the protocol sees of an event; empty where that is nothing."""
+    """Returns what is observable of an event outside the protocol; empty where that is nothing."""
     if event.kind == MarkKind.INDICATION and event.outermost:
         return event.name
     return f"perform {event.name}" if event.kind == MarkKind.PERFORM else ""
 
 
 def ever_crashed(steps: tuple[Step, ...]) -> frozenset[str]:
-    """The processes that crash in some step."""
+    """Returns the processes that crash in some step."""
     events = (event for step in steps for event in step.events)
     return frozenset(event.process for event in events if event.kind == MarkKind.CRASH)
 
 
 def _members(system: TransitionSystem, state: State, title: str) -> Iterator[str]:
-    """The members of the world's variable of that title, where there is one."""
+    """Yields the members of the environment's variable of that title, where there is one."""
     for variable, value in zip(system.variables, state, strict=True):
         if variable.kind is VariableKind.WORLD and (variable.title or variable.name) == title:
             if isinstance(variable.type, SetT):
@@ -99,7 +99,7 @@ def _members(system: TransitionSystem, state: State, title: str) -> Iterator[str
 
 @dataclass
 class _Sent:
-    """A multicast: the copies that nobody is known to have received yet, and those received."""
+    """A multicast: the copies that no process is known to have received yet, and those received."""
 
     step: int
     sender: str
@@ -109,10 +109,11 @@ class _Sent:
 
 
 def copies_of(run: Run, system: TransitionSystem, crashed: frozenset[str]) -> tuple[Copies, ...]:
-    """For each multicast of a process that crashed: who received it by the end, who never did.
+    """Returns for each multicast of a process that crashed who received it by the end, and who
+    never did.
 
-    With quasi-reliable links a message of a crashed sender that nobody receives is the same as one
-    that was never sent.  A crashed process's copy to itself is left out.
+    With quasi-reliable links a message of a crashed sender that no process receives is the same as
+    one that was never sent.  A crashed process's copy to itself is left out.
     """
     sent: list[_Sent] = []
     for number, moment in enumerate(run.moments):
@@ -139,7 +140,7 @@ def _follow(
         case MarkKind.SEND:
             sent.append(_Sent(number, told.process, told.message, list(told.peers)))
         case MarkKind.COPY:
-            # Where copies leave one by one, the multicast may have been told before, or not.
+            # Where copies leave one by one, the multicast may have been reported before, or not.
             (to,) = told.peers
             same = [s for s in sent if (s.sender, s.message) == (told.process, told.message)]
             if not any(to in (*s.waiting, *s.received) for s in same):
@@ -157,7 +158,8 @@ def _follow(
 
 
 def in_flight(system: TransitionSystem, run: Run) -> tuple[InFlight, ...]:
-    """The messages that are on some link at the end, or all the time while a run goes round."""
+    """Returns the messages that are on some link at the end, or in every state of a lasso's
+    cycle."""
     if run.closing is None or run.loop is None:
         return tuple(_on_links(system, run.last))
     always = Counter(_on_links(system, run.last))
@@ -175,7 +177,8 @@ def _on_links(system: TransitionSystem, state: State) -> Iterator[InFlight]:
 
 
 def _messages(type_: Type, value: Value, ends: tuple[tuple[str, str], ...]) -> Iterator[str]:
-    """The messages inside a link's value; ``ends``: what is known of them, as name and text."""
+    """Yields the messages inside a link's value; ``ends``: what is known of them, as name and
+    text."""
     held = cast(Any, value)
     match type_:
         case VariantT():
@@ -221,7 +224,8 @@ def _parts(type_: Type, value: Value) -> tuple[tuple[str, str], ...]:
 
 
 def _between(ends: tuple[tuple[str, str], ...]) -> str:
-    """`` from p1 to p2`` for the two ends of a link, which are its sender and its receiver."""
+    """Returns `` from p1 to p2`` for the two ends of a link, which are its sender and its
+    receiver."""
     if len(ends) == 2:
         (first, a), (_, b) = ends
         if first in ("to", "receiver"):

@@ -1,4 +1,4 @@
-"""Names and numbers in English, for whatever is said of a run."""
+"""Names and numbers in English, for texts about executions."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from collections.abc import Iterable, Sequence
 from checker.witness.answer import Restart
 
 OPINIONS = {"suspect": "suspects", "restore": "no longer suspects", "trust": "trusts"}
-"""What the indications of failure detectors say of a process."""
+"""The words for what failure detectors indicate of a process."""
 
 
 def listing(names: Iterable[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``; empty for none."""
+    """Returns ``a``, ``a and b``, ``a, b and c``; empty for none."""
     *most, last = [*names] or [""]
     return f"{', '.join(most)} and {last}" if most else last
 
 
 def count(number: int, noun: str) -> str:
-    """``1 state``, ``1,204 states``."""
+    """Returns ``1 state``, ``1,204 states``."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def at_most(probability: float) -> str:
-    """``3e-6``, ``0.02``: with one digit, and no less than ``probability``."""
+    """Returns ``3e-6``, ``0.02``: with one digit, rounded up."""
     if not 0 < probability < 1:
         return f"{probability:.0f}"
     places = -math.floor(math.log10(probability))
@@ -33,20 +33,21 @@ def at_most(probability: float) -> str:
 
 
 def unless_omitted(probability: float | None) -> str:
-    """What a sentence about all states says at its end, where some may have been omitted; empty for
-    ``None``."""
+    """Returns the reservation at the end of a sentence about all states, where some may have been
+    omitted; empty for ``None``."""
     if probability is None:
         return ""
     return f", unless a state was omitted (probability at most {at_most(probability)})"
 
 
 def restarts_text(restarts: Sequence[Restart]) -> str:
-    """That some explorations had to begin again, how often, and why; empty where none had."""
+    """Returns that some explorations had to start over, how often, and why; empty where none
+    had."""
     return _restart_text([one for one in restarts if not one.kept], "begun again")
 
 
 def continuations_text(restarts: Sequence[Restart]) -> str:
-    """That some explorations went on in a larger system; empty where none did."""
+    """Returns that some explorations continued in a larger system; empty where none did."""
     return _restart_text([one for one in restarts if one.kept], "gone on in a larger system")
 
 
@@ -64,9 +65,10 @@ def _restart_text(restarts: Sequence[Restart], how: str) -> str:
 
 
 def detector_output_text(call: str) -> str:
-    """What a failure detector's ``fd.suspect(p1)`` makes of its process: one that ``suspects p1``.
+    """Returns what a failure detector's output ``fd.suspect(p1)`` says of its process: ``suspects
+    p1``.
 
-    Empty where ``call`` is no word of a detector about one process.
+    Empty where ``call`` is no output of a detector about one process.
     """
     operator, _, given = call.rpartition(".")[2].partition("(")
     about = given.removesuffix(")")

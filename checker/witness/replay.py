@@ -1,4 +1,4 @@
-"""Replay: a run is made again by the interpreter, and only what it accepts becomes a trace."""
+"""Replays executions: the interpreter repeats them, and only what it accepts becomes a trace."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ __all__ = ["ReplayMismatch", "path_of", "replay", "replay_document"]
 def replay(
     system: TransitionSystem, path: Path, prop: Property | None, header: Header | None = None
 ) -> Trace:
-    """Makes the run again and tells it; raises :class:`ReplayMismatch` where it is no such run.
+    """Replays the execution ``path`` and returns its trace; raises :class:`ReplayMismatch` where it
+    is none of the system's, or does not violate ``prop``.
 
-    ``prop`` is the property that the run violates, or ``None`` where it ends with an error
+    ``prop`` is the property that the execution violates, or ``None`` where it ends with an error
     (``path.then_fault``).
     """
     run = rerun(system, path, prop)
@@ -27,7 +28,7 @@ def replay(
 
 
 def path_of(system: TransitionSystem, trace: Trace) -> Path:
-    """The run of a trace document, as ``system`` understands them.
+    """Returns the execution of a trace document, with the values of ``system``.
 
     Raises ``ValueError`` where it can't be one of ``system``.
     """
@@ -36,7 +37,8 @@ def path_of(system: TransitionSystem, trace: Trace) -> Path:
 
 
 def _values(system: TransitionSystem, trace: Trace) -> tuple[Value, ...]:
-    """The values of the property's parameters, where the run violates one that has them."""
+    """Returns the values of the property's parameters, where the trace violates one that has
+    them."""
     params = [q for p in system.properties if p.name == trace.property_name for q in p.params]
     if [param.name for param in params] != [name for name, _ in trace.values]:
         raise ValueError(f"{trace.property_name} has other parameters than in the trace")
@@ -51,10 +53,10 @@ def _state(system: TransitionSystem, data: dict[str, Json]) -> State:
 
 
 def replay_document(system: TransitionSystem, trace: Trace) -> Trace:
-    """Makes the run of a trace document again in ``system``; the result tells it afresh.
+    """Replays the execution of a trace document in ``system`` and returns a new trace of it.
 
     Raises ``ValueError`` where the document does not fit the system's variables or properties, and
-    :class:`ReplayMismatch` where it fits but is no run.
+    :class:`ReplayMismatch` where it fits but is no execution.
     """
     prop: Property | None = None
     if trace.failure is None:

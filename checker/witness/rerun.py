@@ -1,4 +1,4 @@
-"""Runs made again: the interpreter follows an engine's states, and refuses what it can't do."""
+"""Replayed executions: the interpreter follows an engine's states, and refuses impossible steps."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from checker.witness.trace import FairnessJustification
 
 
 class ReplayMismatch(Exception):
-    """An engine's run is none of the system's: a bug of the tool, never a trace."""
+    """An engine's execution is none of the system's: a bug of the tool, never a trace."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A state of a run; ``transition`` led to it (``None`` for the first one)."""
+    """A state of an execution; ``transition`` led to it (``None`` for the first one)."""
 
     state: State
     transition: Transition | None
@@ -32,12 +32,12 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run that was made again; ``fault``: the transition with which it fails at its end.
+    """A replayed execution; ``fault``: the transition with which it fails at its end.
 
-    ``loop``: the run goes on for ever, from its last moment back to number ``loop``, by the
-    transition ``closing`` (``None`` where it stays in its last state, and nothing that is promised
-    could lead elsewhere); ``ends``: nothing is left to do there; ``ledger`` says how the
-    loop honours what the world promises; ``values`` are those of the property's parameters.
+    ``loop``: the execution is infinite, from its last moment back to number ``loop``, by the
+    transition ``closing`` (``None`` where it stays in its last state, and no fairness constraint
+    forces it elsewhere); ``ends``: it is quiescent there; ``ledger``: the fairness justification,
+    why the loop is fair to each constraint; ``values`` are those of the property's parameters.
     """
 
     moments: tuple[Moment, ...]
@@ -50,13 +50,13 @@ class Run:
 
     @property
     def last(self) -> State:
-        """The state in which the run ends."""
+        """The state in which the execution ends."""
         return self.moments[-1].state
 
 
 def rerun(system: TransitionSystem, path: Path, prop: Property | None) -> Run:
-    """The run along ``path``: of the transitions that fit a step, the one with the fewest faults,
-    then the fewest messages, then the first one in canonical order."""
+    """Returns the execution along ``path``: of the transitions that fit a step, the one with the
+    fewest faults, then the fewest messages, then the first one in canonical order."""
     if not path.states:
         raise ReplayMismatch("the run has no states")
     moments = [_start(system, path.states[0])]
@@ -75,8 +75,8 @@ def rerun(system: TransitionSystem, path: Path, prop: Property | None) -> Run:
 
 
 def run_through(system: TransitionSystem, states: Sequence[State]) -> Run:
-    """The run along ``states``, of which nothing is required but that its steps are the system's;
-    it need not begin where runs do."""
+    """Returns the execution along ``states``, of which nothing is required but that its steps are
+    the system's; it need not begin in an initial state."""
     moments = [Moment(states[0], None, ())]
     for number, state in enumerate(states[1:], start=1):
         moments.append(_step(system, moments[-1].state, state, number))
@@ -86,7 +86,8 @@ def run_through(system: TransitionSystem, states: Sequence[State]) -> Run:
 def _for_ever(
     system: TransitionSystem, path: Path, prop: Property, moments: tuple[Moment, ...]
 ) -> Run:
-    """A run that goes on for ever: it closes, the world admits it, and ``prop`` is false in it."""
+    """Returns an infinite execution, after checking that its loop closes, that it is fair, and that
+    ``prop`` is false in it."""
     loop, last = path.loop, len(path.states) - 1
     if loop is None or not 0 <= loop <= last:
         raise ReplayMismatch(f"{prop.name} is about whole runs, and this one does not go on")
@@ -107,8 +108,8 @@ def _for_ever(
 
 
 def _round_of_one(system: TransitionSystem, state: State) -> Moment | None:
-    """The step from ``state`` to itself that keeps a promise although another step that keeps it
-    would lead elsewhere; ``None`` where there is none."""
+    """Returns the step from ``state`` to itself that takes a fairness constraint although another
+    step that takes it would lead elsewhere; ``None`` where there is none."""
     found = list(interpreter.successors(system, state))
     leaving = {
         interpreter.taken_constraint(system, state, t) for t in found if t.successor != state
@@ -140,13 +141,13 @@ def _step(system: TransitionSystem, before: State, after: State, number: int) ->
 def _count_faults_and_messages(
     system: TransitionSystem, events: tuple[Event, ...]
 ) -> tuple[int, int]:
-    """How many faults and messages there are among ``events``."""
+    """Returns how many faults and messages there are among ``events``."""
     (faults,) = faults_of(system, (events,))
     return len(faults), sum(is_message(system, event) for event in events)
 
 
 def _failing(system: TransitionSystem, state: State) -> Transition:
-    """The transition that fails, one that no larger capacity would help where there is one."""
+    """Returns the transition that fails, preferably one that no larger capacity would help."""
     failing = [t for t in interpreter.successors(system, state) if t.fault is not None]
     for transition in failing:
         if transition.fault is not None and transition.fault.grows is None:

@@ -8,10 +8,10 @@ parsed, and here it is ShiViz's default, ``(?<event>.*)\n(?<host>\S*) (?<clock>{
 one would separate several executions, and is empty.  Then come two lines for each step: what
 happens, and the host with its vector clock in JSON.
 
-An entry's clock has the steps on which it depends, and no others: the order of the lines says
-nothing.  Three things are no entries of their own.  The start: everything depends on it.  The loss
-of a message: nothing depends on it, and it is nobody's; it is told where the message is sent.  And
-what a step of one process does at another one, such as a message that takes no time.
+An entry's clock has the steps on which it depends, and no others: the order of the lines has no
+meaning.  Three things are no entries of their own.  The start: everything depends on it.  The loss
+of a message: nothing depends on it, and it belongs to no process; it is reported where the message
+is sent.  And what a step of one process does at another one, such as a message that takes no time.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ EXPRESSION = r"(?<event>.*)\n(?<host>\S*) (?<clock>{.*})"
 """ShiViz's default expression for an entry, as JavaScript writes it."""
 
 WORLD = "world"
-"""The host of steps that are no process's; there only where the run has such steps."""
+"""The host of steps of no process; present only where the execution has such steps."""
 
 
 def trace_to_shiviz(trace: Trace) -> str:
-    """The log of ``trace``'s steps, with that which closes its loop."""
+    """Returns the log of ``trace``'s steps, with the one that closes its loop."""
     order = causality(trace)
     world = WORLD
     while world in trace.processes:
@@ -48,7 +48,7 @@ def trace_to_shiviz(trace: Trace) -> str:
 
 
 def _event_text(step: Step, order: Causality) -> str:
-    """The headline, and what else a diagram with nothing but events would not show."""
+    """Returns the headline, and what else a diagram with nothing but events would not show."""
     more = [
         event.sentence
         for event in step.events

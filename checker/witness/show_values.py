@@ -33,11 +33,11 @@ EXACT = 2**53
 """Integers up to this one are numbers in JSON; beyond, readers lose digits."""
 
 LAYERS = ("top",)
-"""Wrappers around the messages of a layer that say nothing to a reader."""
+"""Wrappers around the messages of a layer that mean nothing to a reader."""
 
 
 def show(type_: Type, value: Value) -> str:
-    """``value`` as a person would write it."""
+    """Returns ``value`` as a person would write it."""
     held = cast(Any, value)
     match type_:
         case BoolT():
@@ -88,7 +88,7 @@ def _times(text: str, count: int) -> str:
 
 
 def encode(type_: Type, value: Value) -> Json:
-    """``value`` as data."""
+    """Returns ``value`` as data."""
     held = cast(Any, value)
     match type_:
         case BoolT():
@@ -120,7 +120,8 @@ def encode(type_: Type, value: Value) -> Json:
 
 
 def decode(type_: Type, data: Json) -> Value:
-    """The value that :func:`encode` wrote; raises ``ValueError`` where ``data`` is no such value.
+    """Returns the value that :func:`encode` wrote; raises ``ValueError`` where ``data`` is no such
+    value.
 
     Whether the value fits ``type_``'s bounds is not checked: a replay finds that out.
     """

@@ -1,4 +1,4 @@
-"""A trace: one run, told in words and in data, that can be read without the spec."""
+"""A trace: one execution, in words and in data, that can be read without the spec."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from dataclasses import dataclass, field
 from checker.witness.phrases import count, listing
 
 FORMAT = 4
-"""Version of the trace document; 4 has what steps read of others, and what was chosen at first."""
+"""Version of the trace document; 4 has what steps read of others, and the initial choices."""
 
 ERRORS = "errors of the run"
-"""The name under which an error of the run is reported where no property's verdict carries it."""
+"""The name under which an error of the execution is reported where no property's verdict carries
+it."""
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """A place in one of the header's sources; lines and columns count from 1."""
+    """A source location in one of the header's sources; lines and columns count from 1."""
 
     file: str
     line: int
@@ -29,7 +30,7 @@ class At:
 class Source:
     """A file of the spec as it was: ``digest`` is the SHA-256 of ``text`` in hexadecimal.
 
-    ``file`` is the name by which places speak of it; ``shipped``: it comes with the tool.
+    ``file`` is the name that source locations use; ``shipped``: it comes with the tool.
     """
 
     file: str
@@ -40,10 +41,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """Where a trace comes from: what is needed to make the run again.
+    """The provenance of a trace: what is needed to replay it.
 
-    ``sources``: the spec and what it imports, then those of the tool's own files that the run or
-    its property speak of.
+    ``sources``: the spec and what it imports, then those of the tool's own files to which the
+    execution or its property refer.
     """
 
     tool: str  # version of the tool
@@ -57,10 +58,10 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened in a step.
+    """An event of a step.
 
-    ``kind`` is a :class:`checker.system.ir.MarkKind`; ``sentence`` says it in words; ``process``
-    is who did it; ``name`` is the handler's, request's or indication's; ``peers`` are the receivers
+    ``kind`` is a :class:`checker.system.ir.MarkKind`; ``sentence``: in words; ``process``: the one
+    that did it; ``name`` is the handler's, request's or indication's; ``peers`` are the receivers
     of a message that is sent, or the sender of one that is received; ``arguments`` are pairs of a
     name and a rendered value; ``at``: the handler or the statement that did it.
     """
@@ -84,8 +85,9 @@ class Event:
 class Change:
     """A variable (one process's entry of it, where ``process`` is named) that got another value.
 
-    ``kind`` is a :class:`checker.system.ir.VariableKind`; ``quiet`` changes are told by events
-    already: of the world, the links and the histories, and what a process that crashes forgets.
+    ``kind`` is a :class:`checker.system.ir.VariableKind`; ``quiet`` changes are reported by events
+    already: of the environment, the links and the histories, and what a process that crashes
+    forgets.
     """
 
     variable: str
@@ -99,12 +101,12 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One state of the run, and what happened on the way to it (step 0 is the start).
+    """One state of the execution, and what happened on the way to it (step 0 is the start).
 
-    ``cut``: what its handler would have gone on to do, had its process not crashed inside it; a
+    ``cut``: what its handler would have done next, had its process not crashed inside it; a
     multicast that was cut short has the receivers that it missed as ``peers``.  ``reads``: the
-    variables that others may have written and that the step may have read: shared ones, and what
-    an oracle has noted.
+    variables that other processes may have written and that the step may have read: shared ones,
+    and what an oracle has noted.
     """
 
     number: int
@@ -124,16 +126,16 @@ FAULTY = {
     "omitting": "omission-faulty",
     "foreseen": "foreseen to crash",
 }
-"""What a process can be that is faulty without being down, in words."""
+"""The ways to be faulty without being down, in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessOutcome:
-    """What became of a process: what it indicated and performed, in order.
+    """The outcome of a process: what it indicated and performed, in order.
 
-    ``crashed``: it is down at the end; ``recovered``: it was down and is back up; ``faulty``:
-    a key of ``FAULTY``, empty where it is none of these.  ``again``: what a run that goes round
-    for ever repeats of ``deliveries``.
+    ``crashed``: it is down at the end; ``recovered``: it was down and is back up; ``faulty``: a key
+    of ``FAULTY``, empty where it is none of these.  ``again``: those of ``deliveries`` that the
+    cycle of a lasso repeats.
     """
 
     process: str
@@ -146,7 +148,7 @@ class ProcessOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """What became of a message that a process sent before it crashed."""
+    """The outcome of a message that a process sent before it crashed."""
 
     step: int
     sender: str
@@ -157,7 +159,7 @@ class Copies:
 
 @dataclass(frozen=True, slots=True)
 class InFlight:
-    """A message that is still on its way when the run ends."""
+    """A message that is still in flight when the execution ends."""
 
     link: str
     text: str
@@ -165,14 +167,14 @@ class InFlight:
 
 @dataclass(frozen=True, slots=True)
 class FairnessJustification:
-    """How a run that goes on for ever honours one promise of fairness.
+    """Why an infinite execution is fair to one constraint.
 
-    ``text``: the promise in words.  ``kind`` is ``weak``, ``strong`` or ``justice``.  ``how`` is
-    ``taken`` (``steps``: those of the loop in which it is), ``disabled`` (``steps``: after these
-    of the loop it can't be taken), or ``holds`` (``steps``: a justice is true after these).  A step
-    is known by the number of the state it leads to; the step that closes the loop has the number
-    behind the last one.  Where the run stays in its last state for ever, what is ``taken`` there
-    changes nothing and has no ``steps``.
+    ``text``: the fairness constraint in words.  ``kind`` is ``weak``, ``strong`` or ``justice``.
+    ``how`` is ``taken`` (``steps``: those of the loop in which it is), ``disabled`` (``steps``:
+    after these of the loop it is not enabled), or ``holds`` (``steps``: a justice condition is true
+    after these).  A step is identified by the number of the state it leads to; the step that closes
+    the loop has the number after the last one.  Where the execution stays in its last state
+    forever, what is ``taken`` there changes nothing and has no ``steps``.
     """
 
     text: str
@@ -183,7 +185,7 @@ class FairnessJustification:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The error of the run with which a trace ends; ``during``: the action that met it."""
+    """The error of the execution with which a trace ends; ``during``: the action that met it."""
 
     code: str
     message: str
@@ -195,11 +197,11 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A part of the property with this run's values put in, and when it is true.
+    """A part of the property with this execution's values substituted, and when it is true.
 
-    ``text``: in words (``p3 delivered a from p1``); ``formula``: as the spec says it
-    (``(p1, a) in delivered(p3)``); ``truths``: its value in each state of ``Trace.steps``;
-    ``role``: ``premise``, ``goal`` or empty.
+    ``text``: in words (``p3 delivered a from p1``); ``formula``: as the spec has it (``(p1, a) in
+    delivered(p3)``); ``truths``: its value in each state of ``Trace.steps``; ``role``: ``premise``,
+    ``goal`` or empty.
     """
 
     text: str
@@ -210,9 +212,9 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
-    """Something that a property demands in the end: the step that opened it, the one that met it,
-    and the first one after which nothing can meet it any more; ``None`` where there is none (or
-    it is not known)."""
+    """Something that a property requires eventually: the step that opened it, the one that met it,
+    and the first one after which nothing can meet it any more; ``None`` where there is none (or it
+    is not known)."""
 
     text: str
     opened: int
@@ -222,26 +224,26 @@ class Obligation:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """How much a run takes: its faults, its messages (a multicast is one), its transitions."""
+    """The cost of an execution: its faults, its messages (a multicast is one), its transitions."""
 
     faults: int
     messages: int
     steps: int
 
     def __str__(self) -> str:
-        """``1 fault, 2 messages and 4 steps``."""
+        """Returns ``1 fault, 2 messages and 4 steps``."""
         parts = (self.faults, "fault"), (self.messages, "message"), (self.steps, "step")
         return listing(count(number, noun) for number, noun in parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Counterfactual:
-    """The same question without one fault or one message of the run, and no other faults than the
-    run's.
+    """The outcome of the same check without one fault or one message of the execution, and with no
+    other faults than the execution's.
 
     ``kind``: ``fault`` or ``message``; ``what`` in words (``the crash of p1``); ``step``: where it
-    is in the run; ``outcome``: ``holds`` (no such run violates the property), ``violated`` or
-    ``unknown`` (``why``); ``steps``: of the shortest run that still violates it.
+    is in the execution; ``outcome``: ``holds`` (no such execution violates the property),
+    ``violated`` or ``unknown`` (``why``); ``steps``: of the shortest one that still violates it.
     """
 
     kind: str
@@ -254,13 +256,13 @@ class Counterfactual:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why the run violates its property.
+    """Why the execution violates its property.
 
-    ``sentences``: what is violated by whom and how it came about, in words; ``context``: numbers
-    of the steps that the violation does not depend on; ``before`` and ``after``: what the run took
-    as it was found, and what this one takes; ``least``: no run that violates the property has
-    fewer faults, or as many and fewer messages, or as many of both and fewer steps; ``note``: why
-    something is missing here.
+    ``sentences``: what is violated, by which processes, and how it came about, in words;
+    ``context``: numbers of the steps on which the violation does not depend; ``before`` and
+    ``after``: the cost of the execution as it was found, and of this one; ``least``: no execution
+    that violates the property has fewer faults, or as many and fewer messages, or as many of both
+    and fewer steps; ``note``: why something is missing here.
     """
 
     sentences: tuple[str, ...] = ()
@@ -276,15 +278,16 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One run that an independent replay accepted.
+    """One execution that an independent replay accepted.
 
-    ``word`` is the verdict (``violated`` or ``error``), ``sentence`` says what is violated by whom,
-    ``ends`` whether the run is complete: nothing that the world promises is left to do.
+    ``word`` is the verdict (``violated`` or ``error``), ``sentence`` says what is violated and for
+    which values, ``ends`` whether the execution is complete: quiescent, no fairness constraint is
+    enabled any more.
 
-    ``loop``: the run goes on for ever, from the last state back to the one of that number, or,
+    ``loop``: the execution is infinite, from the last state back to the one of that number, or,
     where that is the last one itself, by staying there.  ``closing`` is the step that leads back;
-    ``ledger`` says how the loop keeps what the world promises; ``values`` are those of the
-    property's parameters; ``at``: where the property is defined.
+    ``ledger`` is the fairness justification of the loop; ``values`` are those of the property's
+    parameters; ``at``: where the property is defined.
     """
 
     header: Header
@@ -309,5 +312,5 @@ class Trace:
 
     @property
     def length(self) -> int:
-        """Number of transitions, with that which closes a loop."""
+        """Number of transitions, with the one that closes a loop."""
         return len(self.steps) - 1 + (self.closing is not None)

@@ -1,5 +1,5 @@
-"""An expression that can't be evaluated where no step is taken: in an initial value, or in a
-property that is asked of some state.  The run to that state is told, where it is known."""
+"""Reports an expression that can't be evaluated outside a step: in an initial value, or in a
+property in some state.  The execution to that state is printed, where it is known."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from checker.witness.rerun import run_through
 from checker.witness.trace import Header
 
 MOST = 40
-"""Steps of a run that are told; the last ones, where there are more."""
+"""Steps of an execution that are printed; the last ones, where there are more."""
 
 
 def diagnosed(system: TransitionSystem, fault: RunFault) -> SpecError:
-    """What ``fault`` says, and in which state of ``system``, with the steps that lead there."""
+    """Returns the error ``fault``, with the state of ``system`` and the steps that lead there."""
     span = None
     if fault.place is not None:
         at = fault.place
@@ -31,7 +31,7 @@ def diagnosed(system: TransitionSystem, fault: RunFault) -> SpecError:
 
 
 def _where(fault: RunFault) -> str:
-    """In which state."""
+    """Returns in which state ``fault`` occurred, in words."""
     if fault.states is None or len(fault.states) == 1:
         return "in the initial state"
     if not fault.states:

@@ -1,4 +1,4 @@
-"""What never happened in any run: why a verdict may be true for a poor reason only."""
+"""Vacuity: what happens in no execution, so that a verdict may be true for a poor reason only."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from checker.witness.answer import Answer
 from checker.witness.verdict import Covered
 
 COVERED = (MarkKind.HANDLER, MarkKind.BRANCH, MarkKind.POINT)
-"""What coverage tells of."""
+"""The kinds of marks in a coverage report."""
 
 
 def vacuous(
     system: TransitionSystem, answer: Answer, prop: Property, *, allow_unused: bool, idle: str
 ) -> str:
-    """Why it says nothing that ``prop`` is not violated; empty where it says something.
+    """Returns why it is vacuous that ``prop`` is not violated; empty where it is not vacuous.
 
-    ``idle``: why the clients ask for nothing, where the check itself tells.
+    ``idle``: why the clients make no request, where the check itself says so.
     """
     if answer.fair is False and prop.kind is not PropertyKind.INVARIANT:
         return "fairness admits no run: whatever happens, some promise of the world is broken"
@@ -49,7 +49,7 @@ def vacuous(
 
 
 def _ways_that_never_come(system: TransitionSystem, prop: Property) -> Iterator[str]:
-    """The alternatives of the property's goals that nothing can make true, in words."""
+    """Yields the alternatives of the property's goals that nothing can make true, in words."""
     for way in prop.ways:
         if way.wanted and never(system, way.holds):
             others = " or ".join(f"`{other}`" for other in way.besides)
@@ -57,7 +57,7 @@ def _ways_that_never_come(system: TransitionSystem, prop: Property) -> Iterator[
 
 
 def never_happened(system: TransitionSystem, answer: Answer) -> tuple[str, ...]:
-    """The handlers that no run took and the messages that none sent, in words."""
+    """Returns the handlers that are never taken and the messages that are never sent, in words."""
     kinds = (MarkKind.HANDLER, MarkKind.MESSAGE)
     return tuple(_never(i) for i in _missing(system, answer, lambda info: info.kind in kinds))
 
@@ -65,7 +65,7 @@ def never_happened(system: TransitionSystem, answer: Answer) -> tuple[str, ...]:
 def _missing(
     system: TransitionSystem, answer: Answer, wanted: Callable[[MarkInfo], bool]
 ) -> list[MarkInfo]:
-    """Marks that were never reached."""
+    """Returns the marks that were never reached, one of each group."""
     return [
         _representative(group)
         for group in _groups(system, wanted)
@@ -76,7 +76,8 @@ def _missing(
 def _groups(
     system: TransitionSystem, wanted: Callable[[MarkInfo], bool]
 ) -> list[list[tuple[int, MarkInfo]]]:
-    """Marks with one kind, text and place are one, also those of the instances of a family."""
+    """Groups marks with the same kind, text and source location, and those of the instances of a
+    family."""
     groups: dict[tuple[object, ...], list[tuple[int, MarkInfo]]] = {}
     for index, info in enumerate(system.marks):
         if wanted(info):
@@ -86,12 +87,13 @@ def _groups(
 
 
 def _family(text: str) -> str:
-    """``text`` without the indices of instances: ``cons[0].upon …`` is ``cons[_].upon …``."""
+    """Returns ``text`` without the indices of instances: ``cons[0].upon …`` is ``cons[_].upon
+    …``."""
     return re.sub(r"\[[^\[\]]*\]", "[_]", text)
 
 
 def _representative(group: list[tuple[int, MarkInfo]]) -> MarkInfo:
-    """What stands for the marks of ``group``."""
+    """Returns a mark that stands for the marks of ``group``."""
     info = group[0][1]
     if all(other.text == info.text for _, other in group):
         return info
@@ -106,7 +108,8 @@ def _never(info: MarkInfo) -> str:
 
 
 def coverage(system: TransitionSystem, answer: Answer) -> tuple[Covered, ...]:
-    """Each handler, branch and crash point in the order of the source: whether a run reached it."""
+    """Returns each handler, branch and crash point in the order of the source, and whether it was
+    reached."""
     found = []
     for group in _groups(system, lambda info: info.kind in COVERED):
         info = _representative(group)

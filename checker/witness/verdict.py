@@ -1,4 +1,4 @@
-"""What is said about a check: verdicts in words, what was expected, and how far the search came."""
+"""The report on a check: verdicts in words, what was expected, and how far the search came."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ __all__ = [
 
 
 class Word(StrEnum):
-    """The verdict about one property."""
+    """The verdict on one property."""
 
     PROVED = "proved"  # by a certificate that was checked again; it holds
     HOLDS = "holds"
-    BOUNDED = "bounded"  # it holds in all runs of so many steps
+    BOUNDED = "bounded"  # it holds in all executions of so many steps
     VIOLATED = "violated"
     VACUOUS = "vacuous"
     UNKNOWN = "unknown"
-    ERROR = "error"  # an error of the run: a value or a capacity left its range
+    ERROR = "error"  # an error of the execution: a value or a capacity left its range
 
 
 SEVERITY = (70, 2, 1, 4, 3, 0)
@@ -45,7 +45,7 @@ SEVERITY = (70, 2, 1, 4, 3, 0)
 
 
 def exit_code_of(word: Word) -> int:
-    """What ``word`` is worth as an exit code."""
+    """Returns the exit code for the verdict ``word``."""
     match word:
         case Word.PROVED | Word.HOLDS:
             return 0
@@ -60,13 +60,13 @@ def exit_code_of(word: Word) -> int:
 
 
 def meets(word: Word, expected: str | None) -> bool:
-    """Whether ``word`` is what is ``expected``: what is proved holds, what holds for some steps
-    need not."""
+    """Returns whether ``word`` is what is ``expected``: what is proved holds, what holds for a
+    bounded number of steps need not."""
     return word.value == expected or (word is Word.PROVED and expected == Word.HOLDS.value)
 
 
 def worst(codes: Iterable[int]) -> int:
-    """The worst of some exit codes; 0 where there are none."""
+    """Returns the worst of some exit codes; 0 where there are none."""
     found = set(codes)
     for code in SEVERITY:
         if code in found:
@@ -76,10 +76,10 @@ def worst(codes: Iterable[int]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """A handler without whose promise a verdict would be another one.
+    """A handler without whose fairness a verdict would be another one.
 
-    ``excuse``: of several ways in which the goal comes true the one of which the handler sets what
-    it reads, where it sends nothing; ``at``: where the handler is written.
+    ``excuse``: of several alternatives of the goal the one of which the handler sets what it reads,
+    where it sends nothing; ``at``: where the handler is written.
     """
 
     handler: str
@@ -89,7 +89,7 @@ class Support:
 
 @dataclass(frozen=True, slots=True)
 class RestsOn:
-    """The handlers that a verdict on liveness rests on; ``complete``: all were asked about."""
+    """The handlers on whose fairness a liveness verdict depends; ``complete``: all were checked."""
 
     handlers: tuple[Support, ...]
     complete: bool
@@ -97,14 +97,14 @@ class RestsOn:
 
 @dataclass(frozen=True, slots=True)
 class PropertyVerdict:
-    """The verdict about one property.
+    """The verdict on one property.
 
     ``expected`` is the word that the check expects, or ``None`` where it expects nothing in
-    particular (then only ``holds`` will do).  ``reason`` is a sentence.  ``others``: further
-    counterexamples, each of another kind, where they were asked for; ``of_others`` says whether
-    there may be more.  ``up_to``: of what is ``BOUNDED``, the number of steps.  ``certificate``: of
-    what is ``PROVED``, what shows it, in words.  ``queries``, ``seconds``: what a solver was asked
-    for it.  ``rests_on``: of liveness that holds, where that was asked.
+    particular (then only ``holds`` passes).  ``reason`` is a sentence.  ``others``: further
+    counterexamples, each of another equivalence class, where they were requested; ``of_others``
+    says whether there may be more.  ``up_to``: of what is ``BOUNDED``, the number of steps.
+    ``certificate``: of what is ``PROVED``, what shows it, in words.  ``queries``, ``seconds``: of
+    the solver.  ``rests_on``: of liveness that holds, where that was requested.
     """
 
     property: str
@@ -139,10 +139,10 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class ScenarioVerdict:
-    """Whether a scenario of the check can be run as it is written, and its claims are true.
+    """Whether a scenario of the check can be executed as it is written, and its claims are true.
 
     ``reason`` is a sentence, about the line at ``line`` and ``column`` of ``file``; ``possible``:
-    what can happen instead of a step that can't; ``steps``: how many of its steps were run.
+    what can happen instead of a step that can't; ``steps``: how many of its steps were executed.
     """
 
     name: str
@@ -157,7 +157,7 @@ class ScenarioVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """A place of the spec, and whether any run reached it.
+    """A place of the spec, and whether it was reached.
 
     ``kind`` is ``handler``, ``branch`` or ``point`` (where a crash may fall inside a handler).
     """
@@ -174,8 +174,8 @@ class Covered:
 class Audit:
     """What an exploration without reductions found, beside one with them; they do not disagree.
 
-    ``complete``: whether both came to their end, so that everything was compared; ``said``: what
-    came of it, in words; ``stopped``: why it came to no end, if so.
+    ``complete``: whether both were complete, so that everything was compared; ``said``: the result,
+    in words; ``stopped``: why it was not completed, if so.
     """
 
     complete: bool
@@ -188,21 +188,21 @@ class Audit:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything that one run of one check found.
+    """Everything that one run of the tool on one check found.
 
-    ``never`` says what never happened: handlers that never ran, messages that nobody sent;
-    ``stopped`` why the search isn't exhaustive.  ``edges`` and ``bytes_per_edge`` are of the graph
-    that was kept for liveness (0 where none was), ``liveness_seconds`` the time it took.
-    ``coverage``: only where it was asked for, otherwise ``None``.  ``kept``: the folder or URI in
-    which the run still is.  ``failed``: what was asked for beside the verdicts and could not be
-    done, in words.  ``scenarios``: those of the check, where it ran as it was written.
-    ``reduce``: what might be done to explore less, as the user said it; ``reduced``: what was done;
-    ``distinct_states``, ``depth`` and ``transitions`` are of what was explored.  ``audit``: what
-    exploring again without reductions has shown, where that was asked.  ``forecast``: what is to be
-    expected of a search that did not come to its end.  ``weights``: what multiplies its states,
-    where there are many.  ``omission``: at most this probable is it that some state was omitted
-    (``None``: none was).  ``proof``: of a report on proofs, what they are about and what they took.
-    ``restarts``: explorations that found a guessed capacity too small, before the one that did not.
+    ``never``: handlers that are never taken, messages that are never sent; ``stopped``: why the
+    search isn't exhaustive.  ``edges`` and ``bytes_per_edge`` are of the graph that was kept for
+    liveness (0 where none was), ``liveness_seconds`` the time it took.  ``coverage``: only where it
+    was requested, otherwise ``None``.  ``kept``: the folder or URI in which the run still is.
+    ``failed``: what was requested beside the verdicts and could not be done, in words.
+    ``scenarios``: those of the check, where it ran as it was written.  ``reduce``: the reductions
+    that are allowed, as the user said it; ``reduced``: those that were used; ``distinct_states``,
+    ``depth`` and ``transitions`` are of what was explored.  ``audit``: the comparison with an
+    exploration without reductions, where that was requested.  ``forecast``: an estimate for a
+    search that was not completed.  ``weights``: what multiplies its states, where there are many.
+    ``omission``: an upper bound on the probability that some state was omitted (``None``: none
+    was).  ``proof``: of a report on proofs, what they are about and what they took.  ``restarts``:
+    explorations that found a guessed capacity too small, before the one that did not.
     """
 
     file: str
@@ -240,15 +240,15 @@ class Report:
 
     @property
     def was_interrupted(self) -> bool:
-        """Whether somebody wanted it to end."""
+        """Whether it was interrupted."""
         of_audit = None if self.audit is None else self.audit.stopped
         return INTERRUPTED in (self.stopped, of_audit, *(v.reason for v in self.verdicts))
 
     @property
     def exit_code(self) -> int:
-        """0 where everything is as it should be, otherwise the worst of what is wrong.
+        """0 where everything is as expected, otherwise the worst of what is wrong.
 
-        2 where something that was asked for beside the verdicts could not be done; a proof of
+        2 where something that was requested beside the verdicts could not be done; a proof of
         nothing is vacuous.
         """
         unknown = () if self.exhaustive or self.verdicts else (exit_code_of(Word.UNKNOWN),)
@@ -260,7 +260,8 @@ class Report:
         return worst(found)
 
     def expected_word(self, verdict: PropertyVerdict) -> str | None:
-        """The word that ``verdict`` should have; ``None`` for an error that is no property's."""
+        """Returns the word that ``verdict`` should have; ``None`` for an error that is no
+        property's."""
         for expectation in self.expectations:
             if expectation.what == verdict.property:
                 return expectation.expected
