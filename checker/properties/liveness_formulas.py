@@ -386,7 +386,7 @@ class _Asked:
                 yield last, both([here, more])
 
     def values(self, domain: ir.Domain) -> list[tuple[Expr, Expr]]:
-        """Yields the members of ``domain``, or all values of its type with the membership
+        """Returns the members of ``domain``, or all values of its type with the membership
         condition."""
         item = ir.domain_item(domain)
         try:

@@ -62,12 +62,12 @@ def _draft(
 
 
 def _losable(world: World, link: Link, flight: Flight) -> Flight:
-    """Returns whether a link may lose the message now.
+    """Returns ``flight`` restricted to the messages that a link may lose now.
 
-    It may not while the receiver is busy, or (where losses are fair) can't receive for another
-    reason: the reception was never enabled then, and the link's fairness constraint would not apply
-    to what it loses.  When a message is lost that can't be received makes no difference, except
-    that it leaves room for others: for that see :mod:`.overflow`.
+    None while the receiver is busy, or (where losses are fair) can't receive for another reason:
+    the reception was never enabled then, and the link's fairness constraint would not apply to what
+    it loses.  It makes no difference when a message is lost that can't be received, except that the
+    loss leaves room for others: for that see :mod:`.overflow`.
     """
     flight = _narrow(flight, world.idle(flight.to))
     if overflow.remembers(link):
