@@ -1,4 +1,4 @@
-"""Declares the acts on the environment (``performed``) and the effects that they had (``effects``).
+"""Declares the histories of acts on the environment and of the effects that the acts had.
 
 A repeated idempotent act is recognised and has no effect.  Only acts that are performed as
 idempotent are recognised: the same act performed plainly, before or after, has its effect as well.

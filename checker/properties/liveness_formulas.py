@@ -152,7 +152,7 @@ def _settles(binders: Binders, parts: _LeadsTo) -> bool:
 
 
 def _exists(binders: Binders, body: typed.Expr | None, goal: typed.Expr | None, env: Env) -> Expr:
-    """Builds: some values of ``binders`` satisfy ``body`` and not ``goal``."""
+    """Builds that some values of ``binders`` satisfy ``body`` and not ``goal``."""
 
     def instance(inner: Env) -> Expr:
         here = ir.TRUE if body is None else lower(body, inner)
@@ -183,7 +183,7 @@ def _premise(formula: typed.Expr, binders: Binders, env: Env) -> Expr:
 
 
 def _observable(given: typed.Expr) -> typed.Expr:
-    """Returns a predicate that some state of each execution satisfies in which ``given`` is true.
+    """Returns a predicate that holds in some state of each execution that satisfies ``given``.
 
     The processes that are correct in an execution are those that are correct in its last states.
     """

@@ -79,7 +79,7 @@ class Reader:
 
 
 def _before(mine: Expr, first: typed.Expr, second: typed.Expr, env: Env) -> Expr:
-    """Builds: both values are in the sequence, the first ``first`` before the first ``second``."""
+    """Builds that both are in the sequence, the first ``first`` before the first ``second``."""
     assert isinstance(mine.type, SeqT)
     item = mine.type.item
     x, y = lower(first, env, item), lower(second, env, item)

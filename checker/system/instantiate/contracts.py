@@ -272,7 +272,7 @@ class Contract:
 
 def contract_of(world: World, instance: Instance) -> Contract:
     """Returns the contract of an oracle's interface; raises :class:`SpecError` (C016) where it
-    depends on the future in a way that no oracle can satisfy."""
+    requires knowledge of the future, or mentions it in a way that no oracle can satisfy."""
     clauses = tuple(clause_of(world, instance, d) for d in instance.protocol.properties)
     contract = Contract(world, instance, clauses)
     contract.find()

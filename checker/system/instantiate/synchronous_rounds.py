@@ -116,7 +116,7 @@ def _keep_partitioned(world: World, network: Expr, target: ir.Target) -> Block:
 def order_rounds(
     world: World, actions: tuple[Action, ...], nothing_over: Expr, stable: Expr
 ) -> tuple[Action, ...]:
-    """Adds to ``actions`` the guards that separate rounds, once the system is ``stable``."""
+    """Returns ``actions`` with the guards that separate rounds, once the system is ``stable``."""
     left: list[Expr] = [negation(nothing_over), *_under_way(world)]
     for action in actions:
         if action.kind in _URGENT and action.promised != FALSE:

@@ -413,7 +413,7 @@ def _ticks(world: World, found: list[TimerOf]) -> None:
 
 
 def urgent(world: World, actions: tuple[Action, ...]) -> tuple[Action, ...]:
-    """Adds to ``actions``, lowered, that a round ends only when nothing is left of it, and that
+    """Returns ``actions``, lowered, with guards: a round ends only when nothing is left of it, and
     messages are received only when the timers of the round have been handled."""
     if kind(world) not in ("synchronous", "partial"):
         return actions

@@ -40,7 +40,7 @@ def restrict_observations(prop: Property, looking: Expr, spoilt: Expr | None) ->
 
 
 def _unless(spoilt: int, formula: Formula) -> Formula:
-    """Returns: ``formula``, or proposition ``spoilt`` becomes true."""
+    """Returns that ``formula`` holds, or proposition ``spoilt`` becomes true."""
     return ir.Connective("or", (ir.Modal("eventually", ir.Holds(spoilt)), formula))
 
 

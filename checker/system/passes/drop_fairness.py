@@ -42,7 +42,7 @@ def drop_fairness(
     properties: tuple[Property, ...],
     groups: tuple[frozenset[str], ...],
 ) -> WithoutFairness:
-    """Instruments ``system`` so; ``properties`` are the only ones checked."""
+    """Instruments ``system``; its only properties are ``properties``."""
     type_ = IntT(0, len(groups))
     variable = ir.Variable(UNPROMISED, type_, 0, ir.VariableKind.WORLD)
     which = ir.Read(type_, UNPROMISED)
