@@ -46,8 +46,7 @@ from checker.system.types import BOOL, SeqT
 def properties_between_handlers(
     world: World, properties: tuple[Property, ...]
 ) -> tuple[Property, ...]:
-    """Returns ``properties`` restricted as above; declares whether the execution was
-    interrupted."""
+    """Returns ``properties`` so restricted; declares the variable that records interruptions."""
     if PENDING not in world.variables or not _visible_effects(world):
         return properties
     process = ir.Local(world.proc, fresh("_p"))
