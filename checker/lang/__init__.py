@@ -1,1 +1,1 @@
-"""The language: text becomes a typed protocol, still parametric in n and f."""
+"""Parses and types the language: text becomes a typed protocol, still parametric in n and f."""

@@ -1,6 +1,6 @@
-"""What a spec says, as written: names are not yet resolved, nothing has a type.
+"""Defines the syntax tree of a spec: names are not yet resolved, nothing has a type.
 
-Patterns are expressions here; the check that follows turns them into patterns.
+Patterns are expressions here; the type check turns them into patterns.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class NoneWord:
 
 @dataclass(frozen=True, slots=True)
 class BoolWord:
-    """``bool`` where a set is meant."""
+    """``bool`` as a set of values."""
 
     span: Span
 
@@ -114,7 +114,7 @@ class RecordDisplay:
 
 @dataclass(frozen=True, slots=True)
 class Binder:
-    """``pattern in domain when where``; the domain may be left to the next binder."""
+    """``pattern in domain when where``; ``domain`` ``None``: that of the next binder."""
 
     pattern: Expr
     domain: Expr | None
@@ -178,7 +178,7 @@ Expr = (
 
 @dataclass(frozen=True, slots=True)
 class NamedType:
-    """``bool`` too."""
+    """A type's name; ``bool`` too."""
 
     name: str
     span: Span
@@ -257,7 +257,7 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """``receivers`` ``None``: all."""
+    """A send statement; ``receivers`` ``None``: all."""
 
     message: Expr
     receivers: Expr | None

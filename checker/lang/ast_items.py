@@ -1,4 +1,4 @@
-"""Declarations and checks as written; see :mod:`checker.lang.ast` for what is inside them."""
+"""Defines the syntax tree of declarations and checks; see :mod:`checker.lang.ast`."""
 
 from __future__ import annotations
 
@@ -148,8 +148,8 @@ Event = OnRequest | OnReceive | OnIndication | OnCondition | OnInit | OnTimeout 
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """``label``: the event as written, on one line, from ``upon`` on; ``head``: where it is
-    written.  ``may``: where the word stands that makes it one that nothing is promised of."""
+    """``label``: the event as written, on one line, from ``upon`` on; ``head``: its location.
+    ``may``: the location of the word that exempts the handler from fairness."""
 
     label: str
     event: Event
@@ -302,7 +302,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A run in words: its steps, those that it repeats for ever, and what is true of it."""
+    """A scenario: its steps, those that it repeats forever, and the claims about the execution."""
 
     name: ast.Name
     steps: tuple[ast.Name, ...]
@@ -343,7 +343,7 @@ Item = Import | Interface | Protocol | Check
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A file."""
+    """The syntax tree of a file."""
 
     file: str
     items: tuple[Item, ...]

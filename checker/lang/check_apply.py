@@ -1,4 +1,4 @@
-"""Applications: constructors of messages, functions, what was received, the history."""
+"""Types applications: message constructors, functions, ``received``, histories."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ARITY = {
 
 
 def check_apply(expr: ast.Apply, scope: Scope, expected: Type | None) -> Expr:
-    """``name(args)``; raises :class:`Hole` after reporting what is wrong."""
+    """Types ``name(args)``; raises :class:`Hole` after reporting an error."""
     name, args, span = expr.name, expr.args, expr.span
     if name in scope.home.messages:
         return construct(expr, scope)
@@ -62,7 +62,7 @@ def count(name: str, args: tuple[ast.Expr, ...], wanted: int, span: Span, scope:
 
 
 def construct(expr: ast.Apply, scope: Scope) -> Expr:
-    """One of the protocol's own messages."""
+    """Types a constructor of one of the protocol's own messages."""
     fields = scope.home.messages[expr.name].fields
     if len(fields) != len(expr.args):
         wanted = f"{expr.name}({', '.join(n for n, _ in fields)})" if fields else expr.name
@@ -77,7 +77,7 @@ def construct(expr: ast.Apply, scope: Scope) -> Expr:
 def check_received(
     args: tuple[ast.Expr, ...], owner: Expr | None, scope: Scope, span: Span
 ) -> Expr:
-    """``received(M(…))``."""
+    """Types ``received(M(…))``."""
     count("received", args, 1, span, scope)
     if owner is None and scope.mode != "code":
         hint = "say whose: `p.received(…)`"
@@ -108,7 +108,7 @@ def _name(expr: ast.Expr) -> str:
 
 
 def check_apply_on(expr: ast.ApplyOn, scope: Scope) -> Expr:
-    """``base.name(args)``: in an expression only ``p.received(…)``, in a property."""
+    """Types ``base.name(args)``: in an expression only ``p.received(…)``, in a property."""
     if isinstance(expr.base, ast.Name) and expr.base.text in scope.home.layers:
         message = f"`{expr.base.text}.{expr.name}(…)` is a request; it stands as a statement"
         scope.report.fail("N017", message, expr.span)
@@ -169,7 +169,7 @@ def _count(expr: ast.Apply, scope: Scope) -> Expr:
 
 
 def _check_access(name: str, base: Expr, scope: Scope, span: Span) -> Expr:
-    """``get is_some`` of an option, ``head last tail`` of a seq."""
+    """Types ``get is_some`` of an option, ``head last tail`` of a seq."""
     match name, base.type:
         case "get", Option(item):
             return typed.Operation(item, name, (base,), span)

@@ -1,4 +1,4 @@
-"""Checks: the world around a protocol, and what is asked of it."""
+"""Types checks: the environment of a protocol, and the properties to check."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COUNTS = ("states", "depth", "trace")
 
 
 def check_of(decl: ast_items.Check, protocol: typed.Protocol, library: Library) -> typed.Check:
-    """The check ``decl`` of ``protocol``; what is wrong goes to the report of ``library``."""
+    """Returns the check ``decl`` of ``protocol``; errors go to the report of ``library``."""
     report = library.report
     home = _home(protocol, report)
     faults = faults_of(_of(decl, ast_items.Fault), home)
@@ -185,7 +185,7 @@ def _properties(
 def _invariants(
     decl: ast_items.Check, protocol: typed.Protocol, library: Library
 ) -> tuple[typed.PropertyDef, ...]:
-    """The check's own lemmas; their names are no others' names."""
+    """Returns the check's own lemmas; their names must be distinct from all others."""
     written = _of(decl, ast_items.PropertyDecl)
     if not written:
         return ()
@@ -200,7 +200,8 @@ def _invariants(
 def _once(
     name: ast.Name, protocol: typed.Protocol, report: Reporter, recover: bool
 ) -> typed.PropertyDef | None:
-    """``exactly_once over effects``; ``None`` where it can't be asked, which is reported."""
+    """Returns ``exactly_once over effects``; ``None`` where it does not apply, which is
+    reported."""
     times, _, over = name.text.partition(" over ")
     choices = ", ".join(f"`{times} over {o}`" for o in OVER)
     if over not in OVER:
@@ -220,7 +221,8 @@ def _once(
 def find_property(
     name: str, protocol: typed.Protocol, interfaces: list[typed.Interface]
 ) -> typed.PropertyDef | None:
-    """The protocol's own property, its interface's, or one of an interface of the same shape."""
+    """Returns the protocol's own property, its interface's, or that of an interface of the same
+    shape."""
     for found in protocol.properties:
         if found.name == name:
             return found
@@ -233,7 +235,7 @@ def find_property(
 
 
 def property_names(protocol: typed.Protocol, interfaces: list[typed.Interface]) -> set[str]:
-    """The names that :func:`find_property` finds."""
+    """Returns the names that :func:`find_property` finds."""
     names = {p.name for p in protocol.properties}
     if protocol.implements is not None:
         names.update(p.name for p in protocol.implements.properties)

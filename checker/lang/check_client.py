@@ -1,4 +1,4 @@
-"""Clients: which requests come, and from whom."""
+"""Types clients: which requests are made, and by whom."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from checker.lang.typed import Expr, Operator, Type
 
 
 def clients_of(items: list[ast_items.Client], home: Home) -> tuple[typed.Client, ...]:
-    """One client for each request, in the order written; errors go to the report of ``home``."""
+    """Returns one client for each request, in the order written; errors go to the report of
+    ``home``."""
     made: list[typed.Client] = []
     for item in items:
         operator = _operator(item.verb, home)
@@ -33,7 +34,7 @@ def _process(name: ast.Name, home: Home) -> bool:
 
 
 def verbs(operator: str) -> tuple[str, str]:
-    """How a request is said of a client: ``broadcasts``, ``pushes``."""
+    """Returns the verbs for a client's request: ``broadcasts``, ``pushes``."""
     return f"{operator}s", f"{operator}es"
 
 

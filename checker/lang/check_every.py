@@ -1,4 +1,4 @@
-"""Checks about all sizes: ``for all n, T, f when n > 3 * T and f <= T``."""
+"""Types parametric checks: ``for all n, T, f when n > 3 * T and f <= T``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from checker.lang.scope import Hole, Home, Scope, suggestion
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """``names``: what the question is about all values of; ``when``: which of them."""
+    """``names``: the universally quantified parameters; ``when``: the condition on them."""
 
     names: tuple[str, ...] = ()
     when: typed.Expr | None = None
@@ -24,7 +24,7 @@ class Every:
 def every_of(
     items: list[ast_items.Every], settings: Mapping[str, typed.Setting], home: Home
 ) -> Every:
-    """The clause of a check, empty where it has none; what is wrong goes to the report of
+    """Returns the clause of a check, empty where it has none; errors go to the report of
     ``home``."""
     if not items:
         return Every()
@@ -68,7 +68,7 @@ def _when(item: ast_items.Every, home: Home) -> typed.Expr | None:
 def require_general(
     every: Every, items: tuple[ast_items.CheckItem, ...], counts: tuple[str, ...], home: Home
 ) -> None:
-    """Reports what a check about all sizes can't have: runs in words, and numbers of one search."""
+    """Reports what a parametric check can't have: scenarios, and expected numbers of one search."""
     if every.span is None:
         return
     for item in items:

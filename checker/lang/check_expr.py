@@ -1,4 +1,4 @@
-"""Expressions: every name resolved, every part with a type."""
+"""Types expressions: resolves every name and gives every part a type."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from checker.lang.typed import Bag, Expr, Int, Map, Seq, Set, Tuple, Type
 
 
 def check(expr: ast.Expr, scope: Scope, expected: Type) -> Expr:
-    """``expr`` as a value of ``expected``; raises :class:`Hole` after reporting what is wrong."""
+    """Types ``expr`` as a value of ``expected``; raises :class:`Hole` after reporting an error."""
     built = infer(expr, scope, expected)
     if not fits(built.type, expected):
         mismatch(built, scope, expected)
@@ -42,12 +42,12 @@ def _article(type_: Type) -> str:
 
 
 def hole(expr: ast.Expr) -> Expr:
-    """Stands for an expression that was reported."""
+    """Returns a placeholder for an expression whose error was reported."""
     return typed.Literal(UNKNOWN, 0, expr.span)
 
 
 def safe(expr: ast.Expr, scope: Scope, expected: Type | None = None) -> Expr:
-    """Like :func:`check` or :func:`infer`, but what is wrong becomes a hole."""
+    """Acts as :func:`check` or :func:`infer`, but an error becomes a hole."""
     try:
         return infer(expr, scope) if expected is None else check(expr, scope, expected)
     except Hole:
@@ -55,7 +55,8 @@ def safe(expr: ast.Expr, scope: Scope, expected: Type | None = None) -> Expr:
 
 
 def infer(expr: ast.Expr, scope: Scope, expected: Type | None = None) -> Expr:
-    """``expr`` with its type; ``expected`` only helps.  Raises :class:`Hole` after reporting."""
+    """Infers the type of ``expr``; ``expected`` is only a hint.  Raises :class:`Hole` after
+    reporting an error."""
     from checker.lang.check_apply import check_apply, check_apply_on
     from checker.lang.check_operate import check_operator, conditional
 
@@ -123,7 +124,7 @@ def _entry(expr: ast.IndexOf, scope: Scope) -> Expr:
             scope.report.fail("N007", message, base.span, "a map or a seq")
 
 
-# ---- written out ------------------------------------------------------------------------------
+# ---- displays ---------------------------------------------------------------------------------
 
 
 def _display(expr: ast.Display, scope: Scope, expected: Type | None) -> Expr:
@@ -147,7 +148,7 @@ def _display(expr: ast.Display, scope: Scope, expected: Type | None) -> Expr:
 def check_same_type(
     exprs: tuple[ast.Expr, ...], scope: Scope, item: Type | None
 ) -> tuple[Expr, ...]:
-    """Expressions of one type: ``item``, or that of the first whose type is plain to see."""
+    """Types expressions of one type: ``item``, or that of the first whose type can be inferred."""
     if item is None:
         first = next((e for e in exprs if not needs_type(e, scope)), exprs[0])
         item = infer(first, scope).type
@@ -219,7 +220,8 @@ def _map(expr: ast.MapDisplay, scope: Scope, expected: Type | None) -> Expr:
 
 
 def _whole(domain: Expr) -> Type | None:
-    """The type whose values ``domain`` lists, all of them."""
+    """Returns the type of whose values ``domain`` is the complete set; ``None`` for other
+    domains."""
     match domain:
         case typed.All(_, item, _):
             return item
@@ -238,7 +240,7 @@ def _same_keys(one: Type, other: Type) -> bool:
 
 
 def same_size(one: Expr | None, other: Expr | None) -> bool:
-    """Whether two sizes are written alike."""
+    """Tells whether two sizes are written alike."""
     match one, other:
         case typed.Literal(_, a, _), typed.Literal(_, b, _):
             return a == b
@@ -251,7 +253,7 @@ def same_size(one: Expr | None, other: Expr | None) -> bool:
 
 
 def needs_type(expr: ast.Expr, scope: Scope) -> bool:
-    """Whether the type of ``expr`` can only be told from what is expected of it."""
+    """Tells whether the type of ``expr`` can only be determined from the expected one."""
     match expr:
         case ast.NoneWord():
             return True
@@ -276,7 +278,7 @@ def needs_type(expr: ast.Expr, scope: Scope) -> bool:
 
 
 def is_value(name: str, scope: Scope) -> bool:
-    """Whether ``name`` is something else than the label of an enum."""
+    """Tells whether ``name`` is something else than the label of an enum."""
     known = scope.meaning_of(name) or is_acts(name, scope)
     return bool(known) or scope.home.process_role(name) is not None
 
@@ -285,7 +287,7 @@ def is_value(name: str, scope: Scope) -> bool:
 
 
 def bind(binders: tuple[ast.Binder, ...], scope: Scope) -> tuple[tuple[typed.Binder, ...], Scope]:
-    """Binders from left to right, and the scope behind them."""
+    """Types binders from left to right; returns them with the scope behind them."""
     made: list[typed.Binder] = []
     for position, binder in enumerate(binders):
         domain = next((b.domain for b in binders[position:] if b.domain is not None), None)
@@ -301,7 +303,7 @@ def bind(binders: tuple[ast.Binder, ...], scope: Scope) -> tuple[tuple[typed.Bin
 def bind_one(
     pattern: ast.Expr, domain: ast.Expr, scope: Scope
 ) -> tuple[typed.Pattern, Expr, Scope]:
-    """``pattern in domain``: the pattern, the domain, the scope behind."""
+    """Types ``pattern in domain``; returns the pattern, the domain, the scope behind."""
     from checker.lang.check_pattern import binder_pattern
 
     over = members_of(domain, scope)
@@ -311,7 +313,7 @@ def bind_one(
 
 
 def members_of(domain: ast.Expr, scope: Scope) -> Expr:
-    """``domain`` as something that has members: a set, a bag or a seq."""
+    """Types ``domain`` as a collection: a set, a bag or a seq."""
     over = infer(domain, scope)
     if not isinstance(over.type, Set | Bag | Seq):
         if over.type == UNKNOWN:

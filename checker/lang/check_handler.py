@@ -1,4 +1,4 @@
-"""Handlers: what they wait for, and what they do then."""
+"""Types handlers: their events and their bodies."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from checker.lang.check_types import BOOL, PROC
 from checker.lang.scope import Hole, Home, Known, Reporter, Scope, suggestion
 
 _OF_THEMSELVES = typed.OnCondition | typed.OnTimeout
-"""What nobody else asks for, so that a process may leave it."""
+"""Events that no other process or layer causes, so that they may be exempt from fairness."""
 
 
 def handler(decl: ast_items.Handler, role: str, home: Home) -> typed.Handler | None:
-    """The handler ``decl`` of ``role``; ``None`` where its event is wrong, which is reported."""
+    """Returns the handler ``decl`` of ``role``; ``None`` where its event has an error, which is
+    reported."""
     scope = Scope(home, "code", role)
     names: Names = {}
     try:
@@ -128,7 +129,7 @@ def _yields_inside(stmt: ast.Stmt, scope: Scope) -> None:
 
 
 def blocks_of(stmt: ast.Stmt) -> tuple[ast.Block, ...]:
-    """The blocks in a statement."""
+    """Returns the blocks in a statement."""
     match stmt:
         case ast.If(_, then, otherwise, _):
             return then, otherwise
@@ -141,7 +142,7 @@ def blocks_of(stmt: ast.Stmt) -> tuple[ast.Block, ...]:
 
 
 def _on_condition(condition: ast.Expr, scope: Scope, names: Names) -> typed.Event:
-    """``upon condition e``: names that only ``received`` knows are bound for the handler."""
+    """Types ``upon condition e``: names that only ``received`` binds are bound for the handler."""
     free: dict[str, typed.Type] = {}
     silent = Scope(replace(scope.home, report=Reporter()), scope.mode, scope.role, {}, free)
     safe(condition, silent, BOOL)

@@ -1,4 +1,4 @@
-"""What properties can ask of a run: histories, their order, causes, correctness."""
+"""Types what properties can read of an execution: histories, their order, causes, correctness."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _IRREGULAR = {
 
 
 def history_name(op: str) -> str:
-    """The name of the history of ``op``: ``deliver`` gives ``delivered``."""
+    """Returns the name of the history of ``op``: ``deliver`` gives ``delivered``."""
     if op in _IRREGULAR:
         return _IRREGULAR[op]
     if op.endswith("ed"):
@@ -45,7 +45,7 @@ def history_name(op: str) -> str:
 
 
 def history_names(interface: typed.Interface | None) -> dict[str, tuple[str, Operator]]:
-    """The names of the interface's histories: the kind of each and its operator."""
+    """Returns the names of the interface's histories: the kind of each and its operator."""
     if interface is None:
         return {}
     found: dict[str, tuple[str, Operator]] = {}
@@ -59,13 +59,13 @@ def history_names(interface: typed.Interface | None) -> dict[str, tuple[str, Ope
 
 
 def entry_type(operator: Operator) -> Type:
-    """What an entry of the history of ``operator`` is."""
+    """Returns the type of an entry of the history of ``operator``."""
     types = tuple(t for _, t in operator.fields)
     return types[0] if len(types) == 1 else Tuple(types)
 
 
 def history(expr: ast.Apply, scope: Scope) -> Expr:
-    """A function of the history; only in properties."""
+    """Types a function of the history; only in properties."""
     from checker.lang.check_apply import count
     from checker.lang.check_expr import check, item_of
 
@@ -105,14 +105,16 @@ def history(expr: ast.Apply, scope: Scope) -> Expr:
 
 
 def is_acts(name: str, scope: Scope) -> bool:
-    """Whether ``name`` means what was performed, rather than something of the protocol's."""
+    """Tells whether ``name`` denotes a history of acts, rather than a declaration of the
+    protocol."""
     if name not in ACTS or scope.mode != "property" or scope.meaning_of(name):
         return False
     return scope.home.acts is not None or not scope.home.labels(name)
 
 
 def acts(name: ast.Name, scope: Scope) -> typed.Acts:
-    """``performed`` or ``effects``; raises :class:`Hole` where nothing is performed."""
+    """Types ``performed`` or ``effects``; raises :class:`Hole` where the protocol performs
+    nothing."""
     item = scope.home.acts
     if item is None:
         message = f"`{name.text}` is about what is performed, and nothing is performed here"
@@ -121,7 +123,8 @@ def acts(name: ast.Name, scope: Scope) -> typed.Acts:
 
 
 def _is_detector(name: str, scope: Scope) -> bool:
-    """Whether ``name`` is what a detector thinks now, rather than the history of an indication."""
+    """Tells whether ``name`` is a detector's present output, rather than the history of an
+    indication."""
     interface = scope.home.interface
     if interface is None:
         return False

@@ -1,4 +1,4 @@
-"""Interfaces: requests, indications, and the properties that they promise."""
+"""Types interfaces: requests, indications, and the properties that they guarantee."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from checker.lang.scope import Home, Reporter, suggestion
 
 
 def base_of(decl: ast_items.Interface, report: Reporter) -> typed.Interface:
-    """The interface with the properties that it defines itself; errors go to ``report``."""
+    """Returns the interface with the properties that it defines itself; errors go to ``report``."""
     home = Home(report, decl.name.text, params={"n": INT, "f": INT})
     seen: set[str] = set()
     for item in decl.items:
@@ -42,7 +42,7 @@ def complete(
     others: list[typed.Interface],
     report: Reporter,
 ) -> typed.Interface:
-    """``base`` with the properties that it takes from ``others`` by name."""
+    """Returns ``base`` with the properties that it takes from ``others`` by name."""
     properties = {p.name: p for p in base.properties}
     known = {
         p.name for other in others if has_same_operators(base, other) for p in other.properties
@@ -67,10 +67,10 @@ def complete(
 def find_shared_property(
     name: str, interface: typed.Interface, others: list[typed.Interface]
 ) -> typed.PropertyDef | None:
-    """The property ``name`` of the least of ``others`` that has the same operators.
+    """Returns the property ``name`` of the least of ``others`` that has the same operators.
 
-    Several modules of a textbook define the same property; the one that promises least is where
-    it comes from.  Those whose arguments have the same types come first.
+    Several modules of a textbook define the same property; it is taken from the one with the
+    weakest guarantees.  Those whose arguments have the same types come first.
     """
     having = [o for o in others if any(p.name == name for p in o.properties)]
     having = [o for o in having if has_same_operators(interface, o)]
@@ -81,8 +81,8 @@ def find_shared_property(
 
 
 def has_same_operators(one: typed.Interface, other: typed.Interface) -> bool:
-    """Whether two interfaces have requests and indications of the same names, with as many
-    arguments, and payloads and processes at the same places."""
+    """Tells whether two interfaces have requests and indications of the same names, with as many
+    arguments, and payloads and processes at the same positions."""
     return _shape(one) == _shape(other)
 
 

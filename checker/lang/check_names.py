@@ -1,4 +1,4 @@
-"""Names and fields: what they stand for."""
+"""Resolves names and fields."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from checker.lang.typed import Enum, Expr, Set, Type
 
 
 def check_name(expr: ast.Name, scope: Scope, expected: Type | None) -> Expr:
-    """What a name stands for; labels of enums by what is expected."""
+    """Resolves a name; labels of enums by the expected type."""
     name, span = expr.text, expr.span
     local = _local(expr, scope)
     if local is not None:
@@ -31,7 +31,7 @@ def _label(enum: Enum, name: str, span: Span) -> Expr:
 
 
 def _local(expr: ast.Name, scope: Scope) -> Expr | None:
-    """Locals, ``self``, state variables, parameters."""
+    """Resolves locals, ``self``, state variables, parameters."""
     name, span, home = expr.text, expr.span, scope.home
     if name in scope.names:
         known = scope.names[name].type
@@ -63,7 +63,7 @@ def _local(expr: ast.Name, scope: Scope) -> Expr | None:
 
 
 def _check_declared(expr: ast.Name, scope: Scope) -> Expr | None:
-    """Messages without fields, roles, types as sets."""
+    """Resolves messages without fields, roles, types as sets."""
     name, span, home = expr.text, expr.span, scope.home
     if name in home.messages:
         fields = home.messages[name].fields
@@ -141,7 +141,7 @@ def _not_found(expr: ast.Name, scope: Scope, expected: Type | None, role: str | 
 
 
 def field_of(expr: ast.FieldOf, scope: Scope) -> Expr:
-    """``base.name``: a record's field, or a process's state variable."""
+    """Types ``base.name``: a record's field, or a process's state variable."""
     from checker.lang.check_expr import infer
 
     if isinstance(expr.base, ast.Name) and expr.base.text in scope.home.layers:
@@ -194,7 +194,7 @@ def _all_states(scope: Scope) -> set[str]:
 
 
 def _role_of(base: Expr, expr: ast.FieldOf, scope: Scope) -> str | None:
-    """The role of the process ``base``, told by its binder, its name or the variable asked for."""
+    """Returns the role of the process ``base``, by its binder, its name or the variable read."""
     home = scope.home
     if len(home.roles) == 1:
         return home.roles[0]

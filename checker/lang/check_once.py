@@ -1,9 +1,8 @@
-"""At most once, at least once, exactly once: of deliveries, of processings, of effects.
+"""Builds the properties at most once, at least once, exactly once: of deliveries, acts, effects.
 
-"Exactly once" means different things to different people.  A message may be *delivered* once and
-its work be done twice (after a crash, say); the work may be *done* twice and have its *effect*
-once (if the world recognises it the second time).  So a check says over what it asks, and each
-property says in words which question it is.
+"Exactly once" is ambiguous.  A message may be *delivered* once and its work be done twice (after a
+crash, say); the work may be *done* twice and have its *effect* once (if the environment recognises
+it the second time).  So a check names what it counts, and each property says so in words.
 """
 
 from __future__ import annotations
@@ -40,25 +39,25 @@ _WORDS = {
 
 
 class NotHere(Exception):
-    """The question can't be asked of this protocol; the text says why."""
+    """The property does not apply to this protocol; the text says why."""
 
 
 def is_once(name: str) -> bool:
-    """Whether ``name`` is one of the three, with ``over`` behind it or without."""
+    """Tells whether ``name`` is one of the three, with ``over`` behind it or without."""
     return name.split(" ")[0] in TIMES
 
 
 def once(
     name: str, protocol: typed.Protocol, span: Span, recover: bool = False
 ) -> typed.PropertyDef:
-    """The property ``exactly_once over effects`` (or another such) of ``protocol``.
+    """Returns the property ``exactly_once over effects`` (or another such) of ``protocol``.
 
-    ``recover``: crashed processes may come back.  Nobody promises that they do, so that "at least
-    once" is asked of runs in which all processes are up in the end; and of a request whose work is
-    done elsewhere only where the process that makes it never crashes, since one that comes back
-    knows no more of what it asked for than it has stored.
+    ``recover``: crashed processes may recover.  Recovery is no fairness assumption, so that "at
+    least once" is restricted to executions in which all processes are eventually up; and, for a
+    request whose work is done elsewhere, to those in which the requesting process never crashes,
+    since a process that recovers knows of its requests only what it has stored.
 
-    Raises :class:`NotHere` where the protocol has nothing that it would be about.
+    Raises :class:`NotHere` where the property does not apply to the protocol.
     """
     times, over = name.split(" over ")
     parts: list[Expr] = []
@@ -94,7 +93,7 @@ def _not(body: Expr, span: Span) -> Expr:
 
 
 def _at_most(over: str, protocol: typed.Protocol, span: Span) -> Expr:
-    """``always forall x in …: not repeated(…, x)``."""
+    """Builds ``always forall x in …: not repeated(…, x)``."""
     if over == "deliveries":
         indications = _interface(protocol).indications
         if not indications:
@@ -123,7 +122,7 @@ def _never_twice(operator: Operator, span: Span) -> Expr:
 
 
 def _at_least(over: str, protocol: typed.Protocol, span: Span, recover: bool) -> Expr:
-    """``forall p in Proc, m in T: correct(p) and m in broadcast(p) ~> …``."""
+    """Builds ``forall p in Proc, m in T: correct(p) and m in broadcast(p) ~> …``."""
     request = _request(protocol)
     payload = request.fields[0][1]
     owner, item = typed.Local(PROC, "p", span), typed.Local(payload, "m", span)
@@ -154,7 +153,7 @@ def _at_least(over: str, protocol: typed.Protocol, span: Span, recover: bool) ->
 
 
 def _elsewhere(over: str, protocol: typed.Protocol, request: Operator) -> bool:
-    """Whether the roles that take the request are none of those that do what it asks for."""
+    """Tells whether no role that takes the request performs its work."""
     takes, does = set(), set()
     for role in protocol.roles:
         for handler in role.handlers:
@@ -167,7 +166,7 @@ def _elsewhere(over: str, protocol: typed.Protocol, request: Operator) -> bool:
 
 
 def _statements(block: typed.Block) -> Iterator[typed.Stmt]:
-    """The statements of ``block``, also those inside others."""
+    """Yields the statements of ``block``, also those inside others."""
     for stmt in block:
         yield stmt
         match stmt:
@@ -191,7 +190,7 @@ def _does(over: str, stmt: typed.Stmt) -> bool:
 def _indication_claim(
     operator: Operator, payload: Type, owner: Expr, item: Expr, span: Span
 ) -> Expr:
-    """``exists q in Proc: (p, m) in delivered(q)``, as far as the indication has these."""
+    """Builds ``exists q in Proc: (p, m) in delivered(q)``, as far as the indication has these."""
     entry = entry_type(operator)
     receiver = typed.Local(PROC, "q", span)
     history = typed.History(Seq(entry), "indication", operator.name, receiver, span)
@@ -205,7 +204,7 @@ def _indication_claim(
 
 
 def _among(of: Expr, entry: Type, payload: Type, item: Expr, span: Span, reason: str) -> Expr:
-    """``m in of``, or that some entry of ``of`` has ``m`` as the one part of that type."""
+    """Builds ``m in of``, or that some entry of ``of`` has ``m`` as its only part of that type."""
     if fits(payload, entry):
         return typed.Operation(BOOL, "in", (item, of), span)
     places = _places(entry, payload)
@@ -223,7 +222,7 @@ def _places(entry: Type, payload: Type) -> list[int]:
     return [i for i, part in enumerate(items) if fits(payload, part)]
 
 
-# ---- what a protocol has ----------------------------------------------------------------------
+# ---- contents of a protocol ----------------------------------------------------------------
 
 
 def _interface(protocol: typed.Protocol) -> typed.Interface:

@@ -1,4 +1,4 @@
-"""Operators, by the types of their operands."""
+"""Types operators, by the types of their operands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TEMPORAL = ("always", "eventually", "~>")
 
 
 def check_operator(expr: ast.Operator, scope: Scope, expected: Type | None) -> Expr:
-    """The operator ``expr``; raises :class:`Hole` after reporting what is wrong."""
+    """Types the operator ``expr``; raises :class:`Hole` after reporting an error."""
     op, args, span = expr.op, expr.args, expr.span
     match op:
         case "not" | "and" | "or" | "=>":
@@ -69,7 +69,7 @@ def _need(expr: Expr, kind: type[Set] | type[Seq], what: str, scope: Scope) -> N
 
 
 def pair(left: ast.Expr, right: ast.Expr, scope: Scope, expected: Type | None) -> tuple[Expr, Expr]:
-    """Two operands of one type; what one lacks is told from the other."""
+    """Types two operands of one type; each helps to infer the other."""
     if expected is not None:
         return check(left, scope, expected), check(right, scope, expected)
     if needs_type(left, scope) and not needs_type(right, scope):
@@ -112,7 +112,7 @@ def check_sum(
     expected: Type | None,
     span: Span,
 ) -> Expr:
-    """``left + right`` and ``left - right``: numbers, or a collection and an item."""
+    """Types ``left + right`` and ``left - right``: numbers, or a collection and an item."""
     hint = expected if isinstance(expected, Set | Bag | Seq) else None
     try:
         base = infer(left, scope, hint)
@@ -123,7 +123,7 @@ def check_sum(
 
 
 def add_to(op: str, base: Expr, right: ast.Expr, scope: Scope, span: Span) -> Expr:
-    """``base + right`` and ``base - right``, ``base`` being checked already."""
+    """Types ``base + right`` and ``base - right``, where ``base`` is already typed."""
     match base.type:
         case typed.Int():
             return typed.Operation(INT, op, (base, check(right, scope, INT)), span)
@@ -154,7 +154,7 @@ def _not_a_member(op: str, value: Expr, whole: Type, item: Type, scope: Scope) -
 
 
 def conditional(expr: ast.Conditional, scope: Scope, expected: Type | None) -> Expr:
-    """``if c then a else b``."""
+    """Types ``if c then a else b``."""
     condition = safe(expr.condition, scope, BOOL)
     if expected is not None and expected != UNKNOWN:
         both = check(expr.then, scope, expected), check(expr.otherwise, scope, expected)

@@ -1,4 +1,4 @@
-"""Patterns: what is bound, what is compared, what is taken apart."""
+"""Types patterns: what is bound, what is compared, what is destructured."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Names = dict[str, Known]
 def binder_pattern(
     pattern: ast.Expr, type_: Type, scope: Scope, role: str | None = None
 ) -> tuple[typed.Pattern, Names]:
-    """The pattern of a binder: names and tuples of names.  Raises :class:`Hole`."""
+    """Types the pattern of a binder: names and tuples of names.  Raises :class:`Hole`."""
     names: Names = {}
     made = _bound(pattern, type_, scope, names, role)
     return made, names
@@ -40,7 +40,7 @@ def _bound(
 
 
 def fresh(name: ast.Name, scope: Scope) -> None:
-    """Reports a name that already means something, and raises :class:`Hole`."""
+    """Reports a name that already has a meaning, and raises :class:`Hole`."""
     taken = scope.meaning_of(name.text)
     if taken:
         hint = "choose another name"
@@ -66,7 +66,7 @@ def handler_patterns(
     scope: Scope,
     names: Names,
 ) -> tuple[typed.Pattern, ...]:
-    """The patterns of a handler's event, ``names`` filled; raises :class:`Hole`."""
+    """Types the patterns of a handler's event and adds to ``names``; raises :class:`Hole`."""
     if len(args) != len(fields):
         wanted = f"{what}({', '.join(n for n, _ in fields)})" if fields else what
         plural = "" if len(fields) == 1 else "s"
@@ -77,7 +77,7 @@ def handler_patterns(
 
 
 def pattern_of(arg: ast.Expr, type_: Type, scope: Scope, names: Names) -> typed.Pattern:
-    """One pattern of a handler: a fresh name binds, all else compares or is taken apart."""
+    """Types one pattern of a handler: a fresh name binds, all else is compared or destructured."""
     match arg:
         case ast.Name("_", _):
             return typed.Ignore(type_)
@@ -117,7 +117,7 @@ def _binds(name: ast.Name, type_: Type, scope: Scope) -> bool:
 
 
 def _require_fit(name: ast.Name, type_: Type, scope: Scope) -> None:
-    """Reports a parameter that can't be what is received here: a new name was meant."""
+    """Reports a parameter that can't equal what is received here: a new name was meant."""
     known = scope.home.params.get(name.text, UNKNOWN)
     if UNKNOWN in (known, type_) or name.text in scope.names or fits(known, type_):
         return
@@ -141,7 +141,7 @@ def _constructor(text: str, arg: ast.Expr, span: Span, scope: Scope, names: Name
 
 
 def received_pattern(arg: ast.Expr, type_: Type, scope: Scope) -> typed.Pattern:
-    """A field in ``received(M(…))``: ``_``, or a value in which fresh names are bound."""
+    """Types a field in ``received(M(…))``: ``_``, or a value in which fresh names are bound."""
     from checker.lang.check_expr import check
 
     if isinstance(arg, ast.Name) and arg.text == "_":
@@ -152,7 +152,7 @@ def received_pattern(arg: ast.Expr, type_: Type, scope: Scope) -> typed.Pattern:
 
 
 def _collect(arg: ast.Expr, type_: Type, scope: Scope) -> None:
-    """Notes the fresh names of ``arg``."""
+    """Records the fresh names of ``arg``."""
     assert scope.free is not None
     match arg:
         case ast.Name("_", span):

@@ -1,4 +1,4 @@
-"""Properties: where temporal operators stand, and what may stand around them."""
+"""Types properties: the positions of temporal operators, and what may surround them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FIRST = "outside of every temporal operator it would be asked of the first stat
 
 
 def property_of(decl: ast_items.PropertyDecl, home: Home) -> typed.PropertyDef | None:
-    """The property ``decl``; ``None`` where something is wrong, which is reported."""
+    """Returns the property ``decl``; ``None`` where something is wrong, which is reported."""
     scope = Scope(home, "property")
     try:
         if not temporal(decl.formula):
@@ -30,7 +30,8 @@ def property_of(decl: ast_items.PropertyDecl, home: Home) -> typed.PropertyDef |
 
 
 def invariant_of(decl: ast_items.PropertyDecl, home: Home) -> typed.PropertyDef | None:
-    """The lemma ``decl``: what it says, always; ``None`` where something is wrong."""
+    """Returns the lemma ``decl`` as ``always`` of its formula; ``None`` where something is
+    wrong."""
     scope = Scope(home, "property")
     if temporal(decl.formula):
         hint = "leave out `always`, or call it a `property`"
@@ -49,7 +50,7 @@ def invariant_of(decl: ast_items.PropertyDecl, home: Home) -> typed.PropertyDef 
 
 
 def _first_temporal(expr: ast.Expr) -> ast.Expr:
-    """``expr`` behind its quantifiers, which begins with a temporal operator or holds one."""
+    """Strips the quantifiers of ``expr``, whose body is, or contains, a temporal formula."""
     while isinstance(expr, ast.Quantified):
         expr = expr.body
     return expr
@@ -62,9 +63,9 @@ def _innermost(expr: ast.Expr) -> ast.Expr:
 
 
 def _formula(expr: ast.Expr, scope: Scope, inside: bool) -> typed.Expr:
-    """``expr``, which may hold temporal operators; ``inside`` of one, what changes may be asked.
+    """Types ``expr``, which may contain temporal operators; ``inside`` one, state may be read.
 
-    Raises :class:`Hole` after reporting what is wrong.
+    Raises :class:`Hole` after reporting an error.
     """
     if not temporal(expr):
         built = safe(expr, scope, BOOL)
@@ -94,7 +95,7 @@ def _formula(expr: ast.Expr, scope: Scope, inside: bool) -> typed.Expr:
 
 
 def _formulas(args: tuple[ast.Expr, ...], scope: Scope, inside: bool) -> tuple[typed.Expr, ...]:
-    """All of ``args``, so that what is wrong in each is reported."""
+    """Types all of ``args``, so that the errors in each are reported."""
     made: list[typed.Expr] = []
     wrong = False
     for arg in args:
@@ -108,7 +109,7 @@ def _formulas(args: tuple[ast.Expr, ...], scope: Scope, inside: bool) -> tuple[t
 
 
 def temporal(expr: object) -> bool:
-    """Whether a temporal operator stands somewhere in ``expr``."""
+    """Tells whether a temporal operator occurs in ``expr``."""
     if isinstance(expr, tuple):
         return any(temporal(e) for e in expr)
     if isinstance(expr, ast.Operator) and expr.op in _TEMPORAL:
@@ -119,7 +120,7 @@ def temporal(expr: object) -> bool:
 
 
 def _require_rigid(expr: typed.Expr, scope: Scope, inside: bool) -> None:
-    """Reports what changes during a run, in a quantifier around a temporal operator."""
+    """Reports what is not rigid in a quantifier around a temporal operator."""
     changing = _changing(expr)
     if changing is not None:
         message = "this changes during a run, and the quantifier stands before the operator"
@@ -130,7 +131,7 @@ def _require_rigid(expr: typed.Expr, scope: Scope, inside: bool) -> None:
 
 
 def _changing(node: object) -> typed.Expr | None:
-    """Something in ``node`` that need not be the same in all states of a run."""
+    """Returns a part of ``node`` that need not be the same in all states of an execution."""
     if isinstance(node, tuple):
         return next((c for c in map(_changing, node) if c is not None), None)
     if typed.changes(node):

@@ -1,4 +1,4 @@
-"""Protocols: their declarations, then what their handlers and properties say."""
+"""Types protocols: first their declarations, then their handlers and properties."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _RESERVED = {
 
 
 class _Declared:
-    """Names of one protocol, each with one meaning."""
+    """The names of one protocol, each with one meaning."""
 
     def __init__(self, report: Reporter) -> None:
         self.report = report
         self.names: dict[str, str] = {}
 
     def add(self, name: ast.Name, what: str) -> bool:
-        """Notes ``name``; ``False`` (and reported) where it has a meaning already."""
+        """Adds ``name``; returns ``False`` (and reports) where it has a meaning already."""
         taken = _RESERVED.get(name.text) or self.names.get(name.text)
         if taken:
             message = f"`{name.text}` is already {taken}"
@@ -51,7 +51,7 @@ def protocol_of(
     shipped: bool = False,
     homes: dict[str, Home] | None = None,
 ) -> typed.Protocol:
-    """The protocol ``decl``; what is wrong goes to ``report``, what it declares to ``homes``."""
+    """Returns the protocol ``decl``; errors go to ``report``, its declarations to ``homes``."""
     home = Home(report, decl.name.text, params={"n": INT, "f": INT})
     if homes is not None:
         homes[home.name] = home
@@ -136,7 +136,7 @@ def _parameters(
 
 
 def _roles(decl: ast_items.Protocol, home: Home, declared: _Declared) -> tuple[ast_items.Role, ...]:
-    """The roles as written; without any, one role that holds the protocol's own items."""
+    """Returns the roles as written; without any, one role that holds the protocol's own items."""
     roles = [i for i in decl.items if isinstance(i, ast_items.Role)]
     kept = [r for r in roles if declared.add(r.name, "a role")]
     own: list[ast_items.State | ast_items.Handler] = []
@@ -164,7 +164,7 @@ def _roles(decl: ast_items.Protocol, home: Home, declared: _Declared) -> tuple[a
 
 
 def _outer_choices(decl: ast_items.Protocol) -> list[ast_items.InitChoice]:
-    """``init choose`` outside of roles that is about shared state (or about nothing known)."""
+    """Returns ``init choose`` outside of roles that is about shared (or unknown) state."""
     local: set[str] = set()
     if not any(isinstance(i, ast_items.Role) for i in decl.items):
         local = {i.name.text for i in decl.items if isinstance(i, ast_items.State) and not i.shared}
@@ -186,7 +186,8 @@ def _messages(decl: ast_items.Protocol, home: Home, declared: _Declared) -> None
 def _state_types(
     states: list[ast_items.State], role: str | None, home: Home, declared: _Declared
 ) -> None:
-    """The types of state variables: those written first, then those told by initial values."""
+    """Determines the types of state variables: those declared first, then those inferred from
+    initial values."""
     found: dict[str, typed.Type] = {}
     home.states[role] = found
     what = "a shared state variable" if role is None else "a state variable"
@@ -219,7 +220,7 @@ def _layers(
 
 
 def _adopt(home: Home, interface: typed.Interface | None, declared: _Declared) -> None:
-    """Makes the enums of an interface known: their labels, and their names where free."""
+    """Declares the enums of an interface: their labels, and their names where free."""
     operators = (*interface.requests, *interface.indications) if interface else ()
     for operator in operators:
         for _, type_ in operator.fields:
@@ -230,7 +231,7 @@ def _adopt(home: Home, interface: typed.Interface | None, declared: _Declared) -
 
 
 def _index(written: ast.Type, home: Home) -> typed.Type:
-    """The type of a family's indices: numbers from 0 on."""
+    """Returns the type of a family's indices: numbers from 0 on."""
     type_ = resolve(written, home)
     first = type_.lo if isinstance(type_, typed.Int) else None
     if type_ != UNKNOWN and not (isinstance(first, typed.Literal) and first.value == 0):
@@ -241,7 +242,7 @@ def _index(written: ast.Type, home: Home) -> typed.Type:
 
 
 def _timers(role: ast_items.Role) -> set[str]:
-    """The timers that ``role`` waits for."""
+    """Returns the timers that ``role`` waits for."""
     events = (i.event for i in role.items if isinstance(i, ast_items.Handler))
     return {e.timer.text for e in events if isinstance(e, ast_items.OnTimeout) and e.timer}
 
@@ -306,7 +307,7 @@ def _states(
 def own_properties(
     decls: list[ast_items.PropertyDecl], home: Home
 ) -> tuple[typed.PropertyDef, ...]:
-    """The properties, and lemmas, written in a protocol, an interface or a check."""
+    """Returns the properties, and lemmas, written in a protocol, an interface or a check."""
     made: dict[str, typed.PropertyDef] = {}
     seen: set[str] = set()
     for decl in decls:

@@ -1,4 +1,4 @@
-"""Scenarios of a check: runs in words, and what is claimed of them."""
+"""Types the scenarios of a check: described executions, and the claims about them."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from checker.lang.parse import parse
 from checker.lang.scope import Reporter
 
 OF_PROPERTIES = ("violated", "holds")
-"""What a scenario can claim of a property."""
+"""The claims that a scenario can make about a property."""
 
 OF_RUNS = ("ends", "continues", "fails")
-"""What a scenario can claim of its run, which is called ``it``."""
+"""The claims that a scenario can make about its execution, which is called ``it``."""
 
 
 def scenarios_of(
     items: list[ast_items.Scenario], asked: Set[str], report: Reporter
 ) -> tuple[typed_check.Scenario, ...]:
-    """The scenarios of a check that asks for the properties ``asked``.
+    """Returns the scenarios of a check whose properties are ``asked``.
 
-    Whether their steps are possible is found out when they are run.
+    Whether their steps are possible is determined when they are executed.
     """
     made: dict[str, typed_check.Scenario] = {}
     for item in items:
@@ -60,18 +60,18 @@ def _claim(
 
 
 def _near(word: str, known: Iterable[str]) -> str:
-    """A question whether one of the words ``known`` is meant; empty where none is like it."""
+    """Asks whether one of the words ``known`` is meant; empty where none is similar."""
     near = get_close_matches(word, sorted(known), 1)
     return f"did you mean `{near[0]}`?" if near else ""
 
 
 WRAP = "check saved of Saved {", "}"
-"""What a clause that stands alone is put into, on the lines around it."""
+"""The lines around a clause that stands alone, to parse it."""
 
 
 def scenario_in(text: str, file: str, asked: Set[str]) -> typed_check.Scenario | None:
-    """The one clause ``scenario`` in ``text``, whose first and last lines have room for more, of a
-    check that asks for the properties ``asked``; ``None`` where there is none, or several.
+    """Returns the only clause ``scenario`` in ``text``, whose first and last lines have room for
+    more, of a check whose properties are ``asked``; ``None`` where there is none, or several.
 
     Raises :class:`SpecError`.
     """

@@ -1,4 +1,4 @@
-"""The layers of a check: what stands for each, and what that asks of the world."""
+"""Resolves the layers of a check: what implements each, and what that needs of the environment."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LEADERS = "LeaderDetector"
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What a check says of its world, as far as the layers depend on it."""
+    """The part of a check's environment that the layers depend on."""
 
     span: Span
     crash: bool
@@ -29,7 +29,8 @@ class World:
 def check_given(
     items: list[ast_items.Given], protocol: typed.Protocol, library: Library
 ) -> tuple[typed.Given, ...]:
-    """``given cons as oracle``, ``given fd as Heartbeats``; errors go to the library's report."""
+    """Types ``given cons as oracle``, ``given fd as Heartbeats``; errors go to the library's
+    report."""
     report = library.report
     made: dict[str, typed.Given] = {}
     for item in items:
@@ -57,7 +58,7 @@ def check_given(
 
 
 def _circle(one: typed.Given, given: tuple[typed.Given, ...], report: Reporter) -> bool:
-    """Whether what is given for a layer has that layer below itself, which is reported."""
+    """Tells whether what is given for a layer has that layer below itself, which is reported."""
     if one.protocol is None:
         return False
     for layer in layers_of(one.protocol, given):
@@ -86,7 +87,7 @@ def _same_interface(layer: typed.Layer, given: typed.Given, report: Reporter) ->
 def layers_of(
     protocol: typed.Protocol, given: tuple[typed.Given, ...], depth: int = 0
 ) -> Iterator[typed.Layer]:
-    """All layers below ``protocol``, at any depth, those of what is given for them included."""
+    """Returns all layers below ``protocol``, at any depth, including those of given protocols."""
     for layer in protocol.layers:
         yield layer
         below = stands_for(layer, given)
@@ -95,14 +96,16 @@ def layers_of(
 
 
 def given_for(layer: typed.Layer, given: tuple[typed.Given, ...]) -> typed.Given | None:
-    """What the check gives for ``layer``; its name comes before its interface's."""
+    """Returns what the check gives for ``layer``; its name takes precedence over its
+    interface's."""
     by_name = {g.layer: g for g in given}
     interface = layer.interface.name if layer.interface is not None else ""
     return by_name.get(layer.name) or by_name.get(interface)
 
 
 def stands_for(layer: typed.Layer, given: tuple[typed.Given, ...]) -> typed.Protocol | None:
-    """The protocol of ``layer`` in this check; ``None``: an oracle, a detector, or unclear."""
+    """Returns the protocol of ``layer`` in this check; ``None``: an oracle, a detector, or
+    unclear."""
     chosen = given_for(layer, given)
     return layer.protocol if chosen is None else chosen.protocol
 
@@ -110,7 +113,8 @@ def stands_for(layer: typed.Layer, given: tuple[typed.Given, ...]) -> typed.Prot
 def stack_of(
     protocol: typed.Protocol, given: tuple[typed.Given, ...], world: World, library: Library
 ) -> tuple[Diagnostic, ...]:
-    """Reports layers that nothing stands for and worlds that lack something; gives warnings."""
+    """Reports layers without implementation and environments that lack something; gives
+    warnings."""
     report = library.report
     heard = False
     told: set[str] = set()
@@ -179,7 +183,7 @@ def _timers(protocol: typed.Protocol, world: World, report: Reporter) -> None:
 
 
 def _never_back(protocol: typed.Protocol, span: Span) -> Iterator[Diagnostic]:
-    """What only matters to processes that come back."""
+    """Yields warnings about what only matters to processes that recover."""
     code, where = "C017", f"of `{protocol.name}`"
     hint = "write `faults crash <= 2, recover` where processes are to come back"
     for role in protocol.roles:

@@ -1,4 +1,4 @@
-"""State variables: types told by initial values, and the initial values themselves."""
+"""Types state variables: types inferred from initial values, and the initial values themselves."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from checker.lang.typed import Bag, Map, Option, Seq, Set, Tuple, Type
 
 
 def infer_state_type(state: ast_items.State, role: str | None, home: Home) -> Type:
-    """The type of a state variable that is declared without one."""
+    """Infers the type of a state variable that is declared without one."""
     name, span = state.name.text, state.name.span
     if state.initial is None:
         hint = f"`state {name} : T` or `state {name} = …`"
@@ -37,7 +37,7 @@ def _negative(expr: ast.Expr) -> bool:
 
 
 def _natural(type_: Type, span: Span) -> Type:
-    """``type_`` with its numbers as naturals whose bounds the tool finds."""
+    """Returns ``type_`` with its numbers as naturals whose bounds are guessed capacities."""
     match type_:
         case typed.Int(None, None):
             return typed.Int(typed.Literal(INT, 0, span), None)
@@ -58,7 +58,7 @@ def _natural(type_: Type, span: Span) -> Type:
 
 
 def initial_value(expr: ast.Expr, type_: Type, scope: Scope) -> typed.Expr:
-    """The initial value of a state variable; one value of a map stands for all entries."""
+    """Types the initial value of a state variable; one value of a map is that of all entries."""
     if isinstance(type_, Map) and not isinstance(expr, ast.MapDisplay):
         value = initial_value(expr, type_.value, scope)
         return typed.Fill(type_, value, expr.span)
@@ -68,7 +68,7 @@ def initial_value(expr: ast.Expr, type_: Type, scope: Scope) -> typed.Expr:
 def init_choices(
     choices: list[ast_items.InitChoice], role: str | None, home: Home
 ) -> tuple[typed.InitChoice, ...]:
-    """The free initial choices, in order: each may read what is chosen before it."""
+    """Types the free initial choices, in order: each may read what is chosen before it."""
     made: list[typed.InitChoice] = []
     for position, choice in enumerate(choices):
         later = {c.name.text for c in choices[position:]}
@@ -90,7 +90,7 @@ def _read_before(expr: typed.Expr | None, later: set[str], home: Home) -> None:
 
 
 def states_in(node: object) -> Iterator[typed.StateRef]:
-    """The state variables that an expression reads."""
+    """Yields the state variables that an expression reads."""
     if isinstance(node, typed.StateRef):
         yield node
     if isinstance(node, tuple):
@@ -105,7 +105,7 @@ def states_in(node: object) -> Iterator[typed.StateRef]:
 def _init_choice(
     choice: ast_items.InitChoice, role: str | None, home: Home
 ) -> typed.InitChoice | None:
-    """``init choose x in S when e``; ``None`` where it is wrong, which is reported."""
+    """Types ``init choose x in S when e``; ``None`` where it has an error, which is reported."""
     name = choice.name.text
     states = home.states.get(role, {})
     if name not in states:

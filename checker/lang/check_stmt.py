@@ -1,4 +1,4 @@
-"""Statements of handlers."""
+"""Types statements of handlers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from checker.lang.typed import Expr, Map, Operator, Option, Seq, Set, Stmt, Tupl
 
 
 def block(stmts: ast.Block, scope: Scope) -> typed.Block:
-    """The statements of a block; what is wrong in one is reported and the others are kept."""
+    """Types the statements of a block; an error in one is reported and the others are kept."""
     made: list[Stmt] = []
     for written in stmts:
         choices, stmt = lift_flips(written, frozenset(scope.names))
@@ -30,7 +30,8 @@ def block(stmts: ast.Block, scope: Scope) -> typed.Block:
 
 
 def _after(stmt: ast.Stmt, scope: Scope) -> Scope:
-    """Behind a wrong statement: what it should have bound has an unknown type."""
+    """Returns the scope behind an erroneous statement: what it should have bound has an unknown
+    type."""
     if isinstance(stmt, ast.Let | ast.Choose):
         return scope.bind({stmt.name.text: Known(UNKNOWN)})
     return scope
@@ -103,7 +104,7 @@ def _choose(stmt: ast.Choose, scope: Scope) -> tuple[tuple[Stmt, ...], Scope]:
 
 
 def assign(stmt: ast.Assign, scope: Scope) -> Stmt:
-    """``place := e``, ``+=`` and ``-=``."""
+    """Types ``place := e``, ``+=`` and ``-=``."""
     target = _target(stmt.target, scope)
     if stmt.op == ":=":
         return typed.Assign(target, _check_stored(stmt.value, target.type, scope), stmt.span)
@@ -167,7 +168,7 @@ def _assignable(name: ast.Name, scope: Scope) -> None:
 
 
 def _perform(stmt: ast.Perform, scope: Scope) -> Stmt:
-    """``perform e``: all that a protocol performs is of one type."""
+    """Types ``perform e``: all acts of a protocol are of one type."""
     value = infer(stmt.value, scope, scope.home.acts)
     known = scope.home.acts
     if value.type == UNKNOWN:
@@ -190,7 +191,7 @@ def _type_name(type_: Type) -> str:
 
 
 def _timer(stmt: ast.Timer, scope: Scope) -> Stmt:
-    """``start t after e`` and ``cancel t``."""
+    """Types ``start t after e`` and ``cancel t``."""
     known = scope.home.timers.get(scope.role or "", set())
     name = stmt.name.text
     if name not in known:
@@ -229,7 +230,8 @@ def _send(stmt: ast.Send, scope: Scope) -> Stmt:
 
 
 def below(type_: Type) -> Type:
-    """A type of the layer below as the layer above sees it: its ``Msg`` are our messages."""
+    """Returns a type of the layer below as the layer above sees it: its ``Msg`` are our
+    messages."""
     match type_:
         case typed.Msg():
             return MESSAGE
@@ -250,7 +252,7 @@ def below(type_: Type) -> Type:
 
 
 def below_fields(operator: Operator) -> tuple[tuple[str, Type], ...]:
-    """The arguments of a layer's operator as the layer above sees them."""
+    """Returns the arguments of a layer's operator as the layer above sees them."""
     return tuple((name, below(type_)) for name, type_ in operator.fields)
 
 
@@ -297,7 +299,7 @@ def _indication(op: str, span: Span, scope: Scope) -> Operator:
 
 
 def layer_called(name: str, span: Span, scope: Scope) -> typed.Layer:
-    """The layer ``name``; raises :class:`Hole` where there is none, which is reported."""
+    """Returns the layer ``name``; raises :class:`Hole` where there is none, which is reported."""
     layers = scope.home.layers
     if name in scope.home.lost:
         raise Hole

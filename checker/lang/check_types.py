@@ -1,4 +1,4 @@
-"""Types: from text to typed, which fit which, and how they are shown."""
+"""Resolves types, compares and prints them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ _BUILTIN: dict[str, typed.Type] = {"bool": BOOL, "Proc": PROC, "Msg": MSG}
 
 
 def fits(actual: typed.Type, expected: typed.Type) -> bool:
-    """Whether a value of ``actual`` may stand where ``expected`` is wanted, ranges aside."""
+    """Tells whether a value of ``actual`` may stand where ``expected`` is required, ranges
+    aside."""
     match actual, expected:
         case (Enum(_, ()), _) | (_, Enum(_, ())):
             return True
@@ -37,7 +38,7 @@ def fits(actual: typed.Type, expected: typed.Type) -> bool:
 
 
 def show(type_: typed.Type) -> str:
-    """``type_`` as a person writes it."""
+    """Returns ``type_`` as text for users."""
     match type_:
         case Bool():
             return "bool"
@@ -77,7 +78,8 @@ def _part(type_: typed.Type) -> str:
 
 
 def resolve(type_: ast.Type, home: Home, alias: str = "") -> typed.Type:
-    """``type_`` with its names resolved; what is wrong is reported and ``UNKNOWN`` returned."""
+    """Returns ``type_`` with its names resolved; reports errors and returns ``UNKNOWN`` for
+    them."""
     match type_:
         case ast.NamedType(name, span):
             if name in home.types:
@@ -125,7 +127,7 @@ def _enum(type_: ast.EnumType, home: Home, alias: str) -> typed.Type:
 
 
 def field_names(fields: tuple[ast.Field, ...], home: Home) -> tuple[str, ...]:
-    """The names of ``fields``; two alike are reported."""
+    """Returns the names of ``fields``; duplicates are reported."""
     seen: list[str] = []
     for field in fields:
         if field.name.text in seen:
@@ -148,7 +150,7 @@ def _collection(kind: str, item: typed.Type, cap: ast.Expr | None, home: Home) -
 
 
 def _key(key: ast.Type, home: Home) -> typed.Type:
-    """The key of a map: a type whose values can be listed."""
+    """Resolves the key of a map: a type whose values can be enumerated."""
     resolved = resolve(key, home)
     if not _listable(resolved):
         message = f"{show(resolved)} can't be the key of a map"
@@ -172,7 +174,7 @@ def _listable(type_: typed.Type) -> bool:
 
 
 def enums_in(type_: typed.Type) -> Iterator[Enum]:
-    """The enums inside of ``type_``."""
+    """Yields the enums inside of ``type_``."""
     match type_:
         case Enum():
             yield type_
@@ -189,7 +191,7 @@ def enums_in(type_: typed.Type) -> Iterator[Enum]:
 
 
 def size_of(expr: ast.Expr, home: Home) -> typed.Expr:
-    """A size: numbers and parameters only.  What is wrong is reported."""
+    """Types a size: numbers and parameters only.  Errors are reported."""
     from checker.lang.check_expr import check
 
     scope = Scope(home, "constant")

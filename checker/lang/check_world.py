@@ -1,4 +1,4 @@
-"""The world of a check: faults, links, timing, failure detector."""
+"""Types the environment of a check: faults, links, timing, failure detector."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LINKS = (
 )
 FAULTS = ("crash", "recover", "omission", "byzantine", "partition")
 TIMINGS = {"asynchronous": "", "synchronous": "", "partial": "noise", "clocks": "drift"}
-"""Kinds of timing, and the word that may follow each."""
+"""The timing models, and the word that may follow each."""
 CLASSES = ("P", "S", "Omega")
 _FAIRNESS = "their fairness contradicts itself"
 _CONTRADICT = {
@@ -46,8 +46,8 @@ _CONTRADICT = {
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """The bounds of a check's faults, whether crashed processes may come back, and whether the
-    network may split (``partition``: how often, ``None``: any number of times)."""
+    """The bounds of a check's faults, whether crashed processes may recover, and whether the
+    network may partition (``partition``: how often, ``None``: any number of times)."""
 
     crash: typed.Expr | None = None
     recover: bool = False
@@ -61,7 +61,7 @@ class Faults:
 
 
 def faults_of(items: list[ast_items.Fault], home: Home) -> Faults:
-    """``faults crash <= 1, recover``; what is wrong goes to the report of ``home``."""
+    """Types ``faults crash <= 1, recover``; errors go to the report of ``home``."""
     bounds: dict[str, typed.Expr | None] = {}
     recover: ast_items.Fault | None = None
     for item in items:
@@ -113,7 +113,8 @@ def _number(expr: ast.Expr, home: Home) -> typed.Expr | None:
 
 
 def links_of(items: list[ast_items.Link], home: Home) -> tuple[tuple[str, ...], int | None]:
-    """The kinds of links, ``perfect`` where none is given, and the capacity of ``bounded``."""
+    """Returns the kinds of links, ``perfect`` where none is given, and the capacity of
+    ``bounded``."""
     report = home.report
     kinds: list[str] = []
     capacity: int | None = None
@@ -141,7 +142,7 @@ def links_of(items: list[ast_items.Link], home: Home) -> tuple[tuple[str, ...], 
 
 
 def rules_of(items: list[ast_items.LinkRule], home: Home) -> tuple[typed.LinkRule, ...]:
-    """``links client -> server lossy``: links that are not like the others."""
+    """Types ``links client -> server lossy``: links of another kind than the others."""
     made: dict[tuple[str, str], typed.LinkRule] = {}
     for item in items:
         ends = item.sender.text, item.receiver.text
@@ -165,7 +166,7 @@ def rules_of(items: list[ast_items.LinkRule], home: Home) -> tuple[typed.LinkRul
 
 
 def timing_of(items: list[ast_items.Timing], home: Home) -> typed.Timing | None:
-    """``timing partial noise 2``."""
+    """Types ``timing partial noise 2``."""
     made: typed.Timing | None = None
     for item in items:
         kind, span = item.kind.text, item.kind.span
@@ -195,7 +196,7 @@ def timing_of(items: list[ast_items.Timing], home: Home) -> typed.Timing | None:
 
 
 def detector_of(items: list[ast_items.Detector], home: Home) -> typed.Detector | None:
-    """``detector eventually S noise 2``."""
+    """Types ``detector eventually S noise 2``."""
     made: typed.Detector | None = None
     for item in items:
         kind, span = item.kind.text, item.kind.span

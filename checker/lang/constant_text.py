@@ -1,4 +1,4 @@
-"""Conditions and numbers over the sizes of a check, as a spec writes them."""
+"""Prints conditions and numbers over the sizes of a check in the syntax of specs."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ _BINDING = {
     "=>": 1, "or": 2, "and": 3, "not": 4, "==": 5, "!=": 5, "<": 5, "<=": 5, ">": 5, ">=": 5,
     "+": 6, "-": 6, "*": 7, "div": 7, "mod": 7, "neg": 8,
 }  # fmt: skip
-"""How strongly operators bind; an operand that binds less stands in parentheses."""
+"""Precedence of operators; an operand of lower precedence is parenthesised."""
 
 
 def constant_text(expr: typed.Expr | None) -> str:
-    """``expr``, an expression over parameters, as text; empty for ``None``."""
+    """Returns ``expr``, an expression over parameters, as text; empty for ``None``."""
     return "" if expr is None else _text_and_precedence(expr)[0]
 
 
 def _text_and_precedence(expr: typed.Expr) -> tuple[str, int]:
-    """The text, and how strongly its outermost operator binds."""
+    """Returns the text and the precedence of its outermost operator."""
     match expr:
         case typed.Literal(_, bool(value), _):
             return ("true" if value else "false"), 9
@@ -44,7 +44,8 @@ def _under(expr: typed.Expr, binding: int) -> str:
 
 
 def sizes_of(check: typed.Check) -> str:
-    """What a check about all sizes is about: ``every n, T, f with n > 3 * T and f <= T``."""
+    """Returns the sizes that a parametric check is about: ``every n, T, f with n > 3 * T and f <=
+    T``."""
     condition = constant_text(check.condition)
     about = f"every {', '.join(check.every)}"
     return f"{about} with {condition}" if condition else about

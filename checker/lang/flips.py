@@ -1,4 +1,4 @@
-"""``flip()`` in a statement becomes a choice before the statement."""
+"""Rewrites ``flip()`` in a statement to a choice before the statement."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from checker.diagnostics import Span
 from checker.lang import ast
 
 _ONCE = ast.Quantified | ast.Comprehension | ast.MapDisplay
-"""What evaluates its parts more than once: no place for a flip."""
+"""Nodes that evaluate their parts more than once: a flip can't be inside."""
 _Node = TypeVar("_Node")
 
 
 def lift_flips(stmt: ast.Stmt, taken: frozenset[str]) -> tuple[ast.Block, ast.Stmt]:
-    """The choices before ``stmt``, and ``stmt`` with their names in it.
+    """Returns the choices before ``stmt``, and ``stmt`` with their names in it.
 
-    ``taken``: names that are in use.  A flip in a place where it can't be (a guard, a
-    quantifier, a loop) stays where it is.
+    ``taken``: names that are in use.  A flip at an invalid position (a guard, a quantifier, a loop)
+    is left there.
     """
     found: list[ast.Stmt] = []
 
@@ -45,7 +45,7 @@ def lift_flips(stmt: ast.Stmt, taken: frozenset[str]) -> tuple[ast.Block, ast.St
 
 
 def _without(node: _Node, fresh: Callable[[Span], ast.Name]) -> _Node:
-    """``node`` with a new name for each flip in it."""
+    """Returns ``node`` with a new name for each flip in it."""
     made: object = node
     match node:
         case ast.Apply("flip", (), span):

@@ -1,4 +1,4 @@
-"""Words of the language that can't be names, and declarations that try."""
+"""Reports declarations whose names are reserved words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from checker.diagnostics import Diagnostic, Span
 STATEMENTS = frozenset(
     "send if for while choose either require let skip perform atomic yield else or".split()
 )
-"""Words that begin a statement, or go on with one: there nothing is assigned or called."""
+"""Words that begin or continue a statement, so that they begin no assignment or call."""
 
 EXPRESSIONS = frozenset(
     "not always eventually forall exists if true false none bool record".split()
@@ -28,7 +28,7 @@ _DECLARATIONS = {
 
 
 def reserved_names(text: str, file: str) -> Iterator[Diagnostic]:
-    """The declarations in ``text`` whose name is a word of the language (S006)."""
+    """Yields the declarations in ``text`` whose name is a reserved word (S006)."""
     before = ""
     for match in _WORDS.finditer(text):
         word = match.group()

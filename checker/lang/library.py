@@ -1,4 +1,4 @@
-"""Files, what they import, and what comes with the tool: where names of modules are found."""
+"""Resolves names of modules: in files, their imports, and the library of the tool."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from checker.lang.scope import Home, Reporter, suggestion
 DETECTORS = ("FailureDetector", "LeaderDetector")
 """Interfaces of layers that a check provides: `detector …`, or `given … as …`."""
 SUFFIX = ".bcast"
-"""How the names of specs end."""
+"""Suffix of the names of specs."""
 LARGEST = 4_000_000
-"""Bytes that a file may have."""
+"""The largest size of a file, in bytes."""
 
 
 @dataclass
 class Source:
-    """A file and, behind it, what it imports."""
+    """A file, followed by its imports."""
 
     spec: ast_items.Spec
     imports: list[Source] = field(default_factory=list)
@@ -37,7 +37,7 @@ class Source:
         return [i for i in self.spec.items if isinstance(i, ast_items.Protocol)]
 
     def all(self) -> list[Source]:
-        """This file and all that it imports, each once, nearest first."""
+        """Returns this file and all that it imports, each once, nearest first."""
         found: dict[str, Source] = {}
         waiting = [self]
         while waiting:
@@ -49,7 +49,8 @@ class Source:
 
 
 def read(path: Path, span: Span | None = None) -> str:
-    """The text of a file; raises :class:`SpecError` (E001, or N016 for an import at ``span``)."""
+    """Returns the text of a file; raises :class:`SpecError` (E001, or N016 for an import at
+    ``span``)."""
     try:
         return data_of(path).decode("utf-8")
     except FileNotFoundError:
@@ -65,11 +66,11 @@ def read(path: Path, span: Span | None = None) -> str:
 
 
 def data_of(path: Path) -> bytes:
-    """What is in the spec ``path``.
+    """Returns the contents of the spec ``path``.
 
-    A spec, and all the more what it imports, may be a stranger's: what is no regular file, or is
-    called otherwise (also behind a link), is not read, as the line of an error would be shown.
-    Raises :class:`checker.resources.Unreadable`, and as it does.
+    A spec, and even more so an import, may be untrusted: a file that is not regular, or has another
+    suffix (also behind a link), is not read, as an error would show one of its lines. Raises
+    :class:`checker.resources.Unreadable`, and as it does.
     """
     if path.is_file() and not os.path.realpath(path).endswith(SUFFIX):
         raise resources.Unreadable(f"specs are in files called `…{SUFFIX}`")
@@ -77,7 +78,8 @@ def data_of(path: Path) -> bytes:
 
 
 def open_source(text: str, path: Path, open_now: tuple[str, ...] = ()) -> Source:
-    """The file with all that it imports; raises :class:`SpecError` with what is wrong in any."""
+    """Returns the file with all that it imports; raises :class:`SpecError` with the errors of
+    any."""
     return _open(text, path, open_now, {})
 
 
@@ -115,10 +117,9 @@ def _identity(path: Path) -> str:
 
 
 class Library:
-    """Modules that one file sees: its own, its imports', those that come with the tool.
+    """The modules visible to one file: its own, its imports', those of the tool.
 
-    Interfaces and protocols are checked when they are first asked for; what is wrong in them goes
-    to ``report``.
+    Interfaces and protocols are typed when they are first requested; their errors go to ``report``.
     """
 
     def __init__(self, source: Source, prelude: Prelude | None, report: Reporter) -> None:
@@ -131,7 +132,7 @@ class Library:
         self._open: list[str] = []
         self._homes: dict[str, Home] = {}
 
-    # ---- what there is ------------------------------------------------------------------------
+    # ---- visible modules ----------------------------------------------------------------------
 
     def interface_names(self) -> list[str]:
         own = [i.name.text for s in self.sources for i in s.interfaces()]
@@ -150,7 +151,7 @@ class Library:
         return next(found, None)
 
     def bases(self) -> list[typed.Interface]:
-        """All interfaces that can be seen, with the properties that they define themselves."""
+        """Returns all visible interfaces, with the properties that they define themselves."""
         own = (self._base(i.name.text) for s in self.sources for i in s.interfaces())
         found = [i for i in own if i is not None]
         names = {i.name for i in found}
@@ -160,7 +161,8 @@ class Library:
     # ---- interfaces ---------------------------------------------------------------------------
 
     def interface(self, name: ast.Name) -> typed.Interface | None:
-        """The interface called ``name``; ``None`` where there is none, which is reported."""
+        """Returns the interface called ``name``; ``None`` where there is none, which is
+        reported."""
         found = self.interface_called(name.text)
         if found is None and self._interface_decl(name.text) is None:
             hint = suggestion(name.text, self.interface_names())
@@ -189,7 +191,7 @@ class Library:
     # ---- protocols ----------------------------------------------------------------------------
 
     def protocol(self, name: ast.Name) -> typed.Protocol | None:
-        """The protocol called ``name``; ``None`` where there is none, which is reported."""
+        """Returns the protocol called ``name``; ``None`` where there is none, which is reported."""
         decl = self._protocol_decl(name.text)
         if decl is None:
             if self.prelude and name.text in self.prelude.protocols:
@@ -216,7 +218,8 @@ class Library:
         return built
 
     def home(self, protocol: str) -> Home:
-        """What ``protocol``, which was asked for, declares: for formulas written elsewhere."""
+        """Returns the declarations of ``protocol``, which is typed already, for formulas written
+        elsewhere."""
         found = self._homes.get(protocol)
         if found is None:
             assert self.prelude is not None
@@ -224,10 +227,10 @@ class Library:
         return replace(found, report=self.report)
 
     def layer(self, name: ast.Name) -> tuple[typed.Interface, typed.Protocol | None] | None:
-        """What ``uses x : name`` means: an interface, and the protocol that implements it.
+        """Resolves ``uses x : name``: an interface, and the protocol that implements it.
 
-        The protocol is ``None`` where none does, or several do, or where the interface is that of
-        a failure detector: then the check has to say.  ``None`` alone: unclear and reported.
+        The protocol is ``None`` where none does, or several do, or where the interface is that of a
+        failure detector: then the check has to give it.  ``None`` alone: unclear and reported.
         """
         protocol = None
         if self._protocol_decl(name.text) is not None:
@@ -254,9 +257,9 @@ class Library:
         return protocol.implements, protocol
 
     def implementing(self, interface: str) -> list[str]:
-        """Protocols that implement ``interface``: of the files, otherwise of the tool.
+        """Returns the protocols that implement ``interface``: of the files, otherwise of the tool.
 
-        Those that are being looked at, as they use such a layer, are left out.
+        Those that are being typed, as they use such a layer, are left out.
         """
         own = [p.name.text for p in self._implementing(interface)]
         if own or self.prelude is None:
@@ -264,7 +267,8 @@ class Library:
         return [p.name for p in self.prelude.implementing(interface)]
 
     def _implementing(self, interface: str) -> list[ast_items.Protocol]:
-        """Protocols of the files that implement ``interface``, those in hand left out."""
+        """Returns the protocols of the files that implement ``interface``, except those being
+        typed."""
         found = []
         for source in self.sources:
             for decl in source.protocols():
@@ -285,7 +289,7 @@ class Library:
 
 @dataclass(frozen=True)
 class Prelude:
-    """What comes with the tool, checked."""
+    """The typed library of the tool."""
 
     bases: dict[str, typed.Interface]
     interfaces: dict[str, typed.Interface]
@@ -299,7 +303,7 @@ class Prelude:
 
 @cache
 def prelude() -> Prelude:
-    """The interfaces and default protocols of the tool; raises :class:`SpecError`."""
+    """Returns the interfaces and default protocols of the tool; raises :class:`SpecError`."""
     try:
         files = sorted(resources.interfaces().glob("*.bcast"))
     except (FileNotFoundError, OSError):

@@ -1,4 +1,4 @@
-"""A file becomes a typed module, or a list of everything that is wrong with it."""
+"""Loads a file as a typed module, or reports all of its errors."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from checker.lang.world_settings import in_world
 
 
 def load(path: Path | str) -> typed.Module:
-    """The typed module of the file at ``path``.
+    """Returns the typed module of the file at ``path``.
 
-    Raises :class:`SpecError` with every diagnostic, sorted by place: E001 where the file can't be
-    read, S… for syntax, N… for names and types, C… for checks.
+    Raises :class:`SpecError` with every diagnostic, sorted by location: E001 where the file can't
+    be read, S… for syntax, N… for names and types, C… for checks.
     """
     where = Path(path)
     return load_text(read(where), where)
 
 
 def load_text(text: str, path: Path | str) -> typed.Module:
-    """Like :func:`load`, of a text; imports are looked up beside ``path``."""
+    """Loads a text as :func:`load` does a file; imports are resolved relative to ``path``."""
     where = Path(path)
     try:
         source = open_source(text, where)
@@ -43,10 +43,10 @@ def load_text(text: str, path: Path | str) -> typed.Module:
 
 
 def load_in_world(path: Path | str, name: str, world: Mapping[str, str]) -> typed.Check:
-    """The check ``name`` of the file at ``path``, with the clauses of its world that ``world``
-    names replaced (see :mod:`checker.lang.world_settings`).
+    """Returns the check ``name`` of the file at ``path``, with the clauses of its environment that
+    ``world`` names replaced (see :mod:`checker.lang.world_settings`).
 
-    The file can be loaded, and has that check.  Raises :class:`SpecError` for a world that is none.
+    The file must be loadable and have that check.  Raises :class:`SpecError` for invalid settings.
     """
     where = Path(path)
     source = open_source(read(where), where)
@@ -63,7 +63,7 @@ def load_in_world(path: Path | str, name: str, world: Mapping[str, str]) -> type
 
 
 def _sort_diagnostics(found: tuple[Diagnostic, ...], file: str) -> tuple[Diagnostic, ...]:
-    """By place, those of ``file`` itself first."""
+    """Sorts diagnostics by location, those of ``file`` itself first."""
 
     def place(diagnostic: Diagnostic) -> tuple[bool, str, int, int, str]:
         span = diagnostic.span or Span(file, 0, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""Text becomes declarations; every syntax error of a file is found, not just the first."""
+"""Parses text to declarations; finds every syntax error of a file, not just the first."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from checker.lang.parse_words import MISSPELT, syntax_error
 _ODD = re.compile("[\r\ufeff\u2028\u2029\u0085\x0b]")
 _BRACKETS = 200
 KEPT = 10
-"""Grammars whose tables are kept at most; the oldest go first."""
+"""The largest number of cached grammar tables; the oldest are removed first."""
 
 
 def parse(text: str, file: str) -> ast_items.Spec:
-    """The declarations of ``text``; ``file`` is what places say.
+    """Returns the declarations of ``text``; ``file`` is the file name in locations.
 
-    Raises :class:`SpecError` with up to 20 syntax errors, sorted by place.
+    Raises :class:`SpecError` with up to 20 syntax errors, sorted by location.
     """
     text = _plain(text)
     try:
@@ -55,8 +55,8 @@ def parse(text: str, file: str) -> ast_items.Spec:
 
 
 def _shift(found: Diagnostic, line: int, column: int) -> Diagnostic:
-    """A diagnostic of a piece, at its place in the whole text; the piece begins at ``line`` and
-    ``column``, counted from 0."""
+    """Returns a diagnostic of a piece with its location in the whole text; the piece begins at
+    ``line`` and ``column``, counted from 0."""
     span = found.span
     assert span is not None
     moved = Span(
@@ -70,7 +70,7 @@ def _shift(found: Diagnostic, line: int, column: int) -> Diagnostic:
 
 
 def _plain(text: str) -> str:
-    """``text`` with every line end a single newline, as places count them."""
+    """Returns ``text`` with every line end a single newline, as locations count them."""
     if not _ODD.search(text):
         return text
     text = text.replace("\r\n", " \n").replace("\r", "\n")
@@ -83,7 +83,7 @@ def _place(diagnostic: Diagnostic) -> tuple[int, int]:
 
 
 def _wrong(piece: str, file: str) -> list[Diagnostic]:
-    """What is wrong in ``piece``, which is read alone: its own lines and columns."""
+    """Returns the errors in ``piece``, which is parsed alone: with its own lines and columns."""
     if words := list(islice(reserved_names(piece, file), LIMIT)):
         return words
     uneven = balance(piece)
@@ -96,7 +96,7 @@ def _wrong(piece: str, file: str) -> list[Diagnostic]:
             break
         except UnexpectedInput as error:
             offset, diagnostic = syntax_error(error, piece, file)
-            if MISSPELT in diagnostic.hint:  # it would be met again
+            if MISSPELT in diagnostic.hint:  # the same error would be found again
                 piece = without_word_before(piece, offset)
             if all(d.span != diagnostic.span for d in found):
                 found.append(diagnostic)
@@ -145,7 +145,7 @@ def _parser() -> Lark:
     if data is not None:
         try:
             return Lark.load(plain.load(data))
-        except Exception:  # whatever tables raise that are none
+        except Exception:  # invalid tables may raise anything
             pass
     parser = Lark(grammar, parser="lalr", propagate_positions=True, maybe_placeholders=True)
     if path is not None:
@@ -155,7 +155,7 @@ def _parser() -> Lark:
 
 
 def _tables(grammar: str) -> Path | None:
-    """The file for the parser's tables; ``None`` where nothing can be kept."""
+    """Returns the file for the parser's tables; ``None`` where nothing can be cached."""
     folder = resources.cache_folder()
     if folder is None:
         return None

@@ -1,4 +1,4 @@
-"""The parser's tree becomes declarations and statements; for the rest see ``parse_expr`` and
+"""Builds declarations and statements from the parser's tree; see also ``parse_expr`` and
 ``parse_check``."""
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Parsed files kept on disk: what was parsed once is not parsed again.
+"""Caches parsed files on disk.
 
-A file's declarations are kept under a digest of its text, its name, and everything that decides
-what parsing gives: the grammar and the sources of the parser.  Whatever goes wrong with the folder
-or with what lies in it, the file is parsed.
+A file's declarations are stored under a digest of its text, its name, and everything that
+determines the result of parsing: the grammar and the sources of the parser.  If anything is wrong
+with the folder or its contents, the file is parsed.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from checker import diagnostics, resources
 from checker.lang import ast, ast_items, plain
 
 KEPT = 500
-"""Files kept at most; the oldest go first."""
+"""The largest number of cached files; the oldest are removed first."""
 
 
 def parse(text: str, file: str) -> ast_items.Spec:
-    """As :func:`checker.lang.parse.parse`, which is asked only where nothing is kept."""
+    """Returns what :func:`checker.lang.parse.parse` does, which is called only on a cache miss."""
     path = _path(text, file)
     spec = _read(path)
     if spec is None:

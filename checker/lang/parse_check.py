@@ -1,4 +1,4 @@
-"""The parser's tree of a check becomes its parts."""
+"""Builds the parts of a check from the parser's tree."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class CheckBuilder(ExpressionBuilder):
             built.extend(made if isinstance(made, list) else [made])
         return ast_items.Check(self.name(name), self.name(protocol), tuple(built), self.span(tree))
 
-    # ---- the world ----------------------------------------------------------------------------
+    # ---- the environment ----------------------------------------------------------------------
 
     def check_setting(self, tree: Any) -> ast_items.CheckItem:
         name, value = tree.children
@@ -85,14 +85,14 @@ class CheckBuilder(ExpressionBuilder):
             )
         return made
 
-    # ---- what is asked ------------------------------------------------------------------------
+    # ---- properties ---------------------------------------------------------------------------
 
     def check_prove(self, tree: Any) -> ast_items.CheckItem:
         names = tuple(self._property_name(child) for child in tree.children)
         return ast_items.Prove(names, self.span(tree))
 
     def _property_name(self, tree: Any) -> ast.Name:
-        """The name of a property: one word, or ``x over y``."""
+        """Returns the name of a property: one word, or ``x over y``."""
         name, over = tree.children
         text = str(name) if over is None else f"{name} over {over}"
         return ast.Name(text, self.span(tree))
@@ -103,7 +103,8 @@ class CheckBuilder(ExpressionBuilder):
     def formula_of(
         self, tree: Any, parts: list[Any], *, lemma: bool = False
     ) -> ast_items.PropertyDecl:
-        """A property or invariant of which ``parts`` are the name, the text and the formula."""
+        """Returns a property or invariant of which ``parts`` are the name, the text and the
+        formula."""
         name, document, formula = parts
         built = self.expr(formula)
         text = str(document)[1:-1] if document else ""
@@ -119,7 +120,7 @@ class CheckBuilder(ExpressionBuilder):
     def check_allow(self, tree: Any) -> ast_items.CheckItem:
         return ast_items.Allow(self.name(tree.children[0]), self.span(tree))
 
-    # ---- runs ---------------------------------------------------------------------------------
+    # ---- scenarios ----------------------------------------------------------------------------
 
     def check_scenario(self, tree: Any) -> ast_items.CheckItem:
         name, *parts = tree.children
@@ -133,7 +134,7 @@ class CheckBuilder(ExpressionBuilder):
         )
 
     def _happenings(self, parts: list[Any]) -> tuple[ast.Name, ...]:
-        """The steps among ``parts``, in words, white space made single."""
+        """Returns the steps among ``parts``, in words, with white space normalised."""
         found = (part for part in parts if part is not None and part.data == "happening")
         return tuple(ast.Name(" ".join(str(p.children[0]).split()), self.span(p)) for p in found)
 

@@ -1,4 +1,4 @@
-"""The parser's tree becomes expressions and types."""
+"""Builds expressions and types from the parser's tree."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from checker.diagnostics import Span
 from checker.lang import ast
 
 DEPTH = 60
-"""Expressions and blocks nest so deep at most."""
+"""The largest nesting depth of expressions and blocks."""
 LARGEST = 1_000_000_000
 """The largest number that can be written."""
 
 
 class TooDeep(Exception):
-    """Something nests too deeply; ``span`` is where."""
+    """Raised where something nests too deeply; ``span`` is where."""
 
     def __init__(self, span: Span) -> None:
         super().__init__("too deep")
@@ -26,7 +26,7 @@ class TooDeep(Exception):
 
 
 class NumberTooLarge(Exception):
-    """A number is too large; ``span`` is where."""
+    """Raised where a number is too large; ``span`` is where."""
 
     def __init__(self, span: Span) -> None:
         super().__init__("too large")
@@ -46,7 +46,7 @@ class ExpressionBuilder:
         self.depth = 0
         self._lines = text.split("\n")
 
-    # ---- places -------------------------------------------------------------------------------
+    # ---- locations ----------------------------------------------------------------------------
 
     def span(self, node: Any) -> Span:
         place: Any = node if isinstance(node, Token) else node.meta
@@ -55,17 +55,17 @@ class ExpressionBuilder:
         return Span(self.file, place.line, place.column, place.end_line, place.end_column)
 
     def until(self, whole: Span, node: Any) -> Span:
-        """From the start of ``whole`` to just before ``node``."""
+        """Returns the span from the start of ``whole`` to just before ``node``."""
         end = self.span(node)
         return Span(self.file, whole.line, whole.column, end.line, end.column)
 
     def tail(self, token: Token, length: int) -> Span:
-        """The last ``length`` characters of a token on one line."""
+        """Returns the span of the last ``length`` characters of a token on one line."""
         line, end = token.end_line or 1, token.end_column or 1
         return Span(self.file, line, end - length, line, end)
 
     def source(self, span: Span) -> str:
-        """The text at ``span``, its white space and comments made single blanks."""
+        """Returns the text at ``span``, with white space and comments replaced by single blanks."""
         lines = self._lines[span.line - 1 : span.end_line]
         if not lines:
             return ""
@@ -243,7 +243,7 @@ class ExpressionBuilder:
         return ast.Binder(self.pattern(pattern), self.optional(domain), where, self.span(tree))
 
     def pattern(self, tree: Any) -> ast.Expr:
-        """``expr_pattern``: a name, or a tuple of patterns."""
+        """Builds ``expr_pattern``: a name, or a tuple of patterns."""
         with self.deeper(tree):
             inner = tree.children[0]
             if isinstance(inner, Token):
@@ -252,7 +252,7 @@ class ExpressionBuilder:
             return items[0] if len(items) == 1 else ast.Display("tuple", items, self.span(inner))
 
     def place(self, tree: Any) -> ast.Expr:
-        """What an assignment or a call is about."""
+        """Builds the target of an assignment or a call."""
         head, *rest = tree.children
         built: ast.Expr = self.name(head)
         for step in rest:

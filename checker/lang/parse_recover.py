@@ -1,4 +1,4 @@
-"""After a syntax error: which part of the text to leave out so that the rest can be read."""
+"""Recovers from syntax errors: selects which part of the text to leave out."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 LIMIT = 20
-"""Syntax errors of one file that are reported at most."""
+"""The largest number of syntax errors of one file that are reported."""
 DEEPEST = 200
-"""Brackets nest so deep at most."""
+"""The largest nesting depth of brackets."""
 
 _SCAN = re.compile(r'//[^\n]*|"[^"\n]*"|"|[{}()\[\]]|[A-Za-z_]\w*')
 _NAMED = re.compile(r'[ \t]+[A-Za-z_"]')
@@ -55,11 +55,11 @@ def _tokens(text: str) -> Iterator[tuple[int, str]]:
 
 
 def pieces(text: str) -> Iterator[tuple[str, int, int]]:
-    """The top-level items of ``text``, each with the line and the column, counted from 0, at which
-    it begins.
+    """Yields the top-level items of ``text``, each with the line and the column, counted from 0, at
+    which it begins.
 
-    An item begins with its keyword outside of all braces, or at the start of a line and followed
-    by a name: so a brace that is missing does not swallow the rest of the file.
+    An item begins with its keyword outside of all braces, or at the start of a line and followed by
+    a name: so a missing brace does not swallow the rest of the file.
     """
     starts: list[int] = []
     depth = 0
@@ -83,7 +83,7 @@ def pieces(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _behind(piece: str, line: int, column: int) -> tuple[int, int]:
-    """Where ``piece``, which begins at ``line`` and ``column``, ends."""
+    """Returns where ``piece``, which begins at ``line`` and ``column``, ends."""
     lines = piece.count("\n")
     if not lines:
         return line, column + len(piece)
@@ -105,8 +105,8 @@ def _blank(text: str) -> str:
 
 
 def balance(text: str) -> tuple[int, str] | None:
-    """The first bracket or quote that has no partner, and ``open``, ``close``, ``string`` or
-    ``deep``; ``None`` where all have one."""
+    """Returns the first bracket or quote that has no partner, and ``open``, ``close``, ``string``
+    or ``deep``; ``None`` where all have one."""
     opened: list[tuple[int, str]] = []
     for offset, word in _tokens(text):
         if word == '"':
@@ -125,14 +125,15 @@ def balance(text: str) -> tuple[int, str] | None:
 
 
 def _mismatch(opened: list[tuple[int, str]], offset: int, word: str) -> tuple[int, str]:
-    """Of two brackets that don't fit: the inner one was not closed, or this one is too much."""
+    """Returns which of two mismatched brackets is at fault: the inner one was not closed, or this
+    one is too much."""
     if any(bracket == _CLOSES[word] for _, bracket in opened):
         return opened[-1][0], "open"
     return offset, "close"
 
 
 def blank_item(text: str, offset: int) -> str:
-    """``text`` without the innermost item that holds the error at ``offset``."""
+    """Returns ``text`` without the innermost item that contains the error at ``offset``."""
     start, end = _item(text, offset)
     if not text[start:end].strip():
         return _spaces(text)
@@ -140,8 +141,8 @@ def blank_item(text: str, offset: int) -> str:
 
 
 def word_before(text: str, offset: int) -> tuple[int, str]:
-    """The word that ends right before ``offset``, blanks aside, and where it begins; an empty word
-    where there is none."""
+    """Returns the word that ends right before ``offset``, blanks aside, and where it begins; an
+    empty word where there is none."""
     end = len(text[:offset].rstrip())
     start = end
     while start and (text[start - 1].isalnum() or text[start - 1] == "_"):
@@ -151,15 +152,16 @@ def word_before(text: str, offset: int) -> tuple[int, str]:
 
 
 def without_word_before(text: str, offset: int) -> str:
-    """``text`` without the word that ends right before ``offset``."""
+    """Returns ``text`` without the word that ends right before ``offset``."""
     start, _ = word_before(text, offset)
     return text[:start] + _spaces(text[start:offset]) + text[offset:]
 
 
 def _item(text: str, offset: int) -> tuple[int, int]:
-    """The item at ``offset``: from its keyword to the next at its depth, or the closing brace.
+    """Returns the extent of the item at ``offset``: from its keyword to the next at its depth, or
+    the closing brace.
 
-    An error at an item's own keyword is the fault of the item before it, if there is one.
+    An error at an item's own keyword is attributed to the item before it, if there is one.
     """
     open_items: list[tuple[int, int]] = []
     depth = 0

@@ -1,4 +1,4 @@
-"""Syntax errors in a person's words rather than the grammar's."""
+"""Words syntax errors in terms of the language rather than of the grammar."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ _KEYWORDS = (
     "timing type union upon uses when while yield"
 ).split()
 MISSPELT = "where it says"
-"""In the hint of an error whose cause is the word before it."""
+"""Part of the hint of an error whose cause is the word before it."""
 _HINTS = {
     "=": "a value is assigned with `:=`, compared with `==`",
     "&": "write `and`",
@@ -207,7 +207,7 @@ _HINTS = {
 
 
 def syntax_error(error: UnexpectedInput, text: str, file: str) -> tuple[int, Diagnostic]:
-    """Where the parser stopped, and what to say of it."""
+    """Returns the offset at which the parser stopped, and the diagnostic."""
     offset = error.pos_in_stream if isinstance(error.pos_in_stream, int) else len(text)
     end_of_text = isinstance(error, UnexpectedEOF)
     length = 1
@@ -235,7 +235,7 @@ def syntax_error(error: UnexpectedInput, text: str, file: str) -> tuple[int, Dia
 
 
 def _suggest_keyword(found: str, names: set[str], before: str) -> str:
-    """A keyword that ``found``, or the word before it, is a misspelling of."""
+    """Returns a keyword that ``found``, or the word before it, is a misspelling of."""
     possible = [name.lower() for name in names if name.lower() in _KEYWORDS]
     near = get_close_matches(found, possible, 1, 0.7)
     if near:
@@ -270,7 +270,7 @@ def _character(found: str) -> str:
 
 
 def expectation(names: set[str]) -> str:
-    """The terminals ``names`` as words, most telling first, at most six of them."""
+    """Returns the terminals ``names`` as words, most informative first, at most six of them."""
     left = set(names)
     words: list[str] = []
     for needed, group, word in _GROUPS:
@@ -285,7 +285,8 @@ def expectation(names: set[str]) -> str:
 
 
 def _telling(word: str) -> tuple[int, str]:
-    """Descriptions first, then `:=` and its like, then keywords, brackets last."""
+    """Returns a sort key: descriptions first, then `:=` and the like, then keywords, brackets
+    last."""
     if not word.startswith("`"):
         return 0, word
     if word in ("`:=`", "`=`", "`:`", "`}`"):

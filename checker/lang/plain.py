@@ -1,7 +1,7 @@
-"""Trees and tables as JSON, and back: data and nothing that could run.
+"""Serialises trees and tables as JSON: data only, nothing executable.
 
-What has parts (a tuple, a list, a dict, a record of some dataclass) is a JSON list: first what it
-is, then its parts.
+A compound value (a tuple, a list, a dict, an instance of a dataclass) is a JSON list: first its
+kind, then its parts.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ TUPLE, LIST, DICT = "", "list", "dict"
 
 
 def kinds(*modules: ModuleType) -> Kinds:
-    """The dataclasses that are there in ``modules``."""
+    """Returns the dataclasses in the namespaces of ``modules``, by name."""
     found = (kind for module in modules for kind in vars(module).values() if is_dataclass(kind))
     return {kind.__name__: kind for kind in found if isinstance(kind, type)}
 
 
 def dump(value: object) -> bytes:
-    """``value``, made of dataclasses, tuples, lists, dicts, texts, whole numbers, truth values and
-    ``None``."""
+    """Serialises ``value``, made of dataclasses, tuples, lists, dicts, strings, integers, Booleans
+    and ``None``."""
     return json.dumps(_to_data(value), separators=(",", ":")).encode()
 
 
 def load(data: bytes, known: Kinds = NONE) -> Any:
-    """What :func:`dump` wrote, with dataclasses from ``known``.
+    """Restores what :func:`dump` wrote, with dataclasses from ``known``.
 
-    Raises ``ValueError``, ``KeyError``, ``TypeError``, ``AttributeError`` or ``RecursionError``
-    where ``data`` is not that.
+    Raises ``ValueError``, ``KeyError``, ``TypeError``, ``AttributeError`` or ``RecursionError`` for
+    any other ``data``.
     """
     return _from_data(json.loads(data), known)
 

@@ -1,4 +1,4 @@
-"""What names mean where: the declarations of a protocol, and the locals around an expression."""
+"""Resolves names: the declarations of a protocol, and the locals around an expression."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ UNKNOWN = typed.Enum("?", ())
 
 
 class Hole(Exception):
-    """What was to be built here is wrong and has been reported."""
+    """Raised where an error has been reported and nothing can be built."""
 
 
 class Reporter:
-    """Collects diagnostics, each place and message once."""
+    """Collects diagnostics, each location and message once."""
 
     def __init__(self) -> None:
         self.found: dict[Diagnostic, None] = {}
@@ -36,7 +36,7 @@ class Reporter:
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """``did you mean …?``, what there is, or nothing."""
+    """Returns ``did you mean …?``, the known names, or nothing."""
     choices = sorted(set(known))
     close = difflib.get_close_matches(word[:60], choices, 1)
     if close:
@@ -61,7 +61,7 @@ class Known:
 
 @dataclass
 class Home:
-    """What a protocol (or an interface, or a check) declares.
+    """The declarations of a protocol (or an interface, or a check).
 
     ``states``: by role, then by name; shared state under ``None``.  ``params`` has ``n`` and ``f``.
     """
@@ -79,23 +79,24 @@ class Home:
     timers: dict[str, set[str]] = field(default_factory=dict)
     """By role: the timers that it has an ``upon timeout`` for."""
     acts: typed.Type | None = None
-    """What the protocol performs, as far as is known."""
+    """The type of the protocol's acts, as far as is known."""
     lost: set[str] = field(default_factory=set)
     """Layers, and ``implements``, that could not be resolved: reported already."""
 
     def labels(self, name: str) -> list[typed.Enum]:
-        """The enums that have a label ``name``."""
+        """Returns the enums that have a label ``name``."""
         return [e for e in self.enums.values() if name in e.labels]
 
     def state(self, name: str, role: str | None) -> tuple[str | None, typed.Type] | None:
-        """The role (``None``: shared) and type of a state variable that ``role`` sees."""
+        """Returns the role (``None``: shared) and type of a state variable that is visible to
+        ``role``."""
         for where in (role, None):
             if where in self.states and name in self.states[where]:
                 return where, self.states[where][name]
         return None
 
     def process_prefixes(self) -> dict[str, str]:
-        """How the names of a role's members begin, and the role."""
+        """Maps the prefixes of the names of roles' members to the roles."""
         found: dict[str, str] = {}
         for role in self.roles:
             shared = [r for r in self.roles if r[:1] == role[:1]]
@@ -104,7 +105,7 @@ class Home:
         return found
 
     def process_role(self, name: str) -> str | None:
-        """The role of the process called ``name`` (``p1``); ``None`` where no name fits."""
+        """Returns the role of the process called ``name`` (``p1``); ``None`` where no name fits."""
         stem = name.rstrip("0123456789")
         number = name[len(stem) :]
         if not number or number.startswith("0") or len(number) > 4:
@@ -114,11 +115,11 @@ class Home:
 
 @dataclass(frozen=True)
 class Scope:
-    """Where an expression stands.
+    """The context of an expression.
 
     ``mode``: ``code``, ``property``, ``initial`` (value of a state), ``choice`` (``init choose``)
-    or ``constant`` (sizes, settings).
-    ``role``: whose code it is.  ``free``: where names that ``received`` binds are collected.
+    or ``constant`` (sizes, settings). ``role``: that of the code.  ``free``: collects the names
+    that ``received`` binds.
     """
 
     home: Home
@@ -135,7 +136,7 @@ class Scope:
         return replace(self, names={**self.names, **names}) if names else self
 
     def meaning_of(self, name: str) -> str:
-        """What ``name`` already means here, in words; empty where it is free."""
+        """Returns the present meaning of ``name``, in words; empty where it is free."""
         if name in self.names or (self.free is not None and name in self.free):
             return "a name bound above"
         if name in self.home.params:
@@ -153,7 +154,7 @@ class Scope:
         return ""
 
     def visible(self) -> set[str]:
-        """Every name that could be meant here."""
+        """Returns every visible name."""
         found = {*self.names, *self.home.params, *self.home.types, *self.home.messages}
         found.update(r for r in self.home.roles if r)
         found.update(self.free or ())

@@ -1,4 +1,4 @@
-"""What a check is made from, in as few bytes as tell it from another text."""
+"""Computes digests of the sources of a check."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHIPPED = "what comes with the tool"
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """A file as it was read; ``shipped``: it comes with the tool."""
+    """A file as it was read; ``shipped``: it is part of the tool's library."""
 
     file: str
     data: bytes
@@ -23,12 +23,12 @@ class SourceText:
 
     @property
     def digest(self) -> str:
-        """The SHA-256 in hexadecimal."""
+        """Returns the SHA-256 in hexadecimal."""
         return hashlib.sha256(self.data).hexdigest()
 
 
 def own_texts(path: Path | str) -> tuple[SourceText, ...]:
-    """The file at ``path`` and what it imports; raises :class:`SpecError` where they can't be
+    """Returns the file at ``path`` and its imports; raises :class:`SpecError` where they can't be
     read."""
     where = Path(path)
     files = (source.spec.file for source in open_source(read(where), where).all())
@@ -36,13 +36,13 @@ def own_texts(path: Path | str) -> tuple[SourceText, ...]:
 
 
 def shipped_texts() -> tuple[SourceText, ...]:
-    """All that comes with the tool."""
+    """Returns all files of the tool's library."""
     files = sorted(interfaces().rglob("*.bcast"))
     return tuple(SourceText(str(file), file.read_bytes(), True) for file in files)
 
 
 def digests(path: Path | str) -> dict[str, str]:
-    """A SHA-256 in hexadecimal for the file at ``path``, each file that it imports, and the
+    """Returns a SHA-256 in hexadecimal for the file at ``path``, each file that it imports, and the
     interfaces and protocols that every file sees; by path, relative to the folder of ``path``.
 
     Raises :class:`SpecError` where they can't be read.

@@ -1,8 +1,9 @@
-"""Typed protocols: every name resolved, every expression with its type, sizes still symbolic.
+"""Defines typed protocols: every name resolved, every expression typed, sizes still symbolic.
 
-This is what the rest of the tool knows of the language.  Sizes (``n``, ``f``, bounds of ranges,
-role sizes, capacities) are expressions over :class:`Param`, to which a check gives values.  Types
-and patterns, expressions, code, and checks have a module each; this one has all their names.
+This is the interface of the language to the rest of the tool.  Sizes (``n``, ``f``, bounds of
+ranges, role sizes, capacities) are expressions over :class:`Param`, to which a check gives values.
+Types and patterns, expressions, code, and checks have a module each; this one re-exports all their
+names.
 """
 
 from __future__ import annotations

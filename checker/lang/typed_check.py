@@ -1,4 +1,4 @@
-"""Typed checks: questions about protocols; see :mod:`checker.lang.typed`."""
+"""Defines typed checks of protocols; see :mod:`checker.lang.typed`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class LinkRule:
-    """Links from one role to another that are not like the others: ``links a -> b lossy``."""
+    """Links from one role to another, of another kind than the rest: ``links a -> b lossy``."""
 
     sender: str
     receiver: str
@@ -63,7 +63,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Detector:
-    """``kind``: ``P``, ``S`` or ``Omega``; ``noise``: wrong words it may say before it settles
+    """``kind``: ``P``, ``S`` or ``Omega``; ``noise``: false outputs it may make before it settles
     (``None``: any number)."""
 
     kind: str
@@ -92,7 +92,7 @@ class Happening:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What is true of a scenario's run: ``what`` is a property (``word``: ``violated`` or
+    """A claim about a scenario's execution: ``what`` is a property (``word``: ``violated`` or
     ``holds``), or ``it`` (``ends``, ``continues`` or ``fails``)."""
 
     what: str
@@ -102,7 +102,8 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A run that must be possible: ``steps``, then for ever ``again`` (empty: it stops there)."""
+    """An execution that must be possible: ``steps``, then ``again`` repeated forever (empty: it
+    stops there)."""
 
     name: str
     steps: tuple[Happening, ...]
@@ -113,23 +114,22 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One question.
+    """A check: a protocol, its environment, and the properties to check.
 
     ``crash``: the bound of ``faults crash <= e`` or ``None``, and ``recover`` whether crashed
-    processes may come back (then the bound is of crashes, not of processes); ``omission``,
-    ``byzantine``: bounds of processes; ``splits``: whether the network may split, and
-    ``partitions``: how often (``None``: any number of times); ``links``: the kinds as
-    written, ``("perfect",)`` where none is; ``capacity``: of ``bounded k``;
-    ``prove``: the properties asked, each resolved (the protocol's own, its interface's, or by name
-    from a shipped interface, or made, as ``exactly_once over effects``);
-    ``crash_points``: ``inside`` or ``between_handlers``; ``allow_unused``: handlers that never run
-    do not make a verdict vacuous.  Properties that only ``expect`` names are in ``prove`` too.
-    ``warnings``: what is possible, but can't be meant.  ``overridden``: clauses of the world that
-    settings have replaced, and by what.
-    ``every``: of ``for all n, T when …``, the parameters (``n`` and ``f`` among them) that no
-    setting gives a value: the question is about all natural numbers with ``when``; where that is
-    ``None``, about all for which the protocol's ``requires`` holds.  ``invariants``: the check's
-    own lemmas.
+    processes may recover (then the bound is of crashes, not of processes); ``omission``,
+    ``byzantine``: bounds of processes; ``splits``: whether the network may partition, and
+    ``partitions``: how often (``None``: any number of times); ``links``: the kinds as written,
+    ``("perfect",)`` where none is; ``capacity``: of ``bounded k``; ``prove``: the properties to
+    check, each resolved (the protocol's own, its interface's, or by name from a shipped interface,
+    or generated, as ``exactly_once over effects``); ``crash_points``: ``inside`` or
+    ``between_handlers``; ``allow_unused``: handlers that are never executed do not make a verdict
+    vacuous.  Properties that only ``expect`` names are in ``prove`` too. ``warnings``: what is
+    legal, but probably not intended.  ``overridden``: clauses of the environment that settings have
+    replaced, and by what. ``every``: of ``for all n, T when …``, the parameters (``n`` and ``f``
+    among them) that no setting gives a value: the check is about all natural numbers with ``when``;
+    where that is ``None``, about all for which the protocol's ``requires`` holds.  ``invariants``:
+    the check's own lemmas.
     """
 
     name: str
@@ -163,19 +163,20 @@ class Check:
 
     @property
     def condition(self) -> Expr | None:
-        """What is assumed of the sizes; ``None``: nothing."""
+        """Returns the assumption on the sizes; ``None``: nothing."""
         return self.protocol.requires if self.when is None else self.when
 
     @property
     def lemmas(self) -> tuple[PropertyDef, ...]:
-        """The invariants of the protocol and of the check that are not asked for."""
+        """Returns the invariants of the protocol and of the check that are not among the properties
+        to check."""
         asked = {p.name for p in self.prove}
         return tuple(
             p for p in (*self.protocol.invariants, *self.invariants) if p.name not in asked
         )
 
     def with_lemmas(self) -> Check:
-        """The check that asks for its lemmas as well, behind what it asks for itself."""
+        """Returns the check with its lemmas as further properties, behind its own."""
         return replace(self, prove=(*self.prove, *self.lemmas))
 
 

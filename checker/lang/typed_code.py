@@ -1,4 +1,4 @@
-"""Typed statements, handlers and protocols; see :mod:`checker.lang.typed`."""
+"""Defines typed statements, handlers and protocols; see :mod:`checker.lang.typed`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from checker.lang.typed_types import Pattern, Type
 
 @dataclass(frozen=True, slots=True)
 class Assign:
-    """``target := value``; ``+=`` and ``-=`` are already spelled out in ``value``.
+    """``target := value``; ``+=`` and ``-=`` are already expanded in ``value``.
 
     ``target`` is a :class:`StateRef` (of self or shared) under :class:`Part` and :class:`Entry`.
     """
@@ -34,7 +34,8 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """``layer`` ``None``: an indication to above; otherwise a request to the layer below.
+    """A call; ``layer`` ``None``: an indication to the layer above; otherwise a request to that
+    below.
 
     ``index``: which instance of an indexed layer.
     """
@@ -105,7 +106,7 @@ class LetIn:
 
 @dataclass(frozen=True, slots=True)
 class Perform:
-    """An act on the outside world; ``idempotent``: the world recognises it when it comes again."""
+    """An act on the environment; ``idempotent``: the environment recognises its repetitions."""
 
     value: Expr
     idempotent: bool
@@ -116,7 +117,7 @@ class Perform:
 class Timer:
     """``start name after duration`` or ``cancel name``; ``kind`` is ``start`` or ``cancel``.
 
-    ``duration`` ``None``: one unit.  Starting a timer that runs starts it anew.
+    ``duration`` ``None``: one unit.  Starting a running timer restarts it.
     """
 
     kind: str
@@ -127,7 +128,7 @@ class Timer:
 
 @dataclass(frozen=True, slots=True)
 class Atomic:
-    """``atomic { … }``: of its effects all happen or none, also when the process crashes."""
+    """``atomic { … }``: all of its effects happen or none, also when the process crashes."""
 
     body: Block
     span: Span
@@ -174,8 +175,8 @@ class Operator:
 class PropertyDef:
     """``document``: the textbook's definition, or empty; ``text``: the formula as written.
 
-    ``lemma``: an ``invariant``: what its author holds to be true in every state, and may help to
-    prove other things; its formula is ``always`` and what is written.
+    ``lemma``: an ``invariant``: what its author claims to hold in every state, and may help to
+    prove other things; its formula is ``always`` of what is written.
     """
 
     name: str
@@ -233,8 +234,8 @@ class OnInit:
 
 @dataclass(frozen=True, slots=True)
 class OnTimeout:
-    """``timer`` ``None``: the timer without a name, which every process has and which always runs:
-    it is over at the end of each round, of each unit of time, or (asynchronous) at any time."""
+    """``timer`` ``None``: the anonymous timer, which every process has and which always runs: it
+    expires at the end of each round, of each unit of time, or (asynchronous) at any time."""
 
     timer: str | None
 
@@ -251,8 +252,8 @@ Event = OnRequest | OnReceive | OnIndication | OnCondition | OnInit | OnTimeout 
 class Handler:
     """``label`` is the event as written, e.g. ``upon receive COMMIT``; ``at``: at which process.
 
-    ``owed``: a process that can run it for ever runs it, or another such handler, in the end;
-    ``False``: it ``may``, and never has to.
+    ``owed``: fairness applies: a process at which it is continuously enabled eventually executes
+    it, or another such handler; ``False``: it ``may``, and never has to.
     """
 
     label: str
@@ -308,11 +309,11 @@ class MessageDecl:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A layer below: what implements it unless the check gives something else.
+    """A layer below: its default implementation unless the check gives another.
 
     ``protocol`` ``None``: no protocol, or more than one, implements it; or the interface is a
-    failure detector's.  Then the check gives it, or says which detector there is.
-    ``index``: the type of the indices of a family of instances, made on first use.
+    failure detector's.  Then the check gives it, or names the detector. ``index``: the type of the
+    indices of a family of instances, created on first use.
     """
 
     name: str
@@ -332,8 +333,8 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """``shipped``: it comes with the tool's interfaces rather than from the user's files.
-    ``acts``: the type of what it, or a layer below it, performs; ``None``: it performs nothing."""
+    """``shipped``: part of the tool's library rather than of the user's files.  ``acts``: the type
+    of the acts of the protocol or a layer below it; ``None``: it performs nothing."""
 
     name: str
     parameters: tuple[Parameter, ...]

@@ -1,4 +1,4 @@
-"""Typed expressions: every one has a ``type`` and a ``span``."""
+"""Defines typed expressions: every one has a ``type`` and a ``span``."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Construct:
 
 @dataclass(frozen=True, slots=True)
 class Display:
-    """A tuple, record, set, seq or bag written out; ``type`` tells which."""
+    """A tuple, record, set, seq or bag display; ``type`` tells which."""
 
     type: Type
     items: tuple[Expr, ...]
@@ -220,10 +220,10 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """``delivered(p)``, ``broadcast(p)``, ``decided(p)``, …: a seq of what happened at ``owner``.
+    """``delivered(p)``, ``broadcast(p)``, ``decided(p)``, …: the seq of these events at ``owner``.
 
     ``kind`` is ``request`` or ``indication`` of the interface, ``op`` its name there.  An entry is
-    the tuple of the arguments, or the one argument itself.
+    the tuple of the arguments, or the only argument itself.
     """
 
     type: Type
@@ -276,8 +276,9 @@ class Causes:
 
 @dataclass(frozen=True, slots=True)
 class Correct:
-    """``correct(p)`` (kind ``correct``: in this run), ``crashed(p)`` (by now), or ``faulty(p)``: by
-    now it has crashed, or it is Byzantine, or has omitted to send or receive something."""
+    """``correct(p)`` (kind ``correct``: in this execution), ``crashed(p)`` (by now), or
+    ``faulty(p)``: by now it has crashed, or it is Byzantine, or has omitted to send or receive
+    something."""
 
     type: Type
     kind: str
@@ -287,8 +288,8 @@ class Correct:
 
 @dataclass(frozen=True, slots=True)
 class Acts:
-    """``performed``: what was performed, in order, each time; ``effects`` (kind ``effects``): the
-    same without idempotent acts that were performed before.  ``type`` is a :class:`Seq`."""
+    """``performed``: the acts in order, with repetitions; ``effects`` (kind ``effects``): the same
+    without repetitions of idempotent acts.  ``type`` is a :class:`Seq`."""
 
     type: Type
     kind: str
@@ -297,7 +298,7 @@ class Acts:
 
 @dataclass(frozen=True, slots=True)
 class RepeatedAct:
-    """``repeated(performed, x)`` or ``repeated(effects, x)``: ``x`` is there more than once."""
+    """``repeated(performed, x)`` or ``repeated(effects, x)``: ``x`` occurs more than once."""
 
     type: Type
     kind: str
@@ -308,7 +309,8 @@ class RepeatedAct:
 @dataclass(frozen=True, slots=True)
 class Opinion:
     """``suspected(p)``: the processes that the detector at ``owner`` suspects now, or
-    ``trusted(p)`` (kind ``trusted``): the one that it trusts now, or none.  ``type`` is a set."""
+    ``trusted(p)`` (kind ``trusted``): the process that it trusts now, or none.  ``type`` is a
+    set."""
 
     type: Type
     kind: str
@@ -319,7 +321,7 @@ class Opinion:
 @dataclass(frozen=True, slots=True)
 class Temporal:
     """``always e``, ``eventually e`` (one argument), ``e ~> e`` (two); only in properties, where
-    they nest, stand under Boolean operators and under quantifiers over fixed domains."""
+    they nest, and occur under Boolean operators and under quantifiers over rigid domains."""
 
     type: Type
     op: str
@@ -361,7 +363,8 @@ Expr = (
 
 
 def changes(node: object) -> TypeGuard[Expr]:
-    """Whether ``node`` itself, whatever its parts, may differ between two states of a run."""
+    """Tells whether ``node`` itself, apart from its parts, may differ between two states of an
+    execution."""
     match node:
         case StateRef() | Received() | History() | HistoryOrder() | Repeated() | Causes():
             return True

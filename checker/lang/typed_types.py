@@ -1,4 +1,4 @@
-"""Types and patterns of typed protocols; see :mod:`checker.lang.typed`."""
+"""Defines types and patterns of typed protocols; see :mod:`checker.lang.typed`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Bool:
 @dataclass(frozen=True, slots=True)
 class Int:
     """``lo..hi``.  ``None, None``: an integer in an expression.  ``hi`` alone missing: a ``Nat``
-    whose bound the tool finds."""
+    whose bound is a guessed capacity."""
 
     lo: Expr | None = None
     hi: Expr | None = None
@@ -38,7 +38,7 @@ class Proc:
 
 @dataclass(frozen=True, slots=True)
 class Msg:
-    """Payload that the layer above gives: opaque here."""
+    """An opaque payload of the layer above."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,5 @@
-"""Clauses of a check's world that a setting replaces: ``--set links=fifo``, ``--set crash=2``."""
+"""Replaces clauses of a check's environment by settings: ``--set links=fifo``, ``--set
+crash=2``."""
 
 from __future__ import annotations
 
@@ -24,22 +25,23 @@ WORDS = {
     "given": "what stands for a layer, such as `cons as oracle`",
     "crash_points": "inside or between_handlers",
 }
-"""What of the world can be set, and to what, in words."""
+"""The clauses that can be set, and their values, in words."""
 
 NONE = "none"
 _PLAIN = re.compile(r"[\w\s,+*()-]+")
 
 
 def world_of(settings: Mapping[str, str], parameters: set[str]) -> dict[str, str]:
-    """Those of ``settings`` that are about the world; a protocol's parameter comes first."""
+    """Returns those of ``settings`` that are about the environment; parameters of the protocol take
+    precedence."""
     return {k: " ".join(v.split()) for k, v in settings.items() if k in WORDS.keys() - parameters}
 
 
 def in_world(decl: ast_items.Check, world: Mapping[str, str]) -> ast_items.Check:
-    """The check ``decl`` with the clauses that ``world`` names replaced.
+    """Returns the check ``decl`` with the clauses that ``world`` names replaced.
 
-    What is new stands where the check's name stands.  Raises :class:`SpecError` (E030) for a value
-    that no clause can have; whether the clauses go together is seen when the check is.
+    New clauses are located at the check's name.  Raises :class:`SpecError` (E030) for a value that
+    no clause can have; whether the clauses are compatible is determined when the check is typed.
     """
     items = list(decl.items)
     for word, value in world.items():
@@ -50,7 +52,7 @@ def in_world(decl: ast_items.Check, world: Mapping[str, str]) -> ast_items.Check
 
 
 def _items(word: str, value: str, span: Span) -> Iterator[ast_items.CheckItem]:
-    """The clauses that ``word`` set to ``value`` stands for."""
+    """Yields the clauses that ``word`` set to ``value`` stands for."""
     text = _text(word, value)
     if text is None or not _PLAIN.fullmatch(value):
         raise _impossible(word, value, span)
@@ -67,7 +69,7 @@ def _items(word: str, value: str, span: Span) -> Iterator[ast_items.CheckItem]:
 
 
 def _text(word: str, value: str) -> str | None:
-    """The clause as it is written in a check; ``None`` where it can't be."""
+    """Returns the clause in the syntax of a check; ``None`` where it has none."""
     parts = [part.strip() for part in re.split("[+,]", value)]
     if word == "recover":
         return {"yes": "faults recover", "no": ""}.get(value)
@@ -86,7 +88,7 @@ def _text(word: str, value: str) -> str | None:
 
 
 def _about(item: ast_items.CheckItem, word: str) -> bool:
-    """Whether ``item`` is what ``word`` sets."""
+    """Tells whether ``item`` is what ``word`` sets."""
     match item:
         case ast_items.Fault():
             return item.kind.text == word
@@ -107,7 +109,7 @@ def _about(item: ast_items.CheckItem, word: str) -> bool:
 def _is_replaced(
     item: ast_items.CheckItem, word: str, new: tuple[ast_items.CheckItem, ...]
 ) -> bool:
-    """Whether ``new`` stands for ``item``: of what is given for layers, the same layer's only."""
+    """Tells whether ``new`` replaces ``item``: of given layers, only the same layer."""
     if isinstance(item, ast_items.Given):
         return any(isinstance(n, ast_items.Given) and n.layer.text == item.layer.text for n in new)
     return _about(item, word)
@@ -119,7 +121,7 @@ def _impossible(word: str, value: str, span: Span) -> SpecError:
 
 
 def _at_span(node: Any, span: Span) -> Any:
-    """``node`` with all that it holds standing at ``span``."""
+    """Returns ``node`` with all that it contains located at ``span``."""
     if isinstance(node, Span):
         return span
     if isinstance(node, tuple):

@@ -1,4 +1,4 @@
-"""Properties: formulas become predicates on states or automata, with the histories they need."""
+"""Compiles formulas to predicates on states or Büchi automata, with the histories they need."""
 
 from checker.properties.formula import ask
 

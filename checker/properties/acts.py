@@ -1,8 +1,7 @@
-"""What was done to the outside world: every act, and every effect that an act had.
+"""Declares the histories of acts on the environment and of the effects that the acts had.
 
-An idempotent act is recognised when it comes again and then has no effect.  Only acts that are
-performed as idempotent are recognised: the same act performed plainly, before or after, has its
-effect as well.
+A repeated idempotent act is recognised and has no effect.  Only acts that are performed as
+idempotent are recognised: the same act performed plainly, before or after, has its effect as well.
 """
 
 from __future__ import annotations
@@ -19,12 +18,13 @@ from checker.system.ir import Block, EffectDef, EffectKind, Expr, VariableKind
 from checker.system.types import SeqT, Type, default
 
 RECOGNISED = "@recognised"
-"""The acts that were performed as idempotent, kept where plain ones are performed as well."""
+"""The acts that were performed as idempotent; a separate set only where plain acts occur as
+well."""
 
 
 @dataclass
 class Acts:
-    """Which histories of acts the properties of a check need; ``performed`` or ``effects``."""
+    """Collects which histories of acts a check's properties read: ``performed`` or ``effects``."""
 
     world: World
     sets: set[str] = field(default_factory=set)
@@ -32,7 +32,7 @@ class Acts:
     repeated: set[str] = field(default_factory=set)
 
     def need(self, formula: typed.Expr) -> None:
-        """Notes what ``formula`` asks for."""
+        """Records the histories of acts that ``formula`` reads."""
         for node in nodes(formula):
             if isinstance(node, typed.RepeatedAct):
                 self.repeated.add(node.kind)
@@ -42,7 +42,8 @@ class Acts:
                 (self.sequences if ordered else self.sets).add(log.kind)
 
     def declare(self) -> None:
-        """Declares the variables, and the effects ``perform`` and ``perform idempotent``."""
+        """Declares the history variables, and the effects ``perform`` and ``perform
+        idempotent``."""
         found = [
             (instance, node)
             for instance in self.world.instances
@@ -68,7 +69,7 @@ class Acts:
             self.world.effects[name] = EffectDef(name, EffectKind.VISIBLE, params, body)
 
     def _type(self) -> Type:
-        """The type of all acts; every layer that performs must mean the same by it."""
+        """Returns the common type of all acts; every layer that performs must agree on it."""
         acting = [
             i
             for i in self.world.instances

@@ -1,9 +1,9 @@
-"""Formulas of linear temporal logic become generalised Büchi automata.
+"""Translates formulas of linear temporal logic to generalised Büchi automata.
 
-The construction is the tableau of Gerth, Peled, Vardi and Wolper (1995), for `always` and
-`eventually`: a state is what it reads now, what is left for the next moment, and which
-`eventually` it puts off.  States that no accepted run needs are left out, and those with the same
-future become one.
+The construction is the tableau of Gerth, Peled, Vardi and Wolper (1995), restricted to `always` and
+`eventually`: a state holds the literals that it reads now, the obligations for the next moment, and
+the `eventually` formulas that it postpones.  States that no accepting execution needs are removed,
+and states with the same future are merged.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from dataclasses import dataclass
 from checker.system.ir import Automaton, AutomatonEdge, Connective, Formula, Holds, Modal
 
 LARGEST = 256
-"""More states than this are refused."""
+"""Automata with more states than this are refused."""
 
 TRUE: Formula = Connective("and", ())
 FALSE: Formula = Connective("or", ())
 
 
 class AutomatonTooLarge(Exception):
-    """The automaton of a formula has too many states."""
+    """Raised when the automaton of a formula would have too many states."""
 
 
 def always(part: Formula) -> Formula:
-    """`always part`, without what goes without saying."""
+    """Returns `always part`, simplified."""
     match part:
         case Modal("always") | Connective(_, ()):
             return part
@@ -42,7 +42,7 @@ def always(part: Formula) -> Formula:
 
 
 def eventually(part: Formula) -> Formula:
-    """`eventually part`, without what goes without saying."""
+    """Returns `eventually part`, simplified."""
     match part:
         case Modal("eventually") | Connective(_, ()):
             return part
@@ -53,12 +53,12 @@ def eventually(part: Formula) -> Formula:
 
 
 def both(parts: Iterable[Formula]) -> Formula:
-    """The conjunction, flattened."""
+    """Returns the conjunction, flattened."""
     return _connective("and", TRUE, FALSE, parts)
 
 
 def either(parts: Iterable[Formula]) -> Formula:
-    """The disjunction, flattened."""
+    """Returns the disjunction, flattened."""
     return _connective("or", FALSE, TRUE, parts)
 
 
@@ -75,10 +75,10 @@ def _connective(op: str, neutral: Formula, absorbing: Formula, parts: Iterable[F
 
 
 def _merge_modals(op: str, parts: tuple[Formula, ...]) -> tuple[Formula, ...]:
-    """One operator where several of the same kind say as much.
+    """Merges operators of the same kind into one where that is equivalent.
 
-    `always` distributes over `and`, `eventually` over `or`; of what happens again and again, and of
-    what lasts from some time on, the same is true one level deeper.
+    `always` distributes over `and`, `eventually` over `or`; one level deeper, `always eventually`
+    distributes over `or`, `eventually always` over `and`.
     """
     outer, join = ("always", both) if op == "and" else ("eventually", either)
     inner = "eventually" if op == "and" else "always"
@@ -104,8 +104,8 @@ def _merge_modals(op: str, parts: tuple[Formula, ...]) -> tuple[Formula, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Rounds:
-    """Each of ``parts`` again and again: waited for in turn, so that one set tells (Emerson and
-    Sistla's way of making a generalised automaton a plain one)."""
+    """Each of ``parts`` infinitely often, waited for in turn, so that one accepting set suffices
+    (the degeneralisation of Büchi automata, after Emerson and Sistla)."""
 
     parts: tuple[Formula, ...]
     turn: int = 0
@@ -115,7 +115,7 @@ _Owed = Formula | _Rounds
 
 
 def inverse(formula: Formula) -> Formula:
-    """The negation, with `not` in front of propositions only."""
+    """Returns the negation in negation normal form: `not` in front of propositions only."""
     match formula:
         case Holds():
             return Connective("not", (formula,))
@@ -132,7 +132,7 @@ def inverse(formula: Formula) -> Formula:
 
 
 def normal(formula: Formula) -> Formula:
-    """The same, with `not` in front of propositions only."""
+    """Returns the negation normal form: `not` in front of propositions only."""
     match formula:
         case Holds():
             return formula
@@ -149,13 +149,14 @@ def normal(formula: Formula) -> Formula:
 
 
 def refuting(formula: Formula) -> Automaton:
-    """The automaton of the runs that do NOT satisfy ``formula``; raises
+    """Returns the automaton of the executions that violate ``formula``; raises
     :class:`AutomatonTooLarge`."""
     return accepting(inverse(formula))
 
 
 def accepting(formula: Formula) -> Automaton:
-    """The automaton of the runs that satisfy ``formula``; raises :class:`AutomatonTooLarge`."""
+    """Returns the automaton of the executions that satisfy ``formula``; raises
+    :class:`AutomatonTooLarge`."""
     found: dict[_State, int] = {}
     order: list[_State] = []
     edges: list[list[_Edge]] = [[]]
@@ -189,7 +190,7 @@ class _State:
 
 
 def _covers(obligations: frozenset[_Owed]) -> list[_State]:
-    """The ways to satisfy all of ``obligations``: something now and something later."""
+    """Returns the ways to satisfy all of ``obligations``: what must hold now and what later."""
     found: dict[_State, None] = {}
     empty: frozenset[_Owed] = frozenset()
     start = tuple(sorted(obligations, key=repr))
@@ -240,7 +241,7 @@ def _split(first: _Owed, state: _State) -> list[tuple[tuple[_Owed, ...], _State]
 
 
 def _in_turn(parts: tuple[Formula, ...]) -> tuple[_Owed, ...]:
-    """``parts`` with those that happen again and again made into one."""
+    """Replaces the members of ``parts`` that must hold infinitely often by a single obligation."""
     again: list[Formula] = []
     others: list[_Owed] = []
     for part in parts:
@@ -255,7 +256,8 @@ def _in_turn(parts: tuple[Formula, ...]) -> tuple[_Owed, ...]:
 
 
 def _least(states: list[_State]) -> list[_State]:
-    """Without states that demand more than another one does, now, later and for acceptance."""
+    """Removes each state that demands at least as much as another one: now, later and for
+    acceptance."""
     return [
         s
         for s in states
@@ -270,7 +272,7 @@ def _least(states: list[_State]) -> list[_State]:
     ]
 
 
-# ---- making it small --------------------------------------------------------------------------
+# ---- minimisation ------------------------------------------------------------------------------
 
 
 _Edge = tuple[int, frozenset[int], frozenset[int]]
@@ -278,7 +280,8 @@ _Edge = tuple[int, frozenset[int], frozenset[int]]
 
 @dataclass
 class _Draft:
-    """Edges by source; state 0 has read nothing yet, and it does not matter what it accepts."""
+    """A mutable automaton with edges by source; state 0 has read nothing yet, so its membership in
+    accepting sets is irrelevant."""
 
     edges: list[list[_Edge]]
     sets: list[set[int]]
@@ -311,13 +314,14 @@ def _small(draft: _Draft) -> Automaton:
 
 
 def _useful(draft: _Draft) -> set[int]:
-    """The states from which some cycle through each accepting set can be reached."""
+    """Returns the states from which a cycle through all accepting sets is reachable."""
     cyclic, reach = _on_cycles(draft), _reach(draft)
     return {s for s in reach if s in cyclic or reach[s] & cyclic}
 
 
 def _on_cycles(draft: _Draft) -> set[int]:
-    """The states on some cycle through each accepting set; elsewhere sets make no difference."""
+    """Returns the states on a cycle through all accepting sets; elsewhere the sets are
+    irrelevant."""
     reach = _reach(draft)
     found = set()
     for s in reach:
@@ -328,7 +332,7 @@ def _on_cycles(draft: _Draft) -> set[int]:
 
 
 def _reach(draft: _Draft) -> dict[int, set[int]]:
-    """The states that can be reached from each by at least one edge."""
+    """Maps each state to the states that are reachable from it by at least one edge."""
     after = {s: {t for t, _, _ in edges} for s, edges in enumerate(draft.edges)}
     return {s: _closure(s, after) for s in after}
 
@@ -354,9 +358,9 @@ def _equivalence_classes(
     colours: dict[int, frozenset[int]],
     passing: list[int],
 ) -> dict[int, int]:
-    """A number for each state, the same for those with the same future.
+    """Numbers the states so that those with the same future have the same number.
 
-    What ``passing`` states accept makes no difference: a run is in them once at most.
+    The accepting sets of ``passing`` states are irrelevant: an execution visits each at most once.
     """
     group = _refine(states, edges, colours)
     while True:
@@ -387,7 +391,7 @@ def _refine(
 
 
 def _weakest(edges: Iterable[AutomatonEdge]) -> tuple[AutomatonEdge, ...]:
-    """Without edges that read less than another one between the same states."""
+    """Removes edges whose condition implies that of another edge between the same states."""
     all_ = list(edges)
     return tuple(
         e

@@ -1,7 +1,7 @@
-"""A property's formula becomes a question about states or about whole runs.
+"""Compiles a property's formula to an invariant of states or to a liveness property.
 
-Formulas that speak of single states are invariants: a predicate ``bad``, and when it is vacuous.
-All others are about what happens in the end, see :mod:`.liveness_formulas`.
+Formulas about single states are invariants: a predicate ``bad``, and a premise that tells whether
+the property is vacuous.  All others are about whole executions, see :mod:`.liveness_formulas`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class PremiseGoal:
 
 
 def ask(world: World, definitions: tuple[typed.PropertyDef, ...]) -> tuple[Property, ...]:
-    """Compiles ``definitions``; declares histories and effects of the interface."""
+    """Compiles ``definitions``; declares the histories and effects of the interface that they
+    need."""
     histories = Histories(world)
     for definition in definitions:
         histories.need(definition.formula)
@@ -43,10 +44,10 @@ def ask(world: World, definitions: tuple[typed.PropertyDef, ...]) -> tuple[Prope
 def invariants(
     formula: typed.Expr, binders: tuple[typed.Binder, ...] = (), within: bool = False
 ) -> tuple[PremiseGoal, ...] | None:
-    """The parts of a formula that speaks of single states only; ``None`` for any other.
+    """Returns the parts of a formula about single states; ``None`` for any other formula.
 
-    `always` says the same of a conjunction, or for all values, as of each part; ``within``: one
-    stands around ``formula`` already.
+    `always` distributes over conjunctions and `forall`.  ``within``: ``formula`` already stands
+    inside an `always`.
     """
     match formula:
         case typed.Temporal(_, "always", (body,), _):
@@ -110,7 +111,7 @@ def _in_the_end(world: World, definition: typed.PropertyDef) -> Property:
 
 
 def _state_predicates(parts: PremiseGoal, env: Env) -> tuple[Expr, Expr]:
-    """``bad`` and the premise as nested existential quantifiers over the binders."""
+    """Builds ``bad`` and the premise as nested existential quantifiers over the binders."""
 
     def premise(inner: Env) -> Expr:
         return TRUE if parts.premise is None else lower(parts.premise, inner)

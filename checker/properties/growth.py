@@ -1,4 +1,4 @@
-"""What can only turn true in a run: histories grow, and who is correct is fixed by the run."""
+"""Decides which expressions are monotone: histories only grow, and ``correct`` is rigid."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from checker.system.instantiate.walk import nodes
 
 
 def grows(expr: typed.Expr) -> bool:
-    """Whether ``expr``, once true in a run, stays true (sets: only gain members)."""
+    """Tells whether ``expr``, once true in an execution, stays true (sets: only gain members)."""
     match expr:
         case typed.Operation(_, "and" | "or", args, _):
             return all(grows(a) for a in args)
@@ -39,5 +39,5 @@ def grows(expr: typed.Expr) -> bool:
 
 
 def is_rigid(expr: typed.Expr | typed.Pattern) -> bool:
-    """Whether ``expr`` means the same in every state of a run."""
+    """Tells whether ``expr`` is rigid: it has the same value in every state of an execution."""
     return not any(isinstance(n, typed.Temporal) or typed.changes(n) for n in nodes(expr))

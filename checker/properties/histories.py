@@ -1,17 +1,17 @@
-"""What has happened at each process: kept only where a property asks, in the least form that does.
+"""Declares the histories that properties read, each in the least detailed form that suffices.
 
 =================  ==========================================================================
-variable           kept when a property
+variable           declared when a property
 =================  ==========================================================================
-``@history.op``    asks for membership: a set; asks for order, number or position: a sequence
-``@repeated.op``   asks ``repeated(p, x)``
-``@past``          asks ``causes(x, y)``: the causal past of each process (HT94)
+``@history.op``    tests membership: a set; reads order, number or position: a sequence
+``@repeated.op``   reads ``repeated(p, x)``
+``@past``          reads ``causes(x, y)``: the causal past of each process (HT94)
 ``@causes``        the same: pairs of broadcasts, the first in the past of the second
-``@suspected``     asks whom a process suspects now; ``@trusted`` in the same way
+``@suspected``     reads whom a process suspects now; ``@trusted`` in the same way
 =================  ==========================================================================
 
-What is performed has no owner: ``@performed`` and ``@effects``, sets or sequences by the same rule,
-and ``@repeated.performed`` and ``@repeated.effects`` (see :class:`Acts`).
+Acts are global to all processes: ``@performed`` and ``@effects``, sets or sequences by the same
+rule, and ``@repeated.performed`` and ``@repeated.effects`` (see :class:`Acts`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Event = tuple[str, str]
 
 @dataclass
 class Histories:
-    """Which histories the properties of a check need."""
+    """Collects which histories the properties of a check need, and declares them."""
 
     world: World
     sets: set[Event] = field(default_factory=set)
@@ -48,7 +48,7 @@ class Histories:
         self.acts = Acts(self.world)
 
     def need(self, formula: typed.Expr) -> None:
-        """Notes what ``formula`` asks for."""
+        """Records the histories that ``formula`` reads."""
         for node in nodes(formula):
             match node:
                 case typed.HistoryOrder(_, kind, op):
@@ -70,7 +70,7 @@ class Histories:
     # ---- variables ----------------------------------------------------------------------------
 
     def operators(self) -> list[tuple[Event, tuple[tuple[str, Type], ...]]]:
-        """Every request and indication of the top interface with its arguments."""
+        """Returns every request and indication of the top interface with its arguments."""
         top = self.world.instances[0]
         interface = top.protocol.implements
         if interface is None:
@@ -85,14 +85,14 @@ class Histories:
         return found
 
     def item_type(self, event: Event) -> Type:
-        """An entry of the history: the tuple of the arguments, or the only one."""
+        """Returns the type of an entry: the tuple of the arguments, or the only argument."""
         fields = dict(self.operators())[event]
         if len(fields) == 1:
             return fields[0][1]
         return TupleT(tuple(t for _, t in fields))
 
     def declare(self) -> None:
-        """Declares the variables, and the effects by which they grow."""
+        """Declares the history variables and the effects that extend them."""
         for event in sorted(self.sets | self.sequences):
             item = self.item_type(event)
             name = f"@history.{event[1]}"
@@ -121,7 +121,7 @@ class Histories:
         self.world.add(name, type_, default(type_), VariableKind.HISTORY, title)
 
     def causal_item(self) -> TupleT:
-        """A broadcast: who, and what."""
+        """Returns the type of a broadcast: its sender and its payload."""
         (_, request), *_ = (o for o in self.operators() if o[0][0] == "request")
         return TupleT((self.world.proc, request[0][1]))
 
@@ -163,7 +163,7 @@ class Histories:
         return (ir.Assign(target, new),)
 
     def _note_opinion(self, op: str, self_: Expr, process: Expr) -> Block:
-        """A detector's word: whom ``self_`` suspects, or trusts, from now on."""
+        """Records a failure detector's output: whom ``self_`` suspects, or trusts, from now on."""
         if op in ("suspect", "restore") and "suspected" in self.opinions:
             mine, target = self._mine("@suspected", self_)
             change = build.with_item if op == "suspect" else build.without_item

@@ -1,9 +1,8 @@
-"""Liveness: formulas become propositions, a temporal formula over them, and parameters.
+"""Translates liveness properties to propositions, a temporal formula over them, and parameters.
 
-What a formula says for all values of something fixed is asked for each value: by parameters of the
-property where the `forall` stands outermost, and otherwise written out.  Where both sides of
-`a ~> b` can only turn true (histories grow, and who is correct is fixed by the run) it is enough
-to ask what is so in the end, for all values at once.
+A `forall` over rigid values becomes parameters of the property where it is outermost, and is
+expanded otherwise.  Where both sides of `a ~> b` are monotone (histories grow, and who is correct
+is fixed in an execution) only their limits matter, for all values at once.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from checker.system.ir import Automaton, Expr, Formula, Holds, Quantifier
 from checker.system.types import BOOL, SetT
 
 INSTANCES = 4096
-"""A formula is not written out for more values than this."""
+"""The largest number of values for which a formula is expanded."""
 
 Binders = tuple[typed.Binder, ...]
 
@@ -58,7 +57,8 @@ class LivenessParts:
 
 
 def liveness_parts(world: World, formula: typed.Expr) -> LivenessParts:
-    """What ``formula`` asks of whole runs; raises :class:`SpecError` where it is too large."""
+    """Compiles ``formula``, which is about executions; raises :class:`SpecError` (N213) if too
+    large."""
     env = Env(world, world.instances[0], None, {}, Reader(world, world.correct).read)
     premise = _premise(formula, (), env)
     taken = premise_of(formula)
@@ -84,7 +84,7 @@ def _question(
     given: Formula | None,
     granted: str,
 ) -> LivenessParts:
-    """The parts of a property, with the propositions that are left when all is merged."""
+    """Assembles the parts of a property with the propositions that remain after merging."""
     merging = Merging(asked.known)
     formulas = [merging.merge(f) for f in (inverse(whole), given) if f is not None]
     propositions, (against, *more) = renumber_propositions(asked.known, *formulas)
@@ -93,7 +93,7 @@ def _question(
 
 
 class _Odd(Exception):
-    """`correct` stands where it can't be taken apart into what happens in time."""
+    """Raised where `correct` occurs in a position that has no temporal translation."""
 
 
 # ---- shapes -----------------------------------------------------------------------------------
@@ -101,14 +101,14 @@ class _Odd(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _LeadsTo:
-    """``premise ~> goal``; ``premise`` ``None``: always."""
+    """``premise ~> goal``; ``premise`` ``None``: `true`."""
 
     premise: typed.Expr | None
     goal: typed.Expr
 
 
 def _leads_to(expr: typed.Expr) -> _LeadsTo | None:
-    """``expr`` as a leads-to between predicates on states, if it is one."""
+    """Returns ``expr`` as a leads-to between state predicates; ``None`` if it is not one."""
     match expr:
         case typed.Temporal(_, "~>", (premise, goal), _):
             found = _LeadsTo(premise, goal)
@@ -140,9 +140,9 @@ def _implication(expr: typed.Operation) -> _LeadsTo | None:
 
 
 def _settles(binders: Binders, parts: _LeadsTo) -> bool:
-    """Whether in every run both sides, for all values, turn true at most once and stay so.
+    """Tells whether in every execution both sides, for all values, stay true once true.
 
-    The premise of a plain `eventually` is true at the start, so the goal alone matters.
+    The premise of a plain `eventually` is true initially, so only the goal matters.
     """
     ranges = all(
         is_rigid(b.pattern) and grows(b.domain) and (b.where is None or grows(b.where))
@@ -152,7 +152,7 @@ def _settles(binders: Binders, parts: _LeadsTo) -> bool:
 
 
 def _exists(binders: Binders, body: typed.Expr | None, goal: typed.Expr | None, env: Env) -> Expr:
-    """Some values of ``binders`` with ``body`` and without ``goal``."""
+    """Builds that some values of ``binders`` satisfy ``body`` and not ``goal``."""
 
     def instance(inner: Env) -> Expr:
         here = ir.TRUE if body is None else lower(body, inner)
@@ -162,7 +162,7 @@ def _exists(binders: Binders, body: typed.Expr | None, goal: typed.Expr | None, 
 
 
 def _premise(formula: typed.Expr, binders: Binders, env: Env) -> Expr:
-    """What must be so in some state, or else the property says nothing."""
+    """Builds the state predicate that must be reachable, or else the property is vacuous."""
     match formula:
         case typed.Quantified(_, "forall", inner, body, _):
             return _premise(body, binders + inner, env)
@@ -183,9 +183,9 @@ def _premise(formula: typed.Expr, binders: Binders, env: Env) -> Expr:
 
 
 def _observable(given: typed.Expr) -> typed.Expr:
-    """What is so in some state of each run of which ``given`` is true.
+    """Returns a predicate that holds in some state of each execution that satisfies ``given``.
 
-    Who is correct in a run is who is correct in its last states.
+    The processes that are correct in an execution are those that are correct in its last states.
     """
     match given:
         case typed.Temporal(_, "always" | "eventually", (part,), _):
@@ -201,7 +201,8 @@ def _observable(given: typed.Expr) -> typed.Expr:
 
 @dataclass
 class _Asked:
-    """The propositions so far.  ``correct_set``: stands for who is correct, where that is fixed."""
+    """Collects the propositions of a formula.  ``correct_set``: the expression for the set of
+    correct processes, where that is fixed."""
 
     world: World
     correct_set: Expr | None = None
@@ -209,7 +210,7 @@ class _Asked:
     written: int = 0
 
     def proposition(self, expr: Expr) -> Formula:
-        """A predicate on states as a formula; constants are told at once."""
+        """Returns the formula of a state predicate; constants are evaluated immediately."""
         value = _constant(expr)
         if value is not None:
             return TRUE if value else FALSE
@@ -222,7 +223,8 @@ class _Asked:
     def outermost(
         self, formula: typed.Expr, env: Env, params: tuple[ir.Param, ...] = ()
     ) -> tuple[tuple[ir.Param, ...], Formula, Formula | None]:
-        """The parameters and the formula of a whole property, and what it takes for granted."""
+        """Returns the parameters and formula of a whole property, and its premise over
+        executions."""
         binders: Binders = ()
         while isinstance(formula, typed.Quantified) and formula.kind == "forall":
             binders += formula.binders
@@ -244,8 +246,8 @@ class _Asked:
         return params, whole, None if given is None else both([*premises, given])
 
     def assumption(self, formula: typed.Expr, env: Env, binders: Binders = ()) -> Formula | None:
-        """What a run satisfies of which ``formula``, for all ``binders``, says something; ``None``
-        where no premise is about whole runs."""
+        """Returns the condition on executions under which ``formula``, for all ``binders``, is not
+        vacuous; ``None`` where no premise is about whole executions."""
         if binders:
             formula = typed.Quantified(formula.type, "forall", binders, formula, formula.span)
         taken = premise_of(formula)
@@ -254,10 +256,10 @@ class _Asked:
     def with_correct_set(
         self, formula: typed.Expr
     ) -> tuple[tuple[ir.Param, ...], Formula, Formula | None]:
-        """The same, for each set of processes that may be the correct ones of a run.
+        """Returns the same with the set of correct processes as a parameter of the property.
 
-        Who is correct does not change any more from some time on, so that the set is the right
-        one can be said of what is so for ever.
+        From some point on the set of correct processes is constant, so that `eventually always`
+        expresses that it is the right one.
         """
         world = self.world
         everybody = ir.Const(SetT(world.proc), world.processes(None))
@@ -276,7 +278,7 @@ class _Asked:
         return params, either([inverse(settled), whole]), given
 
     def conjunct(self, expr: typed.Expr, binders: Binders, env: Env) -> Formula:
-        """One part of a conjunction, for all values of ``binders``."""
+        """Translates one conjunct, for all values of ``binders``."""
         match expr:
             case typed.Quantified(_, "forall", inner, body, _):
                 return self.conjunct(body, binders + inner, env)
@@ -289,7 +291,7 @@ class _Asked:
         return both([either([inverse(c), self.formula(expr, e)]) for e, c in instances])
 
     def at_once(self, expr: typed.Expr, binders: Binders, env: Env) -> Formula | None:
-        """``forall binders: expr`` without writing it out, where that can be done."""
+        """Translates ``forall binders: expr`` without expanding it, where that is possible."""
         parts = _leads_to(expr)
         if parts is not None and _settles(binders, parts):
             bad = self.proposition(_exists(binders, parts.premise, parts.goal, env))
@@ -304,7 +306,8 @@ class _Asked:
         return None
 
     def parameter(self, binder: typed.Binder, env: Env) -> tuple[ir.Param, Formula, Env]:
-        """A binder as a parameter; the formula holds what of its condition is about the run."""
+        """Makes a binder a parameter; the formula is its condition, where that is about
+        executions."""
         where = binder.where
         outside = where is not None and self.is_timed(where)
         inside = None if outside else where
@@ -315,7 +318,7 @@ class _Asked:
     # ---- anywhere -----------------------------------------------------------------------------
 
     def is_timed(self, expr: typed.Expr) -> bool:
-        """Whether ``expr`` is more than a predicate on the state."""
+        """Tells whether ``expr`` is more than a state predicate."""
         return any(isinstance(n, typed.Temporal) or self._is_correct(n) for n in nodes(expr))
 
     def _is_correct(self, node: object) -> bool:
@@ -323,10 +326,11 @@ class _Asked:
             return False
         now = self.world.correct(ir.Local(self.world.proc, "_p"))
         chosen = {n.variable for n in nodes(now) if isinstance(n, ir.Read)} <= {BYZANTINE}
-        return node.kind == "correct" and not chosen  # who is Byzantine is so from the start
+        return node.kind == "correct" and not chosen  # Byzantine processes are fixed initially
 
     def formula(self, expr: typed.Expr, env: Env) -> Formula:
-        """``expr``, in which temporal operators and `correct` may stand; raises :class:`_Odd`."""
+        """Translates ``expr``, in which temporal operators and `correct` may occur; raises
+        :class:`_Odd`."""
         if not self.is_timed(expr):
             return self.proposition(lower(expr, env))
         match expr:
@@ -357,7 +361,8 @@ class _Asked:
                 raise _Odd
 
     def instances(self, binders: Binders, env: Env) -> Iterator[tuple[Env, Formula]]:
-        """Every choice of values for ``binders``: its scope, and the condition that it is one."""
+        """Yields every assignment to ``binders``: its scope, and the condition that it is
+        admitted."""
         if not binders:
             yield env, TRUE
             return
@@ -381,7 +386,8 @@ class _Asked:
                 yield last, both([here, more])
 
     def values(self, domain: ir.Domain) -> list[tuple[Expr, Expr]]:
-        """The members of ``domain``, or all values of its type with the condition to be one."""
+        """Returns the members of ``domain``, or all values of its type with the membership
+        condition."""
         item = ir.domain_item(domain)
         try:
             found = list(members(domain, Scope({}, {})))
@@ -402,7 +408,7 @@ def _among(value: Expr, domain: ir.Domain) -> Expr:
 
 
 def _constant(expr: Expr) -> bool | None:
-    """The value of ``expr`` where it depends on nothing."""
+    """Returns the value of a closed expression."""
     try:
         return bool(evaluate(expr, Scope({}, {})))
     except (KeyError, RunFault):

@@ -1,8 +1,8 @@
-"""Temporal formulas with fewer parts: what is so for good is told by one proposition.
+"""Simplifies temporal formulas by merging propositions.
 
-A proposition that reads parameters and no state is the same all the time, so it may stand inside
-or outside of any temporal operator.  `always eventually` distributes over `or`, `eventually always`
-over `and`; with propositions that never change over both.
+A rigid proposition, one that reads parameters and no state, commutes with every temporal operator.
+`always eventually` distributes over `or`, `eventually always` over `and`; with rigid propositions
+both distribute over both.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from checker.system.ir import Connective, Expr, Formula, Holds, Modal
 
 @dataclass(frozen=True, slots=True)
 class Merging:
-    """``known``: the propositions with their numbers, to which merged ones are added."""
+    """Merges propositions; ``known`` maps propositions to numbers and receives the merged ones."""
 
     known: dict[Expr, int]
 
     def merge(self, formula: Formula) -> Formula:
-        """The same as ``formula``, which has `not` in front of propositions only."""
+        """Returns an equivalent of ``formula``, which is in negation normal form."""
         match formula:
             case Connective("and" | "or" as op, parts) if parts:
                 return self._join(op, [self.merge(part) for part in parts])
@@ -37,7 +37,8 @@ class Merging:
                 return formula
 
     def _join(self, op: str, parts: list[Formula]) -> Formula:
-        """``parts`` joined: predicates on states become one, then what recurs or lasts."""
+        """Joins ``parts`` by ``op``: first state predicates, then `always eventually` or
+        `eventually always`."""
         plain = [p for p in parts if self._predicate(p) is not None]
         others = [p for p in parts if self._predicate(p) is None]
         if len(plain) > 1:
@@ -62,7 +63,7 @@ class Merging:
         return Holds(self.known.setdefault(whole, len(self.known)))
 
     def _predicate(self, formula: Formula) -> Expr | None:
-        """The expression of a formula without temporal operators."""
+        """Returns the expression of a formula without temporal operators."""
         match formula:
             case Holds(index):
                 return list(self.known)[index]
@@ -79,7 +80,7 @@ class Merging:
                 return None
 
     def _constant(self, formula: Formula) -> bool:
-        """Whether ``formula`` is a predicate that reads parameters only."""
+        """Tells whether ``formula`` is a predicate that reads parameters only."""
         predicate = self._predicate(formula)
         return predicate is not None and not any(isinstance(n, ir.Read) for n in nodes(predicate))
 
@@ -95,7 +96,7 @@ def _body(formula: Formula, shape: tuple[str, str]) -> Formula | None:
 def renumber_propositions(
     known: dict[Expr, int], *formulas: Formula
 ) -> tuple[tuple[Expr, ...], tuple[Formula, ...]]:
-    """The propositions that ``formulas`` mention, and these with their new numbers."""
+    """Returns the propositions that ``formulas`` mention, and the formulas renumbered."""
     order: dict[int, int] = {}
 
     def renumber(part: Formula) -> Formula:

@@ -1,8 +1,8 @@
-"""Persistence: liveness properties whose violations show in single states.
+"""Recognises persistence: liveness properties whose violations are decided by single states.
 
-The automaton of ``always eventually p`` (read: of its negation) waits, then sees ``not p`` in
-every state from some point on.  Whatever the run did before, it can wait; so a fair run violates
-the property exactly when it ends, or goes round, in states where one condition holds.
+The automaton of the negation of ``always eventually p`` waits, then reads ``not p`` in every state
+from some point on.  It can wait through any finite prefix; so a fair execution violates the
+property exactly when it ends or cycles in states that satisfy one condition.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ Guard = tuple[frozenset[int], frozenset[int]]
 
 
 def persistence(prop: Property) -> Expr | None:
-    """The condition that lasts in every run that violates ``prop``, with its parameters free.
+    """Returns the condition that eventually always holds in every execution that violates ``prop``.
 
-    ``None`` where the property is not of this kind.
+    The parameters of ``prop`` are free in it.  ``None`` where the property is not of this kind.
     """
     automaton = prop.automaton
     if automaton is None or automaton.states != 2:
@@ -43,12 +43,13 @@ def persistence(prop: Property) -> Expr | None:
 
 
 def needs_automaton(prop: Property) -> bool:
-    """Whether runs have to be followed from their start to decide on ``prop`` or its premise."""
+    """Tells whether deciding ``prop`` or its premise needs the product with an automaton."""
     return persistence(prop) is None or prop.given is not None
 
 
 def persistence_for_some(prop: Property) -> Expr | None:
-    """The closed condition that :func:`persistence` holds for some assignment of the parameters."""
+    """Returns the closed condition that :func:`persistence` holds for some values of the
+    parameters."""
     condition = persistence(prop)
     if condition is None:
         return None

@@ -1,4 +1,4 @@
-"""Who is correct, as a single state can tell it."""
+"""Checks in which positions of an invariant `correct` can be evaluated in a single state."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from checker.system.ir import Expr
 
 
 def may_be_correct(world: World) -> Callable[[Expr], Expr]:
-    """Whether a process may turn out to be correct, for all that has happened and is foreseen."""
+    """Returns the predicate that a process may still be correct, given past and foreseen faults."""
     now = world.reliable if world.recovers else world.correct
     return lambda process: conj(now(process), crash_prophecy.is_spared(world, process))
 
 
 def stands_in_premise_only(world: World, expr: typed.Expr) -> bool:
-    """Whether `correct` stands in premises of ``expr`` only; see :func:`check`."""
+    """Tells whether `correct` occurs in premises of ``expr`` only; see :func:`check`."""
     try:
         check(world, expr, True)
     except SpecError:
@@ -30,14 +30,14 @@ def stands_in_premise_only(world: World, expr: typed.Expr) -> bool:
 
 
 def mentions_correct(expr: typed.Expr) -> bool:
-    """Whether `correct(p)` stands somewhere in ``expr``."""
+    """Tells whether `correct(p)` occurs in ``expr``."""
     return any(isinstance(n, typed.Correct) and n.kind == "correct" for n in nodes(expr))
 
 
 def check(world: World, expr: typed.Expr, positive: bool) -> None:
-    """In an invariant ``correct`` may only stand in a premise: elsewhere a state can't tell.
+    """Checks that ``correct`` occurs in premises only: a state does not determine it elsewhere.
 
-    Raises :class:`SpecError` (N212) where it stands elsewhere.
+    Raises :class:`SpecError` (N212) where it occurs elsewhere.
     """
     if not (world.crash_bound or world.bound(world.check.omission)) or not mentions_correct(expr):
         return

@@ -1,8 +1,9 @@
-"""What a property about whole runs takes for granted, and what it leaves open.
+"""Extracts a liveness property's premise over executions, and the alternatives of its goals.
 
-A premise over whole runs, as in `(always not p.down) => eventually p.done`, says something of those
-fair runs alone that satisfy it: where none does, nothing is asked.  Where a goal may come true in
-several ways, as in `eventually p.done or p.dead`, one that never can leaves it to the others.
+A premise over executions, as in `(always not p.down) => eventually p.done`, restricts the property
+to the fair executions that satisfy it: where there is none, the property is vacuous.  Where a goal
+has alternatives, as in `eventually p.done or p.dead`, one that never holds leaves all to the
+others.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ Binders = tuple[typed.Binder, ...]
 
 
 def is_temporal(expr: object) -> bool:
-    """Whether a temporal operator stands somewhere in ``expr``."""
+    """Tells whether a temporal operator occurs in ``expr``."""
     return any(isinstance(n, typed.Temporal) for n in nodes(expr))
 
 
 def premise_of(formula: typed.Expr) -> typed.Expr | None:
-    """What a run satisfies of which ``formula`` says something; ``None`` where no premise of it is
-    about whole runs."""
+    """Returns the condition on executions under which ``formula`` is not vacuous; ``None`` where no
+    premise of it is about whole executions."""
     match formula:
         case typed.Operation(type_, "=>", (premise, goal), span):
             inner = premise_of(goal)
@@ -53,7 +54,7 @@ def premise_of(formula: typed.Expr) -> typed.Expr | None:
 
 
 def spec_text(expr: typed.Expr, env: Env) -> str:
-    """``expr`` as a spec writes it."""
+    """Returns ``expr`` in the syntax of specs."""
     parts = spell(expr, Env(env.world, env.instance, None))
     return "".join(p if isinstance(p, str) else _value(p) for p in parts)
 
@@ -62,16 +63,17 @@ def _value(expr: ir.Expr) -> str:
     return value_text(expr.type, expr.value) if isinstance(expr, ir.Const) else "…"
 
 
-# ---- ways in which a goal comes true ----------------------------------------------------------
+# ---- alternatives of goals --------------------------------------------------------------------
 
 
 def ways(formula: typed.Expr, env: Env) -> tuple[ir.Way, ...]:
-    """The alternatives of the goals of ``formula`` that are about state of the protocol."""
+    """Returns the alternatives of the goals of ``formula`` that read state of the protocol."""
     return tuple(way for goal, binders in _goals(formula, ()) for way in _ways(goal, binders, env))
 
 
 def _goals(formula: typed.Expr, binders: Binders) -> Iterator[tuple[typed.Expr, Binders]]:
-    """What is to be so in the end, or again and again, and the names that stand around it."""
+    """Yields each goal (what must hold eventually, or infinitely often) with its enclosing
+    binders."""
     match formula:
         case typed.Temporal(_, "eventually", (part,), _) | typed.Temporal(_, "~>", (_, part), _):
             yield from _inside(part, binders)
@@ -113,7 +115,7 @@ def _ways(goal: typed.Expr, binders: Binders, env: Env) -> Iterator[ir.Way]:
 
 
 def _alternatives(goal: typed.Expr) -> list[tuple[typed.Expr, bool]]:
-    """The ways in which ``goal`` comes true, and whether each is more than a denial."""
+    """Returns the alternatives of ``goal``, each with whether it is more than a negation."""
     match goal:
         case typed.Operation(_, "or", parts, _):
             return [(part, _negated_part(part) is None) for part in parts]
@@ -125,7 +127,7 @@ def _alternatives(goal: typed.Expr) -> list[tuple[typed.Expr, bool]]:
 
 
 def _negated_part(expr: typed.Expr) -> typed.Expr | None:
-    """What ``expr`` denies, if it does."""
+    """Returns the operand of a negation; ``None`` for any other expression."""
     match expr:
         case typed.Operation(_, "not", (part,), _):
             return part
@@ -134,5 +136,5 @@ def _negated_part(expr: typed.Expr) -> typed.Expr | None:
 
 
 def _variables(expr: object) -> frozenset[str]:
-    """The state of the protocol that ``expr`` reads."""
+    """Returns the names of the protocol's state variables that ``expr`` reads."""
     return frozenset(n.name for n in nodes(expr) if isinstance(n, typed.StateRef))

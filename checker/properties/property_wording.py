@@ -1,4 +1,4 @@
-"""How a property is said: its typed formula becomes a :class:`~checker.system.reading.Reading`."""
+"""Words a property: turns its typed formula into a :class:`~checker.system.reading.Reading`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from checker.system.reading import Atom, Join, Node, Phrase, Range, Reading, Tim
 from checker.system.types import AtomT, TupleT, Type
 
 PAST = {"write": "wrote", "begin": "began", "choose": "chose", "take": "took", "give": "gave"}
-"""Past tenses that are not the names of histories."""
+"""Irregular past tenses, where the past tense is not the name of the history."""
 
 COMPARED = {
     "==": ("is", "is not", "is never", ""),
@@ -42,9 +42,10 @@ OPINIONS = {
 
 
 def reading(world: World, formula: typed.Expr, *, whole_runs: bool) -> Reading:
-    """How ``formula`` reads; ``whole_runs``: it is about these, and not about single states.
+    """Returns the reading of ``formula``; ``whole_runs``: it is about executions, not single
+    states.
 
-    No name that is made up later is another for it.
+    Names that are generated here do not change those that are generated later.
     """
     with fresh_names():
         correct = world.correct if whole_runs else may_be_correct(world)
@@ -53,7 +54,7 @@ def reading(world: World, formula: typed.Expr, *, whole_runs: bool) -> Reading:
 
 
 def verbs(op: str) -> tuple[str, str, str]:
-    """What is said of who did ``op``, of who has not done it, and of who never does.
+    """Returns three predicates for ``op``: that it was done, has not been done, is never done.
 
     ``deliver`` gives ``delivered``, ``has not delivered``, ``never delivers``.
     """
@@ -75,7 +76,7 @@ class _Words:
     # ---- the tree -----------------------------------------------------------------------------
 
     def node(self, expr: typed.Expr, env: Env) -> Node:
-        """``expr`` taken apart down to what can be said in one clause."""
+        """Decomposes ``expr`` down to statements that fit in one clause."""
         match expr:
             case typed.Temporal(_, op, args, _):
                 return Timed(op, tuple(self.node(arg, env) for arg in args))
@@ -95,7 +96,7 @@ class _Words:
     def ranges(
         self, kind: str, binders: tuple[typed.Binder, ...], body: typed.Expr, env: Env
     ) -> Node:
-        """Quantifiers one inside the other, one for each of ``binders``."""
+        """Nests quantifiers, one for each of ``binders``."""
         if not binders:
             return self.node(body, env)
         binder, rest = binders[0], binders[1:]
@@ -125,7 +126,7 @@ class _Words:
         return spell(typed.Quantified(body.type, kind, binders, body, body.span), env)
 
     def among(self, item: ir.Local, shown: Phrase, domain: typed.Expr, env: Env) -> Atom | None:
-        """That ``item`` is in ``domain``, where states decide what is."""
+        """Words that ``item`` is in ``domain``, where membership depends on the state."""
         if not any(typed.changes(n) for n in nodes(domain)):
             return None
         if isinstance(domain, typed.Operation):
@@ -133,7 +134,7 @@ class _Words:
         return self.membership(item, shown, domain, env)
 
     def noun(self, type_: Type) -> str:
-        """What a value of ``type_`` is called where it is not known which."""
+        """Returns the noun for an unknown value of ``type_``."""
         match type_:
             case AtomT(labels=labels) if set(labels) <= set(self.world.sizes.processes):
                 return "process"
@@ -145,7 +146,7 @@ class _Words:
     # ---- atoms --------------------------------------------------------------------------------
 
     def atom(self, expr: typed.Expr, env: Env) -> Atom:
-        """What ``expr``, without connectives, says."""
+        """Words ``expr``, which has no connectives."""
         match expr:
             case typed.Correct(_, kind, process, _):
                 return self.standing(expr, kind, process, env)
@@ -200,7 +201,8 @@ class _Words:
         env: Env,
         whole: typed.Expr | None = None,
     ) -> Atom:
-        """That ``item`` is in ``of``; ``whole`` says so as an expression, where there is one."""
+        """Words that ``item`` is in ``of``; ``whole``: the same as one expression, where there is
+        one."""
         text: Phrase = (*shown, " in ", *spell(of, env))
         if whole is not None:
             now = lower(whole, env)
@@ -222,7 +224,7 @@ class _Words:
                 return Atom(now, "state", shown, *ways, spell(of, env), text)
 
     def entry(self, op: str, item: Expr) -> Phrase:
-        """An entry of the history of ``op`` as the objects of its verb."""
+        """Words an entry of the history of ``op`` as the objects of its verb."""
         interface = self.world.instances[0].protocol.implements
         assert interface is not None
         operators = (*interface.requests, *interface.indications)
@@ -318,7 +320,7 @@ class _Words:
     def comparison(
         self, expr: typed.Expr, op: str, left: typed.Expr, right: typed.Expr, env: Env
     ) -> Atom:
-        """Values compared; the side that the state decides comes first."""
+        """Words a comparison; the side that depends on the state comes first."""
         now, text = lower(expr, env), spell(expr, env)
         sized = any(isinstance(s, typed.Operation) and s.op == "size" for s in (left, right))
         if not _varies(left) and _varies(right) and op in FLIPPED:
@@ -340,7 +342,7 @@ class _Words:
 
 
 def spell_measure(expr: typed.Expr, env: Env) -> Phrase:
-    """``expr`` as text; how many there are of something is said in words."""
+    """Returns ``expr`` as text; cardinalities are worded."""
     match expr:
         case typed.Operation(_, "size", (of,), _):
             return ("the size of ", *spell(of, env))
@@ -349,12 +351,12 @@ def spell_measure(expr: typed.Expr, env: Env) -> Phrase:
 
 
 def _varies(expr: typed.Expr) -> bool:
-    """Whether states decide what ``expr`` is."""
+    """Tells whether the value of ``expr`` depends on the state."""
     return any(typed.changes(n) for n in nodes(expr))
 
 
 def _is_said(left: typed.Expr, right: typed.Expr) -> bool:
-    """Whether an equation is between statements rather than values."""
+    """Tells whether an equation is between Boolean statements rather than values."""
     return isinstance(left.type, typed.Bool) and any(
         isinstance(side, typed.Operation | typed.Quantified | typed.Temporal | typed.Correct)
         for side in (left, right)

@@ -1,4 +1,4 @@
-"""Expressions that only properties have: what happened, in which order, and who is correct."""
+"""Lowers expressions that only properties have: histories, their order, and correctness."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from checker.system.types import BOOL, IntT, MapT, SeqT, TupleT
 class Reader:
     """Lowers the expressions that only properties may use.
 
-    ``correct`` says what `correct(p)` means in the state in which it is asked.
+    ``correct`` gives the meaning of `correct(p)` in the state where it is evaluated.
     """
 
     world: World
     correct: Callable[[Expr], Expr]
 
     def read(self, env: Env, expr: typed.Expr) -> Expr:
-        """``expr`` as an expression over history variables; raises :class:`SpecError` (N210)."""
+        """Returns ``expr`` as an expression over history variables; raises :class:`SpecError`
+        (N210)."""
         world = self.world
         match expr:
             case typed.Correct(_, kind, process, _):
@@ -62,7 +63,7 @@ class Reader:
                 raise refuse("N210", "this can't be asked here", expr.span)
 
     def _standing(self, kind: str, process: Expr) -> Expr:
-        """Whether a process is correct, faulty by now, or down now."""
+        """Lowers whether a process is correct, faulty by now, or down now."""
         match kind:
             case "correct":
                 return self.correct(process)
@@ -78,7 +79,7 @@ class Reader:
 
 
 def _before(mine: Expr, first: typed.Expr, second: typed.Expr, env: Env) -> Expr:
-    """In a sequence: the first ``first`` stands before the first ``second``, and both are there."""
+    """Builds that both are in the sequence, the first ``first`` before the first ``second``."""
     assert isinstance(mine.type, SeqT)
     item = mine.type.item
     x, y = lower(first, env, item), lower(second, env, item)

@@ -1,4 +1,4 @@
-"""Typed expressions written as a spec writes them, with their names open to be filled in."""
+"""Prints typed expressions in the syntax of specs, with named holes for values."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _BINDING = {
     ">=": 5, "in": 5, "not in": 5, "subset": 5, "union": 6, "intersect": 6, "minus": 6, "+": 7,
     "-": 7, "++": 7, "*": 8, "div": 8, "mod": 8, "neg": 9,
 }  # fmt: skip
-"""How strongly operators bind; an operand that binds less stands in parentheses."""
+"""Precedence of operators; an operand of lower precedence is parenthesised."""
 
 _ATOMIC = 10
 
 
 def spell(expr: typed.Expr, env: Env) -> Phrase:
-    """``expr`` as text; names that ``env`` knows are left open, for their values."""
+    """Returns ``expr`` as text; names in ``env`` are holes, to be filled with their values."""
     return _tidy(_spell_part(expr, env)[0])
 
 
 def pattern_spelled(pattern: typed.Pattern, env: Env) -> Phrase:
-    """``pattern`` as text, in the same way."""
+    """Returns ``pattern`` as text, in the same way."""
     return _tidy(_pattern(pattern, env))
 
 
 def _tidy(parts: Iterable[str | Expr]) -> Phrase:
-    """Neighbouring texts as one."""
+    """Joins adjacent texts."""
     result: list[str | Expr] = []
     for part in parts:
         if isinstance(part, str) and result and isinstance(result[-1], str):
@@ -43,7 +43,7 @@ def _tidy(parts: Iterable[str | Expr]) -> Phrase:
 
 
 def _spell_part(expr: typed.Expr, env: Env) -> tuple[Phrase, int]:
-    """The text, and how strongly its outermost operator binds."""
+    """Returns the text and the precedence of its outermost operator."""
     match expr:
         case typed.Operation(_, op, args, _):
             return _operation(op, args, env)

@@ -1,1 +1,2 @@
-"""The intermediate representation: a finite transition system, its verifier and interpreter."""
+"""Defines the intermediate representation: finite transition systems, a verifier, an
+interpreter."""

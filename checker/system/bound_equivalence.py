@@ -1,9 +1,9 @@
-"""Whether two systems of one check are the same up to the bounds of their types.
+"""Compares two systems of one check up to the bounds of their types.
 
-Where a guessed capacity was too small the check is instantiated again.  If all that changes is the
-bounds of types, every step of the one system is a step of the other, as long as neither meets an
-error of the run: bounds are looked at where a value does not fit, and where all values of a type
-are gone through.  So there they have to be the same.
+Where a guessed capacity was too small the check is instantiated again.  If that changes nothing but
+bounds of types, every step of one system is a step of the other as long as neither meets a runtime
+error: bounds matter where a value does not fit, and where all values of a type are enumerated.  So
+types that are enumerated have to be equal.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from checker.system import ir
 from checker.system.types import BagT, IntT, MapT, SeqT
 
 Pairs = dict[tuple[int, int], bool]
-"""What is known of two objects, by their identities."""
+"""What is known of pairs of objects, by their identities."""
 
 
 def same_up_to_bounds(one: Any, other: Any) -> bool:
-    """Whether two systems, or parts of systems, are the same but for the bounds of integers and
-    the lengths of sequences and bags, none of which decides what there is to choose from."""
+    """Tells whether two systems, or parts, are equal but for the bounds of integers and the lengths
+    of sequences and bags, none of which determines the domain of a choice."""
     return _same_up_to_bounds(one, other, {})
 
 

@@ -1,4 +1,4 @@
-"""Small constructors for expressions of the transition system, simplifying as they build."""
+"""Builds expressions of the transition system and simplifies them on the way."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from checker.system.types import (
 _numbers = count(1)
 
 ASIDE = 1_000_000
-"""Numbers from here on are for names that are made aside."""
+"""Numbers from here on are for names generated inside :func:`fresh_names`."""
 
 
 def start_numbers() -> None:
-    """Begins a new system: its names do not depend on what was made before it."""
+    """Begins a new system: its names do not depend on what was generated before."""
     global _numbers
     _numbers = count(1)
 
 
 @contextmanager
 def fresh_names() -> Iterator[None]:
-    """Names made inside do not change those that are made afterwards."""
+    """Keeps names generated inside from changing those that are generated afterwards."""
     global _numbers
     kept = _numbers
     _numbers = count(ASIDE)
@@ -48,7 +48,7 @@ def fresh_names() -> Iterator[None]:
 
 
 def fresh(name: str) -> str:
-    """A local name new to this system; the part before the dot is what people see."""
+    """Returns a local name new to this system; the part before the dot is shown to users."""
     return f"{name}.{next(_numbers)}"
 
 
@@ -57,12 +57,12 @@ def integer(value: int) -> Const:
 
 
 def conj(*parts: Expr) -> Expr:
-    """The conjunction, flattened, without constants."""
+    """Returns the conjunction, flattened, without constants."""
     return _connective(Op.AND, TRUE, FALSE, parts)
 
 
 def disj(*parts: Expr) -> Expr:
-    """The disjunction, flattened, without constants."""
+    """Returns the disjunction, flattened, without constants."""
     return _connective(Op.OR, FALSE, TRUE, parts)
 
 
@@ -109,7 +109,7 @@ def member(item: Expr, of: Expr) -> Expr:
 
 
 def size(of: Expr) -> Expr:
-    """Number of members of a set, or of elements of a seq or bag."""
+    """Returns the number of members of a set, or of elements of a seq or bag."""
     match of.type:
         case SetT(item):
             return Apply(IntT(0, cardinality(item)), Op.CARD, (of,))
@@ -120,13 +120,13 @@ def size(of: Expr) -> Expr:
 
 
 def entry(base: Expr, key: Expr, place: ir.SourceLocation | None = None) -> Expr:
-    """``base[key]`` of a map."""
+    """Returns ``base[key]`` of a map."""
     assert isinstance(base.type, MapT)
     return ir.Index(base.type.value, base, key, place)
 
 
 def item(base: Expr, position: int) -> Expr:
-    """A component of a tuple."""
+    """Returns a component of a tuple."""
     assert isinstance(base.type, TupleT)
     if isinstance(base, Apply) and base.op is Op.TUPLE:
         return base.args[position]
@@ -134,7 +134,8 @@ def item(base: Expr, position: int) -> Expr:
 
 
 def with_item(collection: Expr, value: Expr, place: ir.SourceLocation | None = None) -> Expr:
-    """``collection`` with ``value`` in it: a dense set, or a bag that stands for a large set."""
+    """Returns ``collection`` with ``value`` in it: a dense set, or a bag that represents a large
+    set."""
     value = coerce(value, element(collection.type))
     if isinstance(collection.type, SetT):
         return Apply(collection.type, Op.INSERT, (collection, value), place)
@@ -148,7 +149,7 @@ def without_item(collection: Expr, value: Expr) -> Expr:
 
 
 def element(type_: Type) -> Type:
-    """Type of the elements of a set, seq or bag."""
+    """Returns the type of the elements of a set, seq or bag."""
     match type_:
         case SetT(inner) | SeqT(inner) | BagT(inner):
             return inner
@@ -157,7 +158,7 @@ def element(type_: Type) -> Type:
 
 
 def hull(left: Type, right: Type) -> Type:
-    """The least type that holds the values of both."""
+    """Returns the least type that holds the values of both."""
     match left, right:
         case IntT(a, b), IntT(c, d):
             return IntT(min(a, c), max(b, d))
@@ -174,9 +175,9 @@ def hull(left: Type, right: Type) -> Type:
 
 
 def coerce(expr: Expr, type_: Type) -> Expr:
-    """``expr`` as a value of ``type_``; only the ranges of integers inside may differ.
+    """Returns ``expr`` as a value of ``type_``; only the ranges of nested integers may differ.
 
-    An integer itself is left as it is: whoever stores it checks its range.
+    An integer itself is unchanged: its range is checked where it is stored.
     """
     if expr.type == type_ or isinstance(type_, IntT | AtomT):
         return expr
@@ -216,7 +217,7 @@ def _coerce_option(expr: Expr, type_: Type, inner: Type) -> Expr:
 
 
 def _coerce_bag(expr: Expr, type_: BagT, inner: Type) -> Expr:
-    """A bag or (large) set written out becomes additions to the empty bag."""
+    """Rewrites a bag or (large) set display to insertions into the empty bag."""
     if not (isinstance(expr, Apply) and expr.op in (Op.SET, Op.SEQ)):
         return expr
     result: Expr = Const(type_, ())
@@ -230,7 +231,7 @@ def _coerce_bag(expr: Expr, type_: BagT, inner: Type) -> Expr:
 
 
 def constant(expr: Expr) -> Value:
-    """The value of a constant expression; raises ``TypeError`` for any other."""
+    """Returns the value of a constant expression; raises ``TypeError`` for any other."""
     if not isinstance(expr, Const):
         raise TypeError("not a constant")
     return expr.value

@@ -1,4 +1,4 @@
-"""A transition system as text that a person can read."""
+"""Prints a transition system as readable text."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _INFIX = {
 
 
 def dump(system: TransitionSystem) -> str:
-    """Variables, initial block, actions, monitor and properties of ``system``."""
+    """Returns variables, initial block, actions, monitor and properties of ``system`` as text."""
     lines = [f"system {system.name}", f"processes {', '.join(system.processes)}", ""]
     for variable in system.variables:
         lines.append(f"{variable.kind} {variable.name} : {type_text(variable.type)}")
@@ -62,7 +62,7 @@ def _question(prop: ir.Property) -> list[str]:
 
 
 def formula_text(formula: ir.Formula) -> str:
-    """A temporal formula with its propositions by number."""
+    """Returns a temporal formula with its propositions by number."""
     match formula:
         case ir.Holds(index):
             return f"#{index}"
@@ -91,7 +91,7 @@ def _action(action: ir.Action) -> list[str]:
 
 
 def type_text(type_: Type) -> str:
-    """A type as the language writes it."""
+    """Returns a type in the syntax of the language."""
     match type_:
         case BoolT():
             return "bool"
@@ -126,7 +126,7 @@ def _case(case: Any) -> str:
 
 
 def value_text(type_: Type, value: Any) -> str:
-    """A value of ``type_`` in the language's notation."""
+    """Returns a value of ``type_`` in the syntax of the language."""
     match type_:
         case BoolT():
             return "true" if value else "false"
@@ -171,7 +171,7 @@ def _domain(domain: ir.Domain) -> str:
 
 
 def text(expr: Expr) -> str:
-    """An expression on one line."""
+    """Returns an expression on one line."""
     match expr:
         case ir.Const(type_, value):
             return value_text(type_, value)

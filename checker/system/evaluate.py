@@ -1,4 +1,4 @@
-"""Evaluation of expressions and domains: the definition of what they mean."""
+"""Evaluates expressions and domains: the definition of their semantics."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from checker.system.types import (
 
 
 class RunFault(Exception):
-    """An error of the run: ``code`` is a diagnostic's code, ``grows`` a capacity to enlarge.
+    """A runtime error: ``code`` is a diagnostic's code, ``grows`` a capacity to enlarge.
 
-    ``states``: of a run to the state in which a property can't be evaluated; empty where only the
-    state is known, ``None`` where there is no run yet.
+    ``states``: those of an execution to the state in which a property can't be evaluated; empty
+    where only the state is known, ``None`` where there is no execution yet.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class RunFault(Exception):
 
 
 class Scope:
-    """What an expression can see: state variables by name and local names.
+    """The environment of an evaluation: state variables by name, and local names.
 
     ``state`` is shared and may be assigned between evaluations; ``names`` are the locals.
     """
@@ -57,16 +57,16 @@ class Scope:
         self.names = names
 
     def bind(self, name: str, value: Value) -> Scope:
-        """The same state with one more local name."""
+        """Returns a scope over the same state with one more local name."""
         return Scope(self.state, {**self.names, name: value})
 
     def copy(self) -> Scope:
-        """An independent scope: assignments to either are not seen by the other."""
+        """Returns an independent scope: assignments to either do not affect the other."""
         return Scope(dict(self.state), dict(self.names))
 
 
 def key_rank(type_: Type, value: Any) -> int:
-    """Rank of ``value`` in ``universe(type_)``; ``-1`` where it is no member."""
+    """Returns the rank of ``value`` in ``universe(type_)``; ``-1`` where it is no member."""
     match type_:
         case BoolT():
             return int(value)
@@ -91,7 +91,7 @@ def key_rank(type_: Type, value: Any) -> int:
 
 
 def misfit(type_: Type, value: Any, place: SourceLocation | None) -> RunFault | None:
-    """The fault of storing ``value`` where ``type_`` is held, or ``None`` where it fits."""
+    """Returns the error of storing ``value`` where ``type_`` is held; ``None`` where it fits."""
     parts: Iterator[tuple[Type, Any]]
     match type_:
         case BoolT():
@@ -133,9 +133,9 @@ def misfit(type_: Type, value: Any, place: SourceLocation | None) -> RunFault | 
 def check_stored(
     type_: Type, value: Any, place: SourceLocation | None, known: Type | None = None
 ) -> Any:
-    """``value``, checked against ``type_``; raises :class:`RunFault` where it does not fit.
+    """Returns ``value``, checked against ``type_``; raises :class:`RunFault` where it does not fit.
 
-    ``known`` is a type that it has already: where that is the same there is nothing to check.
+    ``known``: a type that the value is known to have; where it equals ``type_`` nothing is checked.
     """
     if known is not type_ and known != type_:
         fault = misfit(type_, value, place)
@@ -145,7 +145,8 @@ def check_stored(
 
 
 def members(domain: ir.Domain, scope: Scope) -> Iterator[Any]:
-    """The members of ``domain`` in canonical order (see :func:`checker.system.types.universe`)."""
+    """Returns the members of ``domain`` in canonical order (see
+    :func:`checker.system.types.universe`)."""
     match domain:
         case ir.Universe(item):
             yield from universe(item)
@@ -168,7 +169,7 @@ def members(domain: ir.Domain, scope: Scope) -> Iterator[Any]:
 
 
 def elements(domain: ir.Domain, scope: Scope) -> Iterator[Any]:
-    """Like :func:`members`, but a bag gives each copy (what ``Quant`` counts over)."""
+    """Returns the same as :func:`members`, but each copy in a bag (what ``Quant`` counts over)."""
     if isinstance(domain, ir.Members) and isinstance(domain.of.type, BagT):
         yield from evaluate(domain.of, scope)
     else:
@@ -176,7 +177,7 @@ def elements(domain: ir.Domain, scope: Scope) -> Iterator[Any]:
 
 
 def evaluate(expr: Expr, scope: Scope) -> Any:
-    """The value of ``expr``; raises :class:`RunFault` for an error of the run."""
+    """Returns the value of ``expr``; raises :class:`RunFault` for a runtime error."""
     match expr:
         case ir.Const(_, value):
             return value
@@ -253,13 +254,14 @@ _HOLDING = frozenset(
         Op.TUPLE, Op.SOME, Op.SET, Op.INSERT, Op.SEQ, Op.APPEND, Op.CONCAT, Op.BAG_ADD, Op.FILL,
     }
 )  # fmt: skip
-"""Operations whose result holds its arguments: each must fit where it is held."""
+"""Operations whose result contains their arguments: each must fit the type of its place."""
 
 
 def _check_held(expr: ir.Apply, values: list[Any], result: Any) -> None:
-    """Checks the length of ``result``, and those arguments whose type is not that of their place.
+    """Checks the length of ``result``, and the arguments whose type differs from that of their
+    place.
 
-    (An argument that is of the right type was checked where it was built.)
+    (An argument of the same type was checked where it was built.)
     """
     match expr.type:
         case SeqT(item, cap, grows) | BagT(item, cap, grows):

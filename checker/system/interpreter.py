@@ -1,8 +1,7 @@
-"""The plain interpreter of transition systems: the definition that every engine is held to.
+"""Interprets transition systems directly: the reference semantics that every engine must match.
 
-Written to be obviously right, not fast: states are tuples of Python values, a body is run by
-following its statements with an explicit list of what is still to do, and every choice makes a
-copy.
+Written to be obviously right, not fast: states are tuples of Python values, a body is executed
+statement by statement with an explicit continuation, and every choice makes a copy.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """One way an action can go; ``successor`` is ``None`` where ``fault`` is an error of the run.
+    """An outcome of an action; ``successor`` is ``None`` where ``fault`` is a runtime error.
 
     ``params`` are the values of the action's parameters, in order.
     """
@@ -44,7 +43,7 @@ class Transition:
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """One promise of fairness: a group and the values of its key (:class:`ir.Fairness`)."""
+    """A fairness constraint: a group and the values of its key (:class:`ir.Fairness`)."""
 
     group: str
     key: tuple[Value, ...]
@@ -52,13 +51,13 @@ class Constraint:
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """What can happen in a state, and what is owed there.
+    """The outgoing steps of a state and the fairness constraints enabled there.
 
     ``steps``: the successors in canonical order, each with the constraints that the step takes; the
-    state itself is among them where a promised instance leads from it to itself.  ``enabled``: the
-    constraints that are enabled, each with the fairness it comes from.  ``ways``: in how many ways
-    an instance of an action leads to another state, and how many promised instances lead to the
-    same.
+    state itself is among them where an instance subject to fairness leads from it to itself.
+    ``enabled``: the enabled constraints, each with the fairness it comes from.  ``ways``: the
+    number of ways in which an instance of an action leads to another state, plus the number of
+    instances subject to fairness that lead back to the same one.
     """
 
     steps: dict[State, frozenset[Constraint]]
@@ -68,7 +67,7 @@ class Moves:
 
 @dataclass(frozen=True, slots=True)
 class _Rounds:
-    """A ``For`` that is under way: the members still to come."""
+    """A ``For`` being executed: the members still to come."""
 
     loop: ir.For
     left: tuple[Value, ...]
@@ -79,28 +78,28 @@ _NOTHING = frozenset[str]()
 
 @dataclass(frozen=True, slots=True)
 class _Again:
-    """A ``While`` that is under way: what each round so far began with."""
+    """A ``While`` being executed: the valuations with which its iterations so far began."""
 
     loop: ir.While
     begun: frozenset[object] = frozenset()
     handed_on: frozenset[str] = _NOTHING
 
     def now(self, scope: Scope) -> object:
-        """What a round that begins in ``scope`` begins with."""
+        """Returns the valuation with which an iteration that starts in ``scope`` begins."""
         names: Iterable[tuple[str, Value]] = scope.names.items()
         if self.loop.grows is not None:
             names = ((n, v) for n, v in names if n in self.handed_on)
         return (tuple(scope.state.items()), tuple(names))
 
     def idles(self, scope: Scope) -> bool:
-        """Whether a round would begin as an earlier one did, and that is no error."""
+        """Tells whether an iteration would begin as an earlier one did, and that is no error."""
         return self.loop.grows is not None and self.now(scope) in self.begun
 
 
 _Todo = tuple["Stmt | _Rounds | _Again", "_Todo | None"]
 
 _Path = tuple[Scope, "_Todo | None", tuple[Event, ...]]
-"""A way that is under way: its scope, what is still to do, and the marks that it has passed."""
+"""A partial execution of a block: its scope, its continuation, and the marks that it has passed."""
 
 
 def _queue(block: Block, then: _Todo | None) -> _Todo | None:
@@ -110,7 +109,8 @@ def _queue(block: Block, then: _Todo | None) -> _Todo | None:
 
 
 def _ways(block: Block, start: Scope) -> Iterator[tuple[Scope, tuple[Event, ...]] | RunFault]:
-    """Every way to run ``block``: the scope it ends with and the marks it passed, or its fault."""
+    """Yields every execution of ``block``: the final scope and the marks it passed, or its runtime
+    error."""
     forks: list[Iterator[_Path]] = [iter([(start.copy(), _queue(block, None), ())])]
     while forks:
         try:
@@ -143,7 +143,8 @@ def _ways(block: Block, start: Scope) -> Iterator[tuple[Scope, tuple[Event, ...]
 def _fork(
     stmt: ir.Choose, scope: Scope, todo: _Todo | None, events: tuple[Event, ...]
 ) -> Iterator[_Path]:
-    """A path for each choice.  An error in the condition for any member removes all members."""
+    """Yields a path for each choice.  An error in the condition for any member removes all
+    members."""
     chosen = _choices(stmt, scope)
     return ((s, todo, events) for s in (chosen if stmt.where == ir.TRUE else list(chosen)))
 
@@ -204,7 +205,7 @@ def _assign(target: Target, value: Any, scope: Scope) -> None:
 
 
 def _update(old: Any, target: Target, depth: int, value: Any, scope: Scope) -> Any:
-    """``old`` with the part that ``target.path[depth:]`` leads to replaced by ``value``."""
+    """Returns ``old`` with the part at ``target.path[depth:]`` replaced by ``value``."""
     if depth == len(target.path):
         return value
     match target.path[depth]:
@@ -231,12 +232,13 @@ def _state_of(system: TransitionSystem, scope: Scope) -> State:
 
 
 def initial_states(system: TransitionSystem) -> list[State]:
-    """All initial states, without repetition, in canonical order; may raise :class:`RunFault`."""
+    """Returns all initial states, without repetition, in canonical order; may raise
+    :class:`RunFault`."""
     return list(dict.fromkeys(state for state, _ in starts(system)))
 
 
 def initial_events(system: TransitionSystem) -> list[tuple[State, tuple[Event, ...]]]:
-    """Every way to start: an initial state with the marks passed on the way to it.
+    """Returns every execution of the initial block: an initial state and the marks passed.
 
     May raise :class:`RunFault`.
     """
@@ -244,7 +246,7 @@ def initial_events(system: TransitionSystem) -> list[tuple[State, tuple[Event, .
 
 
 def starts(system: TransitionSystem) -> Iterator[tuple[State, tuple[Event, ...]]]:
-    """The ways to start, one after the other: there may be very many."""
+    """Yields the executions of the initial block lazily: there may be very many."""
     start = Scope({v.name: v.initial for v in system.variables}, {})
     for way in _ways(system.init + system.monitor, start):
         if isinstance(way, RunFault):
@@ -253,7 +255,8 @@ def starts(system: TransitionSystem) -> Iterator[tuple[State, tuple[Event, ...]]
 
 
 def instances(system: TransitionSystem, action: Action, state: State) -> Iterator[Scope]:
-    """Every enabled instance of ``action`` in ``state``: a scope that binds its parameters."""
+    """Yields every enabled instance of ``action`` in ``state``: a scope that binds its
+    parameters."""
     yield from _bindings(action, 0, _scope_of(system, state))
 
 
@@ -270,7 +273,7 @@ def _bindings(action: Action, depth: int, scope: Scope) -> Iterator[Scope]:
 
 
 def successors(system: TransitionSystem, state: State) -> Iterator[Transition]:
-    """Every transition of ``state`` in canonical order, errors of the run included."""
+    """Returns every transition of ``state`` in canonical order, runtime errors included."""
     for action in system.actions:
         yield from action_transitions(system, action, state)
 
@@ -278,7 +281,7 @@ def successors(system: TransitionSystem, state: State) -> Iterator[Transition]:
 def action_transitions(
     system: TransitionSystem, action: Action, state: State
 ) -> Iterator[Transition]:
-    """The transitions of one action."""
+    """Returns the transitions of one action."""
     try:
         for scope in instances(system, action, state):
             params = tuple(scope.names[p.name] for p in action.params)
@@ -292,8 +295,8 @@ def action_transitions(
 
 
 def constraint(action: Action, scope: Scope) -> Constraint | None:
-    """The constraint of an instance, given by the scope that binds its parameters; ``None`` where
-    it is not promised."""
+    """Returns the constraint of an instance, given by the scope that binds its parameters; ``None``
+    where it is not subject to fairness."""
     if not evaluate(action.promised, scope):
         return None
     fairness = ir.fairness_of(action)
@@ -303,7 +306,8 @@ def constraint(action: Action, scope: Scope) -> Constraint | None:
 def taken_constraint(
     system: TransitionSystem, state: State, transition: Transition
 ) -> Constraint | None:
-    """The constraint that ``transition``, one of ``state``, takes; may raise :class:`RunFault`."""
+    """Returns the constraint that ``transition``, one of ``state``, takes; may raise
+    :class:`RunFault`."""
     scope = _scope_of(system, state)
     pairs = zip(transition.action.params, transition.params, strict=True)
     scope.names.update({param.name: value for param, value in pairs})
@@ -311,9 +315,9 @@ def taken_constraint(
 
 
 def moves(system: TransitionSystem, state: State) -> Moves:
-    """The steps and the obligations of ``state``.
+    """Returns the steps of ``state`` and its enabled fairness constraints.
 
-    May raise :class:`RunFault` where a guard, a domain or a promise has an error.
+    May raise :class:`RunFault` where a guard, a domain or a ``promised`` has an error.
     """
     steps: dict[State, frozenset[Constraint]] = {}
     enabled: dict[Constraint, ir.Fairness] = {}
@@ -339,7 +343,7 @@ def moves(system: TransitionSystem, state: State) -> Moves:
 
 
 def is_admissible_end(system: TransitionSystem, state: State) -> bool:
-    """Whether a run may stay in ``state`` for ever: see :mod:`checker.system.ir`.
+    """Tells whether an execution may stay in ``state`` forever: see :mod:`checker.system.ir`.
 
     May raise :class:`RunFault` where a guard or domain has an error: that is no end either.
     """
@@ -359,8 +363,8 @@ def is_admissible_end(system: TransitionSystem, state: State) -> bool:
 
 
 def is_over(system: TransitionSystem, state: State) -> bool:
-    """Whether ``state`` is an admissible end where nothing promised is left to do but what leaves
-    everything as it is; may raise :class:`RunFault` as above."""
+    """Tells whether ``state`` is an admissible end where every enabled instance subject to fairness
+    leads back to it; may raise :class:`RunFault` as above."""
     for action in system.actions:
         for scope in instances(system, action, state):
             if evaluate(action.promised, scope):
@@ -371,7 +375,8 @@ def is_over(system: TransitionSystem, state: State) -> bool:
 
 
 def assignments(params: tuple[ir.Param, ...]) -> list[tuple[Value, ...]]:
-    """Every assignment of parameters whose domains and conditions mention no state, in order."""
+    """Returns every assignment of parameters whose domains and conditions read no state, in
+    order."""
     found: list[dict[str, Value]] = [{}]
     for param in params:
         longer = []
@@ -390,12 +395,13 @@ def holds(
     state: State,
     names: Mapping[str, Value] | None = None,
 ) -> bool:
-    """The value of a Boolean expression in ``state``; ``names``: of its free local names."""
+    """Returns the value of a Boolean expression in ``state``; ``names``: of its free local
+    names."""
     scope = _scope_of(system, state)
     scope.names.update(names or {})
     return bool(evaluate(expr, scope))
 
 
 def name_values(system: TransitionSystem, state: State) -> dict[str, Value]:
-    """The state as a mapping from variable names."""
+    """Returns the state as a mapping from variable names."""
     return {v.name: value for v, value in zip(system.variables, state, strict=True)}

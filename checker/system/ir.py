@@ -1,4 +1,4 @@
-"""The transition system: variables, actions, properties, and the small language of their bodies.
+"""Defines the transition system: variables, actions, properties, and the language of their bodies.
 
 Everything here is a frozen dataclass; sums are consumed by ``match`` closed with ``assert_never``.
 Structure is kept: quantifiers, comprehensions and loops stay loops, so that the size of a system
@@ -6,23 +6,25 @@ does not grow with the number of processes or messages.
 
 Meaning (the interpreter is the definition):
 
-* A state assigns a value to every variable.  ``init`` is run once from the variables' ``initial``
-  values; every way its choices can go gives an initial state.
+* A state assigns a value to every variable.  ``init`` is executed once from the variables'
+  ``initial`` values; every resolution of its choices gives an initial state.
 * A transition of a state: an action, a value for each parameter taken from its domain (later
-  domains may mention earlier parameters) such that ``where`` and then ``guard`` hold, and one way
-  for every ``Choose`` of ``body`` to go.  ``Assume(false)`` and a choice from an empty domain
-  remove that way.  ``Fault`` and any value outside its range are errors of the run.
-* After ``init`` and after each action's body, ``monitor`` is run.
-* An instance of an action is *promised* when ``promised`` holds (evaluated before the body, with
-  the parameters bound).  It belongs to the *constraint* that its ``fairness`` names: a group and
-  the values of a key.  A constraint is *enabled* in a state when one of its promised instances has
-  a way to go there, or meets an error of the run; a step *takes* a constraint when some promised
-  instance of it makes that step.  A step that leaves the state as it is is a step like any other.
-* A run is *fair* when each weak constraint that is enabled from some point on is taken infinitely
-  often, each strong one that is enabled infinitely often is taken infinitely often, and each
-  expression of ``justice`` holds infinitely often.  A run may stay in a state for ever where each
-  constraint that is enabled is taken by some step from the state to itself, and all of ``justice``
-  holds: such a state is an *admissible end*.
+  domains may mention earlier parameters) such that ``where`` and then ``guard`` hold, and one
+  resolution of every ``Choose`` of ``body``.  ``Assume(false)`` and a choice from an empty domain
+  remove that execution.  ``Fault`` and any value outside its range are runtime errors.
+* After ``init`` and after each action's body, ``monitor`` is executed.
+* An *execution* is a sequence of states from an initial one in which each step is a transition.
+* An instance of an action is *subject to fairness* when ``promised`` holds (evaluated before the
+  body, with the parameters bound).  It belongs to the *constraint* that its ``fairness`` names: a
+  group and the values of a key.  A constraint is *enabled* in a state when one of its instances
+  that are subject to fairness has a way to go there, or meets a runtime error; a step *takes* a
+  constraint when some such instance of it makes that step.  A step that leaves the state as it is
+  is a step like any other.
+* An execution is *fair* when each weak constraint (justice) that is enabled from some point on is
+  taken infinitely often, each strong one (compassion) that is enabled infinitely often is taken
+  infinitely often, and each expression of ``justice`` holds infinitely often.  An execution may
+  stay in a state forever where each constraint that is enabled is taken by some step from the state
+  to itself, and all of ``justice`` holds: such a state is an *admissible end*.
 """
 
 from __future__ import annotations
@@ -51,12 +53,12 @@ class Op(StrEnum):
 
     Integer operations compute in unbounded integers (interval arithmetic gives the result's
     ``IntT``); a range is checked where an integer is stored: by ``Assign`` and ``Declare``, and by
-    whatever builds a value that holds it (``TUPLE``, ``SOME``, ``SET``, ``INSERT``, ``SEQ``,
+    any construction of a value that holds it (``TUPLE``, ``SOME``, ``SET``, ``INSERT``, ``SEQ``,
     ``APPEND``, ``CONCAT``, ``BAG_ADD``, ``FILL``, ``Make``, ``SetOf``, ``MapOf``).  The types of
     integers are the only ones that may differ between an operand and where it is held, and between
     the two sides of ``EQ`` and of ``IN``; and processes of a role (an ``AtomT`` with another
     ``first``) are the same values as the processes of the whole when they are used as a key.
-    ``DIV`` and ``MOD`` are floor division and remainder; a zero divisor is a fault.
+    ``DIV`` and ``MOD`` are floor division and remainder; a zero divisor is a runtime error.
     """
 
     NOT = "not"
@@ -74,7 +76,7 @@ class Op(StrEnum):
     TUPLE = "tuple"
     SOME = "some"
     IS_SOME = "is_some"
-    GET = "get"  # of an option; nothing there is a fault
+    GET = "get"  # of an option; none is a fault
     SET = "set"  # the set of the arguments
     IN = "in"  # item, set | seq | bag
     UNION = "union"
@@ -197,7 +199,7 @@ class Quantifier(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Quant:
-    """``kind name in domain: body``; the elements of a seq or bag are taken one by one."""
+    """``kind name in domain: body``; ranges over each copy of the elements of a seq or bag."""
 
     kind: Quantifier
     name: str
@@ -286,7 +288,7 @@ class Pos:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A place that can be assigned: a state variable or declared local, and a path into it."""
+    """An assignable place: a state variable or declared local, and a path into it."""
 
     type: Type
     name: str
@@ -321,9 +323,9 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """Runs ``body`` for each member of ``domain``, evaluated once before the loop, in order.
+    """Executes ``body`` for each member of ``domain``, evaluated once before the loop, in order.
 
-    ``any_order``: it makes no difference in which order, so an engine may take any.
+    ``any_order``: the order makes no difference, so an engine may take any.
     """
 
     name: str
@@ -334,13 +336,13 @@ class For:
 
 @dataclass(frozen=True, slots=True)
 class While:
-    """Runs ``body`` while ``condition`` holds.
+    """Executes ``body`` while ``condition`` holds.
 
-    A round that begins as an earlier one did (it could go on for ever), and more than ``limit``
-    rounds, are a fault.  ``grows``: the capacity found by the tool that ``limit`` comes from.  Such
-    a loop goes on as long as somebody chooses.  Who comes back to where an earlier round began (the
-    state, and the locals that rounds hand on: :func:`checker.system.tree.loop_carried`) has gained
-    nothing by it, so that way is removed.
+    An iteration that begins as an earlier one did (the loop could go on forever), and more than
+    ``limit`` iterations, are a runtime error.  ``grows``: the guessed capacity that ``limit`` comes
+    from.  Such a loop continues by choice: an execution that returns to where an earlier iteration
+    began (the state, and the loop-carried locals: :func:`checker.system.tree.loop_carried`) has
+    gained nothing by it, so it is removed.
     """
 
     condition: Expr
@@ -352,7 +354,7 @@ class While:
 
 @dataclass(frozen=True, slots=True)
 class Choose:
-    """Nondeterminism: ``name`` is any member of ``domain`` that satisfies ``where``."""
+    """A nondeterministic choice: ``name`` is any member of ``domain`` that satisfies ``where``."""
 
     name: str
     domain: Domain
@@ -361,14 +363,14 @@ class Choose:
 
 @dataclass(frozen=True, slots=True)
 class Assume:
-    """Removes this way of running the action unless ``condition`` holds."""
+    """Removes this execution of the action unless ``condition`` holds."""
 
     condition: Expr
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """An error of the run; ``grows``: the capacity found by the tool that is too small."""
+    """A runtime error; ``grows``: the guessed capacity that is too small."""
 
     code: str
     message: str
@@ -380,8 +382,8 @@ class Fault:
 class Emit:
     """An effect, still to be lowered by a pass: performs the :class:`EffectDef` of that name.
 
-    ``atomic``: carried out on the spot also where effects are steps of their own.
-    ``glued``: no crash falls between this effect and the one before it.
+    ``atomic``: executed in place also where effects are steps of their own. ``glued``: no crash
+    falls between this effect and the one before it.
     """
 
     effect: str
@@ -393,7 +395,7 @@ class Emit:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Something that a trace shows: entry ``mark`` of ``TransitionSystem.marks`` with arguments.
+    """An event that a trace shows: entry ``mark`` of ``TransitionSystem.marks`` with arguments.
 
     It changes no state.  Interpreters collect marks; every engine reports which marks were reached.
     """
@@ -411,12 +413,12 @@ class VariableKind(StrEnum):
     SHARED = "shared"
     LINK = "link"  # messages in flight
     WORLD = "world"  # crashes, client positions, effects still to come
-    HISTORY = "history"  # kept only because a property asks
+    HISTORY = "history"  # only where a property reads it
 
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A state variable.  ``title`` is how traces call it, e.g. ``seen`` for ``rb.seen``."""
+    """A state variable.  ``title`` is its name in traces, e.g. ``seen`` for ``rb.seen``."""
 
     name: str
     type: Type
@@ -441,9 +443,9 @@ class ActionKind(StrEnum):
     EFFECT = "effect"  # one effect of a handler, where effects are steps of their own
     RECOVER = "recover"
     TIMEOUT = "timeout"
-    DETECT = "detect"  # a failure detector, or a layer that is an oracle, speaks
-    FORGE = "forge"  # a process receives what a Byzantine one has made up
-    WORLD = "world"  # nobody's step: partitions, rounds, clocks, detectors that settle
+    DETECT = "detect"  # a failure detector, or an oracle layer, makes an output
+    FORGE = "forge"  # a process receives what a Byzantine one has fabricated
+    WORLD = "world"  # no process's step: partitions, rounds, clocks, detectors that settle
 
 
 class FairnessKind(StrEnum):
@@ -453,12 +455,12 @@ class FairnessKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fairness:
-    """The constraint to which the promised instances of an action belong.
+    """The constraint to which the instances of an action that are subject to fairness belong.
 
     ``key`` mentions the action's parameters and the state before the step; constraints with the
-    same ``group`` and key are one, whatever the action (their kinds must agree).  ``text`` says in
-    words what is promised, with ``{0}``, ``{1}`` … for the rendered values of the key, e.g.
-    ``{0}, which is correct, takes a step whenever it can do so for ever``.
+    same ``group`` and key are one, whichever the action (their kinds must agree).  ``text`` words
+    the constraint, with ``{0}``, ``{1}`` … for the rendered values of the key, e.g.
+    ``{0}, while it is correct, takes a step whenever it can go on doing so``.
     """
 
     group: str
@@ -469,10 +471,10 @@ class Fairness:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """See the module's docstring.  ``name`` is unique in the system.
+    """An action: see the module's docstring.  ``name`` is unique in the system.
 
-    ``fairness`` ``None``: each promised instance is a weak constraint of its own (group: the
-    action's name, key: its parameters); see :func:`fairness_of`.
+    ``fairness`` ``None``: each instance that is subject to fairness is a weak constraint of its own
+    (group: the action's name, key: its parameters); see :func:`fairness_of`.
     """
 
     name: str
@@ -486,7 +488,7 @@ class Action:
 
 
 def fairness_of(action: Action) -> Fairness:
-    """The constraint of an action's promised instances."""
+    """Returns the constraint of an action's instances that are subject to fairness."""
     if action.fairness is not None:
         return action.fairness
     key = tuple(Local(domain_item(p.domain), p.name) for p in action.params)
@@ -498,7 +500,7 @@ def fairness_of(action: Action) -> Fairness:
 
 class PropertyKind(StrEnum):
     INVARIANT = "invariant"  # violated by any reachable state in which ``bad`` holds
-    LIVENESS = "liveness"  # violated by any fair run that ``automaton`` accepts
+    LIVENESS = "liveness"  # violated by any fair execution that ``automaton`` accepts
 
 
 @dataclass(frozen=True, slots=True)
@@ -540,10 +542,10 @@ class AutomatonEdge:
 
 @dataclass(frozen=True, slots=True)
 class Automaton:
-    """A generalised Büchi automaton; it has read nothing yet in state 0.
+    """A generalised Büchi automaton; state 0 is initial and has read nothing yet.
 
-    A run s0 s1 … is accepted when some path q0 = 0, q1, q2 …, with an edge from qi to qi+1 that
-    reads si, visits each set of ``accepting`` infinitely often.
+    An execution s0 s1 … is accepted when some path q0 = 0, q1, q2 …, with an edge from qi to qi+1
+    that reads si, visits each set of ``accepting`` infinitely often.
     """
 
     states: int
@@ -553,8 +555,8 @@ class Automaton:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The premise of a property, where it is about whole runs: ``automaton``, over the property's
-    propositions, accepts the runs that satisfy it for the parameters; ``text``: in words."""
+    """A property's premise about whole executions: ``automaton``, over the property's propositions,
+    accepts the executions that satisfy it for the parameters; ``text``: in words."""
 
     automaton: Automaton
     text: str
@@ -562,9 +564,9 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One of several ways in which what is to be so in the end comes true: ``text``, where
-    ``holds``, for some values of the names around it; ``besides``: the others, in words.
-    ``wanted``: it is more than that something is not so."""
+    """One of several alternatives of a goal that must hold eventually: ``text``, where ``holds``,
+    for some values of the names around it; ``besides``: the others, in words.  ``wanted``: it is
+    more than a negation."""
 
     holds: Expr
     text: str
@@ -574,12 +576,12 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A question.  ``premise``: vacuous unless some state of the exploration satisfies it.
+    """A property to check.  ``premise``: vacuous unless some explored state satisfies it.
 
-    Of ``LIVENESS``: for every assignment of ``params`` every fair run must satisfy ``formula``;
-    ``automaton`` accepts what does not.  ``propositions`` mention the state and the parameters;
-    ``bad`` is not used.  ``given``: vacuous unless some fair run satisfies it for some assignment;
-    ``ways``: those of its goals.  ``reading``: how it is said; no engine looks at it.
+    Of ``LIVENESS``: for every assignment of ``params`` every fair execution must satisfy
+    ``formula``; ``automaton`` accepts the violations.  ``propositions`` mention the state and the
+    parameters; ``bad`` is not used.  ``given``: vacuous unless some fair execution satisfies it for
+    some assignment; ``ways``: those of its goals.  ``reading``: its wording; no engine uses it.
     """
 
     name: str
@@ -600,7 +602,7 @@ class Property:
 
 @dataclass(frozen=True, slots=True)
 class Justice:
-    """``holds`` is true infinitely often in every run that the world admits; ``text``: in words."""
+    """``holds`` is true infinitely often in every admitted execution; ``text``: in words."""
 
     holds: Expr
     text: str
@@ -611,12 +613,13 @@ class MarkKind(StrEnum):
     BRANCH = "branch"
     SEND = "send"  # args: process, set of receivers, message
     RECEIVE = "receive"  # args: receiver, sender, message
-    LOSE = "lose"  # args: sender, receiver, message, and who omits it, unless the link loses it
+    # args: sender, receiver, message, and the omitting process, unless the link loses it
+    LOSE = "lose"
     REQUEST = "request"  # args: process, arguments of the request
     INDICATION = "indication"  # args: process, arguments of the indication
     CRASH = "crash"  # args: process
     COPY = "copy"  # args: sender, receiver, message: one copy of a multicast leaves
-    PERFORM = "perform"  # args: process, what it does to the outside world
+    PERFORM = "perform"  # args: process, its act on the environment
     RECOVER = "recover"  # args: process
     STORE = "store"  # args: process, value: a stable write that is an effect of its own
     TIMER = "timer"  # args: process; text: the timer's name, with start or cancel before it
@@ -624,14 +627,14 @@ class MarkKind(StrEnum):
     DETECT = "detect"  # args: process, then those of the indication that an oracle makes
     CHOICE = "choice"  # args: process (but for shared state), value; text: what starts with it
     FORGE = "forge"  # args: Byzantine process, receiver, message
-    WORLD = "world"  # args: any; text: what happens, with {0} … for the arguments
+    WORLD = "world"  # args: any; text: the event, with {0} … for the arguments
     MESSAGE = "message"  # a message of this type is sent; text: its name
-    POINT = "point"  # a crash point: text says between what
+    POINT = "point"  # a crash point: text names what it is between
 
 
 @dataclass(frozen=True, slots=True)
 class MarkInfo:
-    """What a mark stands for; ``names`` and ``types`` are of its arguments.
+    """The meaning of a mark; ``names`` and ``types`` are of its arguments.
 
     ``required``: never reached means vacuous.
     """
@@ -647,13 +650,13 @@ class MarkInfo:
 class EffectKind(StrEnum):
     SEND = "send"  # args: receivers (a set of processes), message
     STORE = "store"  # args: the value: a write to stable storage, or to shared state
-    ASSIGN = "assign"  # args: the value: no effect, but seen of a process that has crashed
-    VISIBLE = "visible"  # a delivery to the application: what a property can see
+    ASSIGN = "assign"  # args: the value: no effect, but read by properties after a crash
+    VISIBLE = "visible"  # a delivery to the application: visible to properties
 
 
 @dataclass(frozen=True, slots=True)
 class EffectDef:
-    """What an effect does.  The first parameter of every effect is the acting process.
+    """The definition of an effect.  The first parameter of every effect is the acting process.
 
     For ``SEND`` the second parameter is the set of receivers, and ``body`` sends to all of them.
     """
@@ -666,7 +669,7 @@ class EffectDef:
 
 @dataclass(frozen=True, slots=True)
 class TransitionSystem:
-    """The whole of one check: finite, closed, verified."""
+    """The complete model of one check: finite, closed, verified."""
 
     name: str
     processes: tuple[str, ...]
@@ -679,7 +682,7 @@ class TransitionSystem:
     justice: tuple[Justice, ...] = ()
 
     def variable(self, name: str) -> Variable:
-        """The variable called ``name``; raises ``KeyError`` where there is none."""
+        """Returns the variable called ``name``; raises ``KeyError`` where there is none."""
         for variable in self.variables:
             if variable.name == name:
                 return variable
@@ -687,14 +690,14 @@ class TransitionSystem:
 
 
 CRASHING = ", crashing inside"
-"""Ends the name of the twin of an action whose process crashes in the midst of it."""
+"""Suffix of the name of the variant of an action whose process crashes inside it."""
 
 TRUE = Const(BOOL, True)
 FALSE = Const(BOOL, False)
 
 
 def domain_item(domain: Domain) -> Type:
-    """Type of the members of ``domain``."""
+    """Returns the type of the members of ``domain``."""
     match domain:
         case Universe(item) | Members(item=item) | Subsets(item=item):
             return item

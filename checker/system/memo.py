@@ -1,5 +1,5 @@
-"""What is worked out again and again in a run, worked out once: and forgotten when the run is over,
-so that a process that checks one spec after the other does not grow."""
+"""Memoises what is computed repeatedly in one use of the tool, and forgets it afterwards, so that a
+process that checks one spec after the other does not grow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _forgetting: list[Callable[[], None]] = []
 
 
 def in_a_run(most: int = 4096) -> Callable[[Callable[[K], R]], Callable[[K], R]]:
-    """A function whose results are kept, ``most`` of them, until :func:`a_run` is over."""
+    """Returns a decorator that memoises up to ``most`` results until :func:`a_run` ends."""
 
     def keeping(function: Callable[[K], R]) -> Callable[[K], R]:
         kept = lru_cache(maxsize=most)(function)
@@ -27,7 +27,7 @@ def in_a_run(most: int = 4096) -> Callable[[Callable[[K], R]], Callable[[K], R]]
 
 @contextmanager
 def a_run() -> Iterator[None]:
-    """What is kept is forgotten behind it, which costs time and nothing else."""
+    """Discards what was memoised when the context ends, which costs only time."""
     try:
         yield
     finally:

@@ -1,7 +1,7 @@
-"""How a property reads: its formula as a tree whose leaves can be said in words.
+"""Defines readings: a property's formula as a tree whose leaves are worded.
 
 Expressions in it are those of :mod:`checker.system.ir`, over the state and the names that the
-quantifiers around them bind.  Nothing is explored with a reading; it explains single runs.
+enclosing quantifiers bind.  No search uses a reading; it explains single executions.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ Phrase = tuple["str | Expr", ...]
 class Atom:
     """A statement about one state: ``subject``, then one of the verbs, then ``objects``.
 
-    ``kind`` tells what it is about: ``history`` (``op``: whose), ``order``, ``twice``, ``standing``
+    ``kind`` is its subject matter: ``history`` (``op``: which), ``order``, ``twice``, ``standing``
     (``op``: `correct`, `crashed` or `faulty`), ``act``, ``opinion``, ``cause``, ``state``, or
-    ``values`` where no state is needed to tell.  ``owner`` and ``about``: at which process, and
-    which entries.  ``yes``, ``no``, ``never`` are verbs for what is so, is not, and is not in all
-    the time to come.  ``otherwise``: pairs of a condition and a predicate for what is not so; the
-    first one whose condition holds is used in place of ``no``.  ``formula``: as the spec says it.
+    ``values`` where it does not depend on the state.  ``owner`` and ``about``: at which process,
+    and which entries.  ``yes``, ``no``, ``never`` are verbs for what is so, is not so now, and will
+    not be so from now on.  ``otherwise``: pairs of a condition and a predicate for what is not so;
+    the first one whose condition holds is used in place of ``no``.  ``formula``: the text in the
+    spec.
     """
 
     expr: Expr
@@ -52,9 +53,9 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """``kind`` (``forall`` or ``exists``) ``name in domain``: of those that fit ``condition`` and
-    ``where``.  ``among``: that one is in the domain, where the state decides that; ``noun``: what
-    such a value is called; ``author``: the name that the spec gives it, empty for a pattern."""
+    """``kind`` (``forall`` or ``exists``) ``name in domain``, restricted to ``condition`` and
+    ``where``. ``among``: that a value is in the domain, where the state decides that; ``noun``: the
+    noun for such a value; ``author``: its name in the spec, empty for a pattern."""
 
     kind: str
     name: str
@@ -81,7 +82,8 @@ Node = Atom | Join | Range | Timed
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """``looking``: the property looks at those states only in which all of these hold."""
+    """A property's reading; ``looking``: it is evaluated only in states in which all of these
+    hold."""
 
     root: Node
     looking: tuple[Expr, ...] = field(default=())

@@ -1,7 +1,7 @@
-"""Which expressions can fail with an error of the run.
+"""Decides which expressions can fail with a runtime error.
 
-Where several members of a domain are looked at and the first that decides ends the search, it
-depends on the order whether an error shows; and what is not evaluated meets none.
+Where the first of several members that decides ends an enumeration, it depends on the order whether
+an error shows; and what is not evaluated meets none.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from checker.system.tree import nodes, placeless
 from checker.system.types import Type
 
 Known = frozenset[Expr]
-"""What is known, without places: options that hold something, and memberships in constant sets."""
+"""Known facts, without source locations: options that hold a value, memberships in constant
+sets."""
 
 _CALM = frozenset(
     {
@@ -29,7 +30,7 @@ _GROWING = frozenset({Op.APPEND, Op.CONCAT, Op.BAG_ADD, Op.SEQ})
 
 
 def fits(have: Type, want: Type) -> bool:
-    """Whether every value of ``have`` is one of ``want``."""
+    """Tells whether every value of ``have`` is one of ``want``."""
     match have, want:
         case (t.IntT(a, b), t.IntT(lo, hi)):
             return lo <= a and b <= hi
@@ -50,7 +51,7 @@ def fits(have: Type, want: Type) -> bool:
 
 
 def known_from(expr: Expr, truth: bool) -> Known:
-    """What is known where ``expr`` has the value ``truth``."""
+    """Returns what is known where ``expr`` has the value ``truth``."""
     match expr:
         case ir.Apply(op=Op.IN, args=(_, ir.Const())) | ir.Apply(op=Op.LT) if truth:
             return frozenset({placeless(expr)})
@@ -67,7 +68,7 @@ def known_from(expr: Expr, truth: bool) -> Known:
 
 
 def known_of(name: str, domain: ir.Domain) -> Known:
-    """What is known of a name that is bound to a member of ``domain``."""
+    """Returns what is known of a name that is bound to a member of ``domain``."""
     match domain:
         case ir.Members(of=ir.Const() as of, item=item):
             return frozenset({placeless(ir.Apply(t.BOOL, Op.IN, (ir.Local(item, name), of)))})
@@ -76,7 +77,7 @@ def known_of(name: str, domain: ir.Domain) -> Known:
 
 
 def forget(known: Known, names: Collection[str]) -> Known:
-    """``known`` without what it says of ``names``, which are bound again."""
+    """Returns ``known`` without facts about ``names``, which are bound again."""
 
     def about(fact: Expr) -> bool:
         return any(isinstance(n, ir.Local) and n.name in names for n in nodes(fact))
@@ -85,7 +86,7 @@ def forget(known: Known, names: Collection[str]) -> Known:
 
 
 def _is_key(key: Expr, want: Type, known: Known) -> bool:
-    """Whether ``key`` certainly is a key of a map with keys ``want``."""
+    """Tells whether ``key`` certainly is a key of a map with keys ``want``."""
     if fits(key.type, want):
         return True
     if not isinstance(want, t.AtomT):
@@ -102,7 +103,8 @@ def _is_key(key: Expr, want: Type, known: Known) -> bool:
 
 
 def _is_below_length(key: Expr, base: Expr, known: Known) -> bool:
-    """Whether ``key`` certainly is an index of a sequence: below its length, or below what is."""
+    """Tells whether ``key`` certainly is below the length of a sequence, or below something that
+    is."""
     if not (isinstance(key.type, t.IntT) and key.type.lo >= 0):
         return False
     index, seq = placeless(key), placeless(base)
@@ -112,7 +114,7 @@ def _is_below_length(key: Expr, base: Expr, known: Known) -> bool:
 
 
 def _same(a: Expr, b: Expr) -> bool:
-    """Whether two expressions are the same, but for the type in which a local is seen."""
+    """Tells whether two expressions are equal but for the type at which a local is read."""
     match a, b:
         case ir.Local(_, one), ir.Local(_, other):
             return one == other
@@ -123,9 +125,9 @@ def _same(a: Expr, b: Expr) -> bool:
 
 
 def can_fault(expr: Expr, known: Known = frozenset(), growing: bool = True) -> bool:
-    """Whether evaluating ``expr`` may be an error of the run, as far as its types tell.
+    """Tells whether evaluating ``expr`` may be a runtime error, as far as its types determine.
 
-    ``growing``: whether exceeding a capacity that was guessed by the tool counts.
+    ``growing``: whether exceeding a guessed capacity counts.
     """
 
     def any_of(parts: Iterable[Expr]) -> bool:
@@ -173,7 +175,7 @@ def can_fault(expr: Expr, known: Known = frozenset(), growing: bool = True) -> b
 
 
 def risky(node: Expr | ir.Domain, conditions: Iterable[Expr] = ()) -> bool:
-    """Whether evaluating an expression, or a domain, may be an error of the run where
+    """Tells whether evaluating an expression, or a domain, may be a runtime error where
     ``conditions`` hold."""
     known: Known = frozenset().union(*(known_from(each, True) for each in conditions))
     if isinstance(node, ir.Universe | ir.Members | ir.Subsets):
@@ -234,7 +236,7 @@ def _application(expr: ir.Apply, known: Known, growing: bool) -> bool:
 
 
 def _holds(have: Type, want: Type) -> bool:
-    """Whether the items of one collection fit into another, whatever their number."""
+    """Tells whether the items of one collection fit into another, whatever their number."""
     match have, want:
         case (t.SeqT(a), t.SeqT(b)) | (t.BagT(a), t.BagT(b)):
             return fits(a, b)
@@ -243,7 +245,7 @@ def _holds(have: Type, want: Type) -> bool:
 
 
 def block_can_fault(block: ir.Block, growing: bool) -> bool:
-    """Whether running ``block`` may be an error of the run."""
+    """Tells whether executing ``block`` may be a runtime error."""
     return any(_statement(stmt, growing) for stmt in block)
 
 

@@ -1,4 +1,4 @@
-"""Code of a transition system as a tree."""
+"""Traverses and rewrites the code of a transition system as a tree."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from checker.system import ir, types
 
 _PLAIN = frozenset(("str", "int", "bool", "None", "tuple", "frozenset", "Span", "Place"))
-"""Fields annotated with nothing else have no node in them."""
+"""Fields annotated with nothing else contain no node."""
 
 
 Values = Callable[[Any], tuple[Any, ...]]
@@ -21,9 +21,10 @@ _backwards: dict[type, Values | None] = {}
 
 
 def branches(kind: type) -> tuple[str, ...] | None:
-    """The fields of a kind of node in which other nodes may be; ``None`` where it is no node.
+    """Returns the fields of a kind of node that may contain nodes; ``None`` where it is no node.
 
-    Types, places and plain values are none."""
+    Types, source locations and plain values are none.
+    """
     if kind not in _branches:
         node = (
             is_dataclass(kind)
@@ -39,8 +40,8 @@ def _fields(kind: Any) -> tuple[str, ...]:
 
 
 def backwards(kind: type) -> Values | None:
-    """What gives the values of :func:`branches` of a node of that ``kind``, the last one first;
-    ``None`` where it is no node."""
+    """Returns a getter for the values of :func:`branches` of a node of that ``kind``, the last one
+    first; ``None`` where it is no node."""
     if kind not in _backwards:
         _backwards[kind] = _reading(branches(kind))
     return _backwards[kind]
@@ -59,7 +60,7 @@ def _reading(names: tuple[str, ...] | None) -> Values | None:
 
 
 def parts(node: object) -> Iterator[Any]:
-    """What ``node`` is made of, one level down: expressions, domains, statements."""
+    """Returns the children of ``node``: expressions, domains, statements."""
     for name in branches(type(node)) or ():
         value = getattr(node, name)
         for part in value if isinstance(value, tuple) else (value,):
@@ -68,7 +69,7 @@ def parts(node: object) -> Iterator[Any]:
 
 
 def nodes(root: object) -> Iterator[Any]:
-    """``root``, or each part of a tuple, and everything below it, from the top down."""
+    """Yields ``root``, or each part of a tuple, and everything below it, top down."""
     todo = [root]
     while todo:
         node = todo.pop()
@@ -81,7 +82,7 @@ def nodes(root: object) -> Iterator[Any]:
 
 
 def rewritten(node: Any, change: Callable[[Any], Any]) -> Any:
-    """``node`` with ``change`` made wherever it gives something else than ``None``, top down."""
+    """Returns ``node`` with ``change`` applied, top down, wherever it does not return ``None``."""
     changed = change(node)
     if changed is not None:
         return changed
@@ -104,7 +105,7 @@ def _rewritten(part: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def statements(block: ir.Block) -> Iterator[ir.Stmt]:
-    """All statements of ``block``, nested ones included."""
+    """Yields all statements of ``block``, nested ones included."""
     for stmt in block:
         yield stmt
         match stmt:
@@ -118,14 +119,14 @@ def statements(block: ir.Block) -> Iterator[ir.Stmt]:
 
 
 def loop_carried(loop: ir.While) -> frozenset[str]:
-    """The locals that a round of ``loop`` takes over from the one before."""
+    """Returns the loop-carried locals: those that an iteration takes over from the one before."""
     inside = tuple(statements(loop.body))
     assigned = {s.target.name for s in inside if isinstance(s, ir.Assign) and not s.target.is_state}
     return frozenset(assigned - {s.name for s in inside if isinstance(s, ir.Declare)})
 
 
 def placeless(node: Any) -> Any:
-    """``node`` without the places of what is in it, so that it can be compared."""
+    """Returns ``node`` without source locations, so that it can be compared."""
 
     def change(part: Any) -> Any:
         if getattr(part, "place", None) is None:

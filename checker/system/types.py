@@ -1,4 +1,4 @@
-"""Finite types of the transition system, and the Python values that inhabit them.
+"""Defines finite types of the transition system, and the Python values that inhabit them.
 
 =============  =====================================================================
 type           Python value (always hashable)
@@ -15,9 +15,9 @@ type           Python value (always hashable)
 ``VariantT``   ``(case index, field value, ...)``
 =============  =====================================================================
 
-``grows`` names a capacity that was guessed by the tool: exceeding it is answered by instantiating
-again with twice the capacity, never by a verdict.  Where it is ``None`` the author fixed the bound
-and exceeding it is an error of the run.
+``grows`` names a guessed capacity: exceeding it leads to a new instantiation with twice the
+capacity, never to a verdict.  Where it is ``None`` the author fixed the bound and exceeding it is a
+runtime error.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ BOOL = BoolT()
 
 
 def cardinality(type_: Type) -> int:
-    """Number of values of ``type_`` (an exact Python integer, possibly astronomically large)."""
+    """Returns the number of values of ``type_`` (exact, possibly astronomically large)."""
     match type_:
         case BoolT():
             return 2
@@ -159,8 +159,8 @@ def _product(items: tuple[Type, ...]) -> int:
 
 
 def cardinality_up_to(type_: Type, limit: int) -> int:
-    """The number of values of ``type_``, or ``limit`` where there are more; no number that is
-    computed on the way is much larger.  Bags have as many as anybody wants."""
+    """Returns the number of values of ``type_``, or ``limit`` where there are more; no intermediate
+    number is much larger.  Bags count as ``limit``."""
     match type_:
         case TupleT(items):
             return _product_up_to([cardinality_up_to(t, limit) for t in items], limit)
@@ -195,7 +195,7 @@ def _product_up_to(sizes: list[int], limit: int) -> int:
 
 
 def universe(type_: Type) -> Iterator[Value]:
-    """All values of ``type_`` in ascending rank: the canonical order of every enumeration.
+    """Yields all values of ``type_`` in ascending rank: the canonical order of every enumeration.
 
     Rank is lexicographic with the LAST component varying fastest; sets are ordered by their bit
     mask (the item of rank ``i`` is bit ``i``); sequences by length first; options put ``None``
@@ -235,7 +235,7 @@ def universe(type_: Type) -> Iterator[Value]:
 
 @in_a_run()
 def parts_of(type_: Type) -> tuple[Type, ...]:
-    """``type_`` and all types that it is made of."""
+    """Returns ``type_`` and all types that it is made of."""
     inner: tuple[Type, ...]
     match type_:
         case BoolT() | IntT() | AtomT():
@@ -254,7 +254,7 @@ def parts_of(type_: Type) -> tuple[Type, ...]:
 
 
 def default(type_: Type) -> Value:
-    """The value a variable of ``type_`` holds before anything is assigned (rank 0, or empty)."""
+    """Returns the default value of a variable of ``type_`` (rank 0, or empty)."""
     match type_:
         case BoolT():
             return False
@@ -279,7 +279,7 @@ def default(type_: Type) -> Value:
 
 
 def sort_key(value: Value) -> tuple[object, ...]:
-    """A total order on the values of one type, used to keep bags canonical."""
+    """Returns the key of a total order on the values of one type, used to keep bags canonical."""
     match value:
         case None:
             return (0,)

@@ -1,4 +1,4 @@
-"""The verifier: a transition system must be closed and well typed before any engine sees it."""
+"""Verifies that a transition system is closed and well typed, before any engine uses it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from checker.system.types import BoolT, IntT, MapT, SeqT, VariantT
 
 
 class MalformedSystem(AssertionError):
-    """A pass built something that makes no sense: a fault of the tool, never of a spec."""
+    """Raised for an ill-formed system: an internal error, never one of a spec."""
 
 
 def verify(system: TransitionSystem) -> TransitionSystem:
-    """``system`` itself; raises :class:`MalformedSystem` with the first thing that is wrong."""
+    """Returns ``system`` itself; raises :class:`MalformedSystem` with the first error."""
     names = [v.name for v in system.variables]
     _require(len(set(names)) == len(names), "two variables of one name")
     for variable in system.variables:
@@ -51,7 +51,7 @@ def _require(condition: bool, message: str) -> None:
 
 
 class _Checker:
-    """Walks statements and expressions with the names that are bound where they stand."""
+    """Checks statements and expressions with the names that are bound at their position."""
 
     def __init__(self, system: TransitionSystem) -> None:
         self.types = {v.name: v.type for v in system.variables}

@@ -1,1 +1,1 @@
-"""A check of a typed protocol becomes a finite transition system."""
+"""Instantiates a check of a typed protocol as a finite transition system."""

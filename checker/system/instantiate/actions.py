@@ -1,4 +1,4 @@
-"""Actions of the protocols themselves: conditions, and the requests of their clients."""
+"""Drafts the actions of the protocols themselves: conditions, and the requests of clients."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from checker.system.types import AtomT, IntT, MapT, SetT, Type, default
 
 
 def self_param(world: World, role: typed.Role, instance: Instance) -> tuple[ir.Local, ir.Domain]:
-    """A parameter that ranges over the processes of ``role``."""
+    """Returns a parameter that ranges over the processes of ``role``."""
     local = ir.Local(world.proc, fresh("self"))
     members = world.processes(role.name if instance.above is None else None)
     if len(members) == len(world.sizes.processes):
@@ -84,7 +84,7 @@ def _condition(
 
 
 def unique(world: World, name: str) -> str:
-    """``name``, numbered where an action already has it."""
+    """Returns ``name``, numbered where an action already has it."""
     taken = {d.action.name for d in world.drafts}
     if name not in taken:
         return name
@@ -177,7 +177,7 @@ def _argument(client: typed.Client, index: int, type_: Type, env: Env) -> ir.Con
 
 
 def _column(which: ir.Local, type_: Type, values: list[ir.Const]) -> Expr:
-    """One column of the table of requests, looked up by ``which``."""
+    """Returns one column of the table of requests, indexed by ``which``."""
     if isinstance(type_, MapT):
         type_ = type_.value
     if len({v.value for v in values}) == 1:
@@ -189,7 +189,8 @@ def _column(which: ir.Local, type_: Type, values: list[ir.Const]) -> Expr:
 def _request_effect(
     world: World, top: Instance, op: str, args: tuple[Expr, ...], taking: list[typed.Handler]
 ) -> Block:
-    """The effect that notes the request, of the same step as its handler's where that is one."""
+    """Returns the effect that records the request, in the same step as its handler where there is
+    one."""
     emit = ir.Emit(f"{REQUEST}{op}", args)
     if world.fine and any(calls.is_one_step(world, top, handler) for handler in taking):
         emit = replace(emit, atomic=True)
@@ -212,7 +213,7 @@ def _is_accepted(
     self: Expr,
     args: tuple[Expr, ...],
 ) -> Expr:
-    """Whether some handler takes the request now: until then the client waits."""
+    """Tells whether some handler accepts the request now; until then the client waits."""
     from checker.system.instantiate.patterns import match_patterns
 
     ways = []

@@ -1,4 +1,4 @@
-"""From a check to a transition system: the order in which everything is put together."""
+"""Assembles the transition system of a check, in a fixed order of passes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Ask = Callable[[World, tuple[typed.PropertyDef, ...]], tuple[Property, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Instantiated:
-    """A system with the sizes it was made for and the capacities that were guessed for it.
+    """A system with its sizes and the capacities that were guessed for it.
 
     ``at_once``: names of the messages that are received as soon as they are sent.
     """
@@ -67,11 +67,11 @@ def instantiate(
     fine: bool = False,
     coverage: bool = False,
 ) -> Instantiated:
-    """The finite system of ``check``.
+    """Returns the finite system of ``check``.
 
-    ``overrides`` replace the check's settings; ``capacities`` are those that earlier attempts
-    found too small; ``fine`` makes every effect a step of its own; ``coverage`` marks branches and
-    crash points.  Raises :class:`SpecError` for parameters that make no sense.
+    ``overrides`` replace the check's settings; ``capacities`` are those that earlier attempts found
+    too small; ``fine`` makes every effect a step of its own; ``coverage`` marks branches and crash
+    points.  Raises :class:`SpecError` for parameters that make no sense.
     """
     start_numbers()
     sizes = compute(check, overrides)
@@ -98,7 +98,7 @@ def instantiate(
 
 
 def _declare(made: World, ask: Ask) -> tuple[Property, ...]:
-    """Declares all variables, effects and marks; the properties, over these variables."""
+    """Declares all variables, effects and marks; compiles the properties over these variables."""
     formulas = tuple(e for p in made.check.prove for e in expressions_of(p.formula))
     world.register_handlers(made)
     coverage_marks.register_messages(made)
@@ -120,7 +120,7 @@ def _declare(made: World, ask: Ask) -> tuple[Property, ...]:
 
 
 def _draft(made: World) -> None:
-    """Drafts the start and every action."""
+    """Drafts the initial block and every action."""
     initial.initialise(made)
     made.init.extend(stable_storage.save_initial(made))
     actions.conditions(made)

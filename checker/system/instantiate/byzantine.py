@@ -1,9 +1,9 @@
-"""Byzantine processes: an adversary in the place of some processes, chosen at the start.
+"""Models Byzantine processes: an adversary that replaces some processes, chosen initially.
 
-Such a process runs none of its handlers, makes no request and receives nothing.  At any time it
-can make a process that follows its protocol receive any well-typed message, another one for each
-receiver.  On authenticated links it speaks in its own name, elsewhere in anybody's.  What it sends
-need not be on a link first: whenever it could arrive, it could have been sent just before.
+Such a process executes none of its handlers, makes no request and receives nothing.  At any time it
+can make a process that follows its protocol receive any well-typed message, a different one for
+each receiver.  On authenticated links it sends in its own name, elsewhere in any name.  Its
+messages need not be put on a link: a message that can arrive now could have been sent just before.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from checker.system.types import (
 )
 
 LARGEST = 1 << 16
-"""Messages at most that a Byzantine process can make up."""
+"""The largest number of messages that a Byzantine process can fabricate."""
 
 
 def declare(world: World) -> None:
-    """Any set of at most so many processes is Byzantine from the start."""
+    """Declares the Byzantine processes: any set within the bound, fixed initially."""
     bound = world.bound(world.check.byzantine)
     if not bound:
         return
@@ -52,7 +52,7 @@ def declare(world: World) -> None:
 
 
 def forgeries(world: World) -> None:
-    """Drafts what Byzantine processes send: it is received in the same step."""
+    """Drafts the messages of Byzantine processes: each is received in the step that sends it."""
     if not world.bound(world.check.byzantine) or world.network is None:
         return
     _countable(world)
@@ -79,9 +79,9 @@ def forgeries(world: World) -> None:
 
 
 def _possible(world: World, who: Expr, claimed: Expr, to: Expr) -> Expr:
-    """Whether ``who`` can send to ``to`` in the name of ``claimed``.
+    """Tells whether ``who`` can send to ``to`` in the name of ``claimed``.
 
-    In another's name the first Byzantine process on this side of the network speaks for all.
+    In another's name the first Byzantine process on this side of the network stands for all.
     """
     other = ir.Local(world.proc, fresh("_other"))
     earlier = build.below(_rank(world, other), _rank(world, who))
@@ -106,11 +106,11 @@ def _rank(world: World, process: Expr) -> Expr:
     return ir.Apply(IntT(1, cardinality(world.proc)), ir.Op.RANK, (process,))
 
 
-# ---- how many messages there are --------------------------------------------------------------
+# ---- the number of messages ------------------------------------------------------------------
 
 
 def _countable(world: World) -> None:
-    """Refuses (C202) messages that can't all be tried one by one."""
+    """Refuses (C202) message types that can't be enumerated."""
     assert world.network is not None
     carried = _variants(world.network)
     found = [i for i in world.instances if i.messages is not None and i.messages in carried]
@@ -154,12 +154,12 @@ def _text(number: int) -> str:
 def _fields(instance: Instance, decl: typed.MessageDecl) -> tuple[tuple[str, Type], ...]:
     assert instance.messages is not None
     fields = next(case.fields for case in instance.messages.cases if case.name == decl.name)
-    # What a layer carries for the one above it is told of that one.
+    # What a layer carries for the one above is reported for the upper layer.
     return tuple((name, type_) for name, type_ in fields if not isinstance(type_, VariantT))
 
 
 def _variants(type_: Type) -> list[VariantT]:
-    """``type_`` and the messages that it carries."""
+    """Returns ``type_`` and the message types nested in it."""
     if not isinstance(type_, VariantT):
         return []
     inner = (v for case in type_.cases for _, t in case.fields for v in _variants(t))

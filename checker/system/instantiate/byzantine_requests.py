@@ -1,9 +1,9 @@
-"""Whether a property constrains the requests of Byzantine processes.
+"""Detects properties that constrain the requests of Byzantine processes.
 
-A Byzantine process makes no requests, whatever the others are told of it.  A property that says of
-any process what it must have requested (``no_creation``: what is delivered from ``s`` was broadcast
-by ``s``) would keep it from lying.  One that was made for Byzantine faults demands of each process
-whose requests it reads that the process is correct, and so leaves open what is said of all others.
+A Byzantine process makes no requests, whatever it sends to others.  A property that says of any
+process what it must have requested (``no_creation``: what is delivered from ``s`` was broadcast by
+``s``) would keep it from lying.  A property for Byzantine faults has as premise that each process
+whose requests it reads is correct, and so leaves all others unconstrained.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ Requests = typed.History | typed.HistoryOrder
 """What a process, their owner, has requested."""
 
 Names = frozenset[str]
-"""Processes, as the property calls them."""
+"""Processes, by their names in the property."""
 
 
 def committed_requests(formula: typed.Expr, correct: Names = frozenset()) -> Requests | None:
-    """The first requests in ``formula`` whose owner may be anybody; ``None`` where all are those of
-    correct processes.  ``correct``: who is known to be correct there."""
+    """Returns the first requests in ``formula`` whose owner may be faulty; ``None`` where all
+    owners are correct.  ``correct``: the processes known to be correct in ``formula``."""
     match formula:
         case typed.Operation(_, "=>", (left, _) as parts, _):
             return _first(parts, correct | _correct_if_true(left))
@@ -48,7 +48,7 @@ def _first(parts: tuple[typed.Expr, ...], correct: Names) -> Requests | None:
 
 
 def _premise(formula: typed.Expr) -> Names:
-    """Who is correct wherever ``formula`` says anything."""
+    """Returns the processes that are correct wherever ``formula`` is not vacuously true."""
     match formula:
         case typed.Operation(_, "=>", (left, _), _) | typed.Temporal(_, "~>", (left, _), _):
             return _correct_if_true(left)
@@ -59,7 +59,7 @@ def _premise(formula: typed.Expr) -> Names:
 
 
 def _correct_if_true(formula: typed.Expr | None) -> Names:
-    """Who is correct wherever ``formula`` is true."""
+    """Returns the processes that are correct wherever ``formula`` is true."""
     match formula:
         case typed.Correct(_, "correct", process, _):
             return frozenset({_name(process)} - {""})
@@ -72,7 +72,7 @@ def _correct_if_true(formula: typed.Expr | None) -> Names:
 
 
 def _correct_if_false(formula: typed.Expr) -> Names:
-    """Who is correct wherever ``formula`` is false."""
+    """Returns the processes that are correct wherever ``formula`` is false."""
     match formula:
         case typed.Correct(_, "faulty", process, _):
             return frozenset({_name(process)} - {""})
@@ -83,7 +83,7 @@ def _correct_if_false(formula: typed.Expr) -> Names:
 
 
 def _name(process: typed.Expr) -> str:
-    """What the property calls ``process``; empty where it has no name."""
+    """Returns the property's name for ``process``; empty where it has none."""
     match process:
         case typed.Local(_, name, _) | typed.Param(_, name, _) | typed.Named(_, name, _):
             return name

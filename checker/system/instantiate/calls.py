@@ -1,6 +1,6 @@
-"""Which handlers a call between the layers of a process reaches.
+"""Resolves which handlers a call between the layers of a process reaches.
 
-A call runs them at its place in the text (see :mod:`.dispatch`).
+A call executes them in place (see :mod:`.dispatch`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from checker.system.types import Type
 
 
 def callees(world: World, caller: Instance, call: typed.Call) -> list[CallKey]:
-    """Where ``call`` may go: one place, or any member of a family; none: to the application."""
+    """Returns the possible targets of ``call``: one, or any member of a family; none: the
+    application."""
     if call.layer is None:
         return [] if caller.above is None else [(caller.path, "indication", call.op)]
     found = family(world, caller, call.layer)
@@ -24,7 +25,7 @@ def callees(world: World, caller: Instance, call: typed.Call) -> list[CallKey]:
 
 
 def callee(world: World, caller: Instance, call: typed.Call) -> CallKey | None:
-    """Where ``call`` goes, or some place where it may go; ``None``: to the application."""
+    """Returns a possible target of ``call``; ``None``: the application."""
     if call.layer is not None:
         return family(world, caller, call.layer)[0].path, "request", call.op
     found = callees(world, caller, call)
@@ -32,12 +33,12 @@ def callee(world: World, caller: Instance, call: typed.Call) -> CallKey | None:
 
 
 def to_oracle(world: World, target: CallKey) -> bool:
-    """Whether ``target`` is a request to an oracle: an effect rather than a call."""
+    """Tells whether ``target`` is a request to an oracle: an effect rather than a call."""
     return target[1] == "request" and bool(instance_at(world, target[0]).oracle)
 
 
 def operator(world: World, caller: Instance, call: typed.Call) -> tuple[tuple[str, Type], ...]:
-    """Names and types of the arguments of ``call``."""
+    """Returns names and types of the arguments of ``call``."""
     target = callee(world, caller, call)
     if target is None:
         return fields_of(world, (caller.path, "indication", call.op))
@@ -45,7 +46,8 @@ def operator(world: World, caller: Instance, call: typed.Call) -> tuple[tuple[st
 
 
 def fields_of(world: World, target: CallKey) -> tuple[tuple[str, Type], ...]:
-    """Arguments of the request to, or the indication of, the instance named by ``target``."""
+    """Returns the arguments of the request to, or indication of, the instance named by
+    ``target``."""
     path, kind, op = target
     instance = instance_at(world, path)
     interface = instance.protocol.implements
@@ -62,7 +64,7 @@ def instance_at(world: World, path: str) -> Instance:
 def handlers_of(
     world: World, target: CallKey
 ) -> tuple[Instance, list[tuple[typed.Role, typed.Handler]]]:
-    """The instance that handles ``target`` and its handlers for it, in order."""
+    """Returns the instance that handles ``target`` and its handlers for it, in order."""
     path, kind, op = target
     called = instance_at(world, path)
     at = called if kind == "request" else called.above
@@ -83,7 +85,7 @@ def handlers_of(
 
 
 def calls_in(world: World, at: Instance, handler: typed.Handler) -> list[CallKey]:
-    """Every call to another layer that ``handler`` may make."""
+    """Yields every call to another layer that ``handler`` may make."""
     found: list[CallKey] = []
     for node in nodes(handler.body):
         if isinstance(node, typed.Call):
@@ -93,7 +95,8 @@ def calls_in(world: World, at: Instance, handler: typed.Handler) -> list[CallKey
 
 
 def callees_of(world: World, target: CallKey) -> list[CallKey]:
-    """What a call runs: itself, or of an oracle whatever that may say on the spot."""
+    """Returns the targets that a call reaches: itself, or the possible immediate answers of an
+    oracle."""
     if not to_oracle(world, target):
         return [target]
     interface = instance_at(world, target[0]).protocol.implements
@@ -102,7 +105,7 @@ def callees_of(world: World, target: CallKey) -> list[CallKey]:
 
 
 def reachable(world: World, at: Instance, handlers: list[typed.Handler]) -> list[CallKey]:
-    """Every call that may happen in a transition that starts with one of ``handlers``."""
+    """Returns every call that may happen in a transition that starts with one of ``handlers``."""
     found: list[CallKey] = []
     todo = [(at, h) for h in handlers]
     while todo:
@@ -116,7 +119,7 @@ def reachable(world: World, at: Instance, handlers: list[typed.Handler]) -> list
 
 
 def may_yield(world: World, at: Instance, call: typed.Call) -> bool:
-    """Whether some handler that ``call`` of ``at`` may run, through any depth, yields."""
+    """Tells whether a handler that ``call`` of ``at`` may transitively execute yields."""
     targets = [t for target in callees(world, at, call) for t in callees_of(world, target)]
     return any(
         isinstance(stmt, typed.Yield)
@@ -127,7 +130,7 @@ def may_yield(world: World, at: Instance, call: typed.Call) -> bool:
 
 
 def _run_by(world: World, target: CallKey) -> list[typed.Handler]:
-    """The handlers that ``target`` may run, and those that they may."""
+    """Returns the handlers that ``target`` may execute, transitively."""
     at, handlers = handlers_of(world, target)
     first = [h for _, h in handlers]
     further = (handlers_of(world, t)[1] for t in reachable(world, at, first))
@@ -137,7 +140,8 @@ def _run_by(world: World, target: CallKey) -> list[typed.Handler]:
 def ends_by_asking(
     world: World, at: Instance, call: typed.Call, path: str, seen: frozenset[CallKey] = frozenset()
 ) -> bool:
-    """Whether the last thing that ``call`` of ``at`` does may be to ask the oracle at ``path``."""
+    """Tells whether ``call`` of ``at`` may have a request to the oracle at ``path`` as its last
+    act."""
     for target in callees(world, at, call):
         if to_oracle(world, target):
             if target[0] == path:
@@ -153,10 +157,10 @@ def ends_by_asking(
 
 
 def is_one_step(world: World, at: Instance, handler: typed.Handler) -> bool:
-    """Whether ``handler`` stays one step where effects are steps: it, or one that it calls, assigns
-    shared state, which others would see half done, or asks an oracle, which may answer on the
-    spot, or sends where links are bounded: between two copies others could make room.
-    """
+    """Tells whether ``handler`` stays one step under fine steps: it, or a handler that it calls,
+    assigns shared state, whose intermediate values other processes would read; or sends a request
+    to an oracle, which may answer immediately; or sends over bounded links, where other processes
+    could make room between two copies."""
     bounded = any(link.capacity is not None for link in world.links)
     called = (handlers_of(world, target) for target in reachable(world, at, [handler]))
     everything = [(at, handler), *((i, h) for i, handlers in called for _, h in handlers)]

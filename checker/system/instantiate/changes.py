@@ -1,4 +1,4 @@
-"""Whether running a block would change the state, as an expression over the state before."""
+"""Computes whether executing a block changes the state, as an expression over the state before."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from checker.system.types import BOOL, IntT, MapT, SeqT
 
 
 def changes(world: World, block: Block) -> Expr:
-    """Whether some way to run ``block`` assigns something else than is there already.
+    """Returns whether some execution of ``block`` assigns a value that differs from the present
+    one.
 
-    Every assignment is judged in the state before: as long as nothing has changed that is the
-    state in which it runs.  So is each round of a loop, and whether it can be gone at all: a change
-    in one round that takes away every way to go another is not seen.
+    Every assignment is evaluated in the state before: as long as nothing has changed, that is the
+    state in which it is executed.  The same holds for each iteration of a loop and for whether it
+    is possible; a change in one iteration that disables all executions of another is not detected.
     """
     return _changes(world, block, FALSE)
 
 
 def _changes(world: World, block: Block, so_far: Expr) -> Expr:
-    """Whether there is a way to run ``block`` that changes something, or any way if ``so_far``."""
+    """Returns whether some execution of ``block`` changes something; any execution if
+    ``so_far``."""
     if not block:
         return so_far
     stmt, rest = block[0], block[1:]
@@ -64,7 +66,7 @@ def _changes(world: World, block: Block, so_far: Expr) -> Expr:
 
 
 def _current(world: World, target: ir.Target) -> Expr:
-    """What is where ``target`` would be assigned."""
+    """Returns the present value of ``target``."""
     result = world.read(target.name)
     for step in target.path:
         base = result.type
@@ -79,7 +81,7 @@ def _current(world: World, target: ir.Target) -> Expr:
 
 
 def _differs(current: Expr, value: Expr) -> Expr:
-    """Whether ``value`` is not what is there already."""
+    """Returns whether ``value`` differs from the present value."""
     if value == current:
         return FALSE
     if isinstance(value, Apply):
@@ -104,7 +106,7 @@ def _differs(current: Expr, value: Expr) -> Expr:
 
 
 def _restricts(block: Block) -> bool:
-    """Whether some way to run ``block`` may not exist, or depends on a choice."""
+    """Tells whether some execution of ``block`` may be removed, or depends on a choice."""
     for stmt in block:
         match stmt:
             case ir.Choose() | ir.Assume():
@@ -121,7 +123,7 @@ def _restricts(block: Block) -> bool:
 
 
 def some(local: ir.Local, domain: ir.Domain, body: Expr) -> Expr:
-    """Whether ``body`` is true of some member of ``domain``."""
+    """Returns whether ``body`` is true of some member of ``domain``."""
     if body == FALSE:
         return FALSE
     return ir.Quant(ir.Quantifier.EXISTS, local.name, domain, body, BOOL)

@@ -1,4 +1,4 @@
-"""The properties of an interface, as an oracle can keep them: at all times, or in the end."""
+"""Splits an interface's properties into safety and liveness clauses that an oracle can satisfy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from checker.system.instantiate.world import Instance, World
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One property: ``forall binders: premise -> goal``, at all times or (``later``) in the end."""
+    """One property: ``forall binders: premise -> goal``, always or (``later``) eventually."""
 
     definition: typed.PropertyDef
     binders: tuple[typed.Binder, ...]
@@ -28,8 +28,8 @@ class Clause:
 
 
 def clause_of(world: World, instance: Instance, definition: typed.PropertyDef) -> Clause:
-    """The clause of one property; raises :class:`SpecError` where no oracle can keep it: C016, or
-    C022 where that is because processes are Byzantine."""
+    """Returns the clause of one property; raises :class:`SpecError` where no oracle can satisfy it:
+    C016, or C022 where the reason is that processes are Byzantine."""
     _about_liars(world, instance, definition)
     binders: list[typed.Binder] = []
     formula = definition.formula
@@ -74,8 +74,8 @@ def _some(premise: typed.Expr | None) -> tuple[typed.Expr, ...]:
 
 
 def _in_order(premise: typed.Expr | None) -> bool:
-    """Whether the premise is about requests in their order: a new one comes last, so it matters
-    to nothing that was indicated before."""
+    """Tells whether the premise is about requests in their order: a new request is last, so it does
+    not affect earlier indications."""
     parts: tuple[typed.Expr, ...] = _some(premise)
     if isinstance(premise, typed.Operation) and premise.op == "and":
         parts = premise.args
@@ -96,7 +96,7 @@ def _property_text(instance: Instance, definition: typed.PropertyDef) -> str:
 
 
 def _given_span(world: World, instance: Instance) -> Span:
-    """Where the check says that the layer is an oracle."""
+    """Returns where the check declares that the layer is an oracle."""
     interface = instance.protocol.implements
     assert interface is not None
     for given in sorted(world.check.given, key=lambda g: g.layer != instance.name_above):
@@ -123,7 +123,7 @@ def _about_liars(world: World, instance: Instance, definition: typed.PropertyDef
 
 
 def _for_liars(interface: typed.Interface) -> str:
-    """What could stand for a layer of this kind where processes are Byzantine."""
+    """Suggests replacements for a layer of this kind where processes are Byzantine."""
     kind = {o.name for o in (*interface.requests, *interface.indications)}
     own = "an interface of your own, whose properties demand `correct`"
     if kind == {"broadcast", "deliver"}:
@@ -171,7 +171,7 @@ def _steady(
             if positive == (kind == "correct"):
                 _refuse(world, instance, definition, why)
         case typed.HistoryOrder():
-            pass  # of two things that happened the order stays
+            pass  # the order of two past events is fixed
         case _:
             if any(isinstance(n, typed.History) and n.kind == "request" for n in nodes(node)):
                 _refuse(world, instance, definition, why)
@@ -180,7 +180,8 @@ def _steady(
 def _narrow_binders(
     binders: tuple[typed.Binder, ...], premise: typed.Expr | None
 ) -> tuple[typed.Binder, ...]:
-    """Payloads of a premise `m in broadcast(p)` taken from there: of ``Msg`` there are too many."""
+    """Restricts payload binders to the history in a premise `m in broadcast(p)`: all of ``Msg`` is
+    too large a domain."""
     result = []
     for binder in binders:
         pattern, domain = binder.pattern, binder.domain
@@ -192,8 +193,8 @@ def _narrow_binders(
 
 
 def _from_history(binder: typed.Binder, name: str, premise: typed.Expr) -> typed.Binder | None:
-    """``binder`` over the history in which ``premise`` wants ``name``: its last component must be
-    bound there, and all others before."""
+    """Restricts ``binder`` to the history that ``premise`` wants ``name`` to be in: the binder must
+    bind the entry's last component, and all others must be bound before."""
     parts = premise.args if isinstance(premise, typed.Operation) and premise.op == "and" else ()
     for part in parts or (premise,):
         if not (isinstance(part, typed.Operation) and part.op == "in"):
@@ -214,7 +215,7 @@ def _from_history(binder: typed.Binder, name: str, premise: typed.Expr) -> typed
 
 
 def bound_by(binder: typed.Binder, op: str, count: int) -> tuple[str | None, ...] | None:
-    """``v in decided(p)``: the names of the process and of the arguments."""
+    """Returns the names bound by ``v in decided(p)``: the process and the arguments."""
     of = binder.domain
     if not isinstance(of, typed.History) or (of.kind, of.op) != ("indication", op):
         return None
@@ -228,7 +229,8 @@ def bound_by(binder: typed.Binder, op: str, count: int) -> tuple[str | None, ...
 
 
 def request_of(goal: typed.Expr, name: str) -> tuple[typed.Expr, typed.History] | None:
-    """The entry with ``name`` and the history of requests that holds it wherever ``goal`` does."""
+    """Returns the entry with ``name`` and the history of requests that contains it wherever
+    ``goal`` holds."""
     match goal:
         case typed.Operation(_, "in", (item, typed.History(_, "request") as history), _):
             parts = item.items if isinstance(item, typed.Display) else (item,)

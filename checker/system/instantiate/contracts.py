@@ -1,4 +1,4 @@
-"""The contract of a layer that is an oracle: its interface's properties over its own histories."""
+"""Builds the contract of an oracle layer: its interface's properties over its own histories."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Event = tuple[str, str]
 """``request`` or ``indication``, and the operator's name."""
 
 FEW = 4
-"""Values that are simply tried, one by one."""
+"""Up to this many values are tried one by one."""
 
 
 @dataclass
 class Contract:
-    """What an oracle has to keep, and what it remembers to do so."""
+    """What an oracle has to satisfy, and the histories that it keeps to do so."""
 
     world: World
     instance: Instance
@@ -42,7 +42,7 @@ class Contract:
     # ---- what is remembered -------------------------------------------------------------------
 
     def find(self) -> None:
-        """Notes which histories the clauses speak of."""
+        """Records which histories the clauses read."""
         for clause in self.clauses:
             for part in (*clause.binders, clause.premise, clause.goal):
                 for node in nodes(part) if part is not None else ():
@@ -67,7 +67,7 @@ class Contract:
         return [("request", o.name) for o in interface.requests]
 
     def _of_all(self, clause: Clause) -> bool:
-        """Whether the clause promises something whatever was requested."""
+        """Tells whether the clause guarantees something independently of requests."""
         histories = typed.History | typed.HistoryOrder | typed.Repeated
         given = (*clause.binders, clause.premise)
         return clause.later and not any(isinstance(n, histories) for n in nodes(given))
@@ -85,7 +85,7 @@ class Contract:
         return TupleT(tuple(t for _, t in fields))
 
     def declare(self) -> None:
-        """Declares the histories, and who will crash where that makes a difference."""
+        """Declares the histories, and the crash prophecy where it makes a difference."""
         parts = ((c.premise, c.goal, *c.binders) for c in self.clauses if not c.later)
         if self._totally_ordered() or any(
             isinstance(n, typed.Correct) for p in parts for n in nodes(p)
@@ -108,7 +108,7 @@ class Contract:
         self.world.add(name, type_, default(type_), VariableKind.HISTORY, title)
 
     def note_event(self, kind: str, op: str, self_: Expr, args: tuple[Expr, ...]) -> Block:
-        """Statements that remember a request or an indication."""
+        """Returns statements that record a request or an indication."""
         event = (kind, op)
         if event not in self.sets | self.sequences:
             return ()
@@ -136,16 +136,17 @@ class Contract:
             return ir.Assign(target, ir.Apply(mine.type, ir.Op.APPEND, (mine, item)))
         return ir.Assign(target, build.with_item(mine, item))
 
-    # ---- what is kept -------------------------------------------------------------------------
+    # ---- what has to hold ---------------------------------------------------------------------
 
     def violations(self) -> list[Expr]:
-        """For each property that holds at all times: whether it does not hold now; and whether two
-        processes can't be brought to one order any more."""
+        """Returns for each safety property whether it is violated now; and whether two processes
+        can't reach a common order any more."""
         found = [self._bad(c) for c in self.clauses if not c.later]
         return found + [self._has_diverged(op) for op in sorted(self._totally_ordered())]
 
     def _totally_ordered(self) -> set[str]:
-        """Indications that come to all correct processes, and to any two in the same order."""
+        """Returns the indications that reach all correct processes, and any two in the same
+        order."""
         agreed: set[str] = set()
         ordered: set[str] = set()
         for clause in self.clauses:
@@ -157,11 +158,11 @@ class Contract:
         return agreed & ordered
 
     def _has_diverged(self, op: str) -> Expr:
-        """Whether of two processes that are up one has got ``y`` without ``x``, and the other has
-        not got ``y``, or behind ``x``, which it has got.
+        """Returns whether, of two processes that are up, one has delivered ``y`` without ``x``, and
+        the other has delivered ``x`` and not ``y``, or ``y`` after ``x``.
 
-        If nobody crashes from now on both get both, in different orders: whoever keeps such a
-        contract does not let it come to that.
+        If no process crashes from now on both deliver both, in different orders: an implementation
+        of such a contract does not reach that state.
         """
         world = self.world
         one, other = ir.Local(world.proc, fresh("_p")), ir.Local(world.proc, fresh("_q"))
@@ -182,7 +183,7 @@ class Contract:
         return result
 
     def obligations(self) -> list[tuple[Clause, Expr]]:
-        """For each other property: whether something is owed now."""
+        """Returns for each liveness property whether it has a pending obligation now."""
         found = []
         for clause in self.clauses:
             if clause.later:
@@ -191,7 +192,7 @@ class Contract:
         return found
 
     def _some_asked(self) -> Expr:
-        """Whether any process has made a request (``TRUE`` where there are none)."""
+        """Returns whether any process has made a request (``TRUE`` where there are no requests)."""
         if not self._requests():
             return TRUE
         process = ir.Local(self.world.proc, fresh("_p"))
@@ -211,13 +212,13 @@ class Contract:
 
         return exists(clause.binders, env, bad)
 
-    # ---- what can be indicated ----------------------------------------------------------------
+    # ---- possible indications -----------------------------------------------------------------
 
     def requested_argument(
         self, op: str, position: int, self_: Expr, args: list[Expr]
     ) -> tuple[list[Param], Expr] | None:
-        """Where a property says that an argument of ``op`` was requested: parameters that range
-        over what was, and the argument."""
+        """Returns, where a property requires that an argument of ``op`` was requested, parameters
+        that range over the requests, and the argument."""
         wanted = args[position].type
         if enumerable(wanted) and is_bounded(wanted) and cardinality(wanted) <= FEW:
             return None
@@ -239,7 +240,7 @@ class Contract:
     def _among(
         self, found: tuple[typed.Expr, typed.History], name: str, meaning: dict[str | None, Expr]
     ) -> tuple[list[Param], Expr]:
-        """The value called ``name`` within an entry of the history that must hold it."""
+        """Returns the value called ``name`` within an entry of the history that must contain it."""
         item, history = found
         params: list[Param] = []
 
@@ -270,8 +271,8 @@ class Contract:
 
 
 def contract_of(world: World, instance: Instance) -> Contract:
-    """The contract of an oracle's interface; raises :class:`SpecError` (C016) where it needs to
-    know the future, or speaks of it in a way that no oracle can keep."""
+    """Returns the contract of an oracle's interface; raises :class:`SpecError` (C016) where it
+    requires knowledge of the future, or mentions it in a way that no oracle can satisfy."""
     clauses = tuple(clause_of(world, instance, d) for d in instance.protocol.properties)
     contract = Contract(world, instance, clauses)
     contract.find()
@@ -280,7 +281,7 @@ def contract_of(world: World, instance: Instance) -> Contract:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Lowers what only properties may say, over the histories of an oracle."""
+    """Lowers what only properties may use, over the histories of an oracle."""
 
     contract: Contract
     later: bool
@@ -312,7 +313,7 @@ class _Reader:
 
 
 def _indications(formula: typed.Expr | None) -> set[str]:
-    """The indications whose histories ``formula`` speaks of."""
+    """Returns the indications whose histories ``formula`` reads."""
     found: set[str] = set()
     for node in nodes(formula) if formula is not None else ():
         if isinstance(node, typed.History | typed.HistoryOrder) and node.kind == "indication":
@@ -321,7 +322,7 @@ def _indications(formula: typed.Expr | None) -> set[str]:
 
 
 def _before(mine: Expr, x: Expr, y: Expr) -> Expr:
-    """Whether both are in a sequence, and the first ``x`` before the first ``y``."""
+    """Returns whether both are in a sequence, and the first ``x`` before the first ``y``."""
     assert isinstance(mine.type, SeqT)
     positions = IntT(0, max(mine.type.cap - 1, 0))
     i, j = ir.Local(positions, fresh("_i")), ir.Local(positions, fresh("_j"))

@@ -1,17 +1,18 @@
-"""Messages that are only counted are received as soon as they are sent.
+"""Detects messages that are only counted; they are received as soon as they are sent.
 
-A message type without a handler, of which the protocol asks nothing but whether enough of it (or a
-certain one) has been received, and that only in conditions that more messages can't make false, is
-not worth waiting for: a condition may be taken at any later time, so whoever receives early can do
-what one who receives late can, and whoever receives late has received early in another run, where
-each message was delivered right after it was sent.  Neither end, nor fairness, nor what a property
-sees of the run differs, as long as every message of a correct process does arrive.
+Such a message type has no handler; the protocol reads only whether enough messages of it (or a
+certain one) have been received, and that only in conditions that further messages can't make false.
+Early reception loses no behaviour: a condition may be taken at any later time, so a process that
+receives early can do whatever one that receives late can, and each execution with late reception
+has a counterpart in which each message was delivered right after it was sent.  Termination,
+fairness and what a property observes are the same, as long as every message of a correct process
+does arrive.
 
-So this holds where nothing is lost, late for ever, bounded, or ordered among other messages: with
-perfect links between processes that never crash, in asynchronous runs.  What a Byzantine process
-sends is not promised and stays a step of its own.  Steps that a reader wants to see one by one are
-kept: under fine steps nothing is received early.  (The argument is the monotony of thresholds:
-Konnov, Veith, Widder, CAV 2015.)
+So this applies where nothing is lost, delayed forever, bounded, or ordered among other messages:
+with perfect links between processes that never crash, in asynchronous executions.  The delivery of
+a Byzantine process's messages is not a fairness assumption and stays a step of its own.  Under fine
+steps, which users want to see one by one, nothing is received early.  (The argument is the
+monotonicity of threshold guards: Konnov, Veith, Widder, CAV 2015.)
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ Counted = frozenset[str]
 
 
 def counted_messages(world: World, instance: Instance) -> Counted:
-    """The messages of ``instance`` that are received as soon as they are sent."""
+    """Returns the messages of ``instance`` that are received as soon as they are sent."""
     if not _calm(world):
         return frozenset()
     handled, asked, spoilt = set(), set(), set()
@@ -49,7 +50,8 @@ def counted_messages(world: World, instance: Instance) -> Counted:
 
 
 def _calm(world: World) -> bool:
-    """Whether every message of a correct process arrives, and none can be missed meanwhile."""
+    """Tells whether every message of a correct process arrives, and none can be missed
+    meanwhile."""
     check = world.check
     faults = (check.crash, check.omission)
     plain = set(check.links) <= {"perfect", "authenticated"} and not check.link_rules
@@ -60,12 +62,12 @@ def _calm(world: World) -> bool:
 
 
 def _received_messages(node: object) -> set[str]:
-    """The messages whose reception is asked for in ``node``."""
+    """Returns the messages whose reception ``node`` reads."""
     return {n.message for n in nodes(node) if isinstance(n, typed.Received)}
 
 
 def _rises(expr: typed.Expr) -> bool:
-    """Whether ``expr``, once true, stays true when more is received."""
+    """Tells whether ``expr``, once true, stays true when more is received."""
     if not _received_messages(expr):
         return True
     match expr:
@@ -82,7 +84,7 @@ def _rises(expr: typed.Expr) -> bool:
 
 
 def _grows(expr: typed.Expr) -> bool:
-    """Whether the number ``expr`` can only become larger when more is received."""
+    """Tells whether the number ``expr`` can only grow when more is received."""
     if not _received_messages(expr):
         return True
     match expr:

@@ -1,4 +1,4 @@
-"""Marks for coverage: messages, branches and crash points that a search has reached."""
+"""Defines coverage marks: the messages, branches and crash points that a search has reached."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from checker.system.types import VariantT
 
 
 def register_messages(world: World) -> None:
-    """Notes every message type: that none of a type is ever sent is told."""
+    """Registers every message type, so that a type which is never sent is reported."""
     for instance in world.instances:
         for decl in instance.protocol.messages:
             _message(world, instance, decl.name)
@@ -22,7 +22,7 @@ def register_messages(world: World) -> None:
 
 def _message(world: World, instance: Instance, name: str) -> ir.Mark:
     decl = next(d for d in instance.protocol.messages if d.name == name)
-    path = re.sub(r"\[[^]]*\]", "", instance.path)  # one instance of a family speaks for all
+    path = re.sub(r"\[[^]]*\]", "", instance.path)  # one instance stands for its family
     info = MarkInfo(
         MarkKind.MESSAGE,
         f"{path}{name}",
@@ -33,7 +33,7 @@ def _message(world: World, instance: Instance, name: str) -> ir.Mark:
 
 
 def message_mark(env: Env, message: typed.Expr) -> Block:
-    """The mark of the type of a message that is given to a link or to a layer below."""
+    """Returns the mark of the type of a message that is passed to a link or to a layer below."""
     world, instance = env.world, env.instance
     if isinstance(message, typed.Construct):
         return (_message(world, instance, message.message),)
@@ -50,7 +50,7 @@ def message_mark(env: Env, message: typed.Expr) -> Block:
 
 
 def branch(world: World, which: str, span: Span) -> Block:
-    """The mark of one branch of the statement at ``span``, where coverage is asked for."""
+    """Returns the mark of a branch of the statement at ``span``, where coverage is enabled."""
     if not world.coverage:
         return ()
     place = world.place(span)
@@ -60,7 +60,7 @@ def branch(world: World, which: str, span: Span) -> Block:
 def point(
     world: World, effect: str, args: tuple[Expr, ...] = (), place: SourceLocation | None = None
 ) -> Block:
-    """The mark of the crash point just before an effect, where coverage is asked for."""
+    """Returns the mark of the crash point just before an effect, where coverage is enabled."""
     if not world.coverage:
         return ()
     text = f"before {_effect_text(world, effect, args)}{_handler(world, place)}"
@@ -68,7 +68,7 @@ def point(
 
 
 def _effect_text(world: World, effect: str, args: tuple[Expr, ...]) -> str:
-    """An effect more or less as it stands in the spec."""
+    """Returns an effect approximately as it is written in the spec."""
     kind, _, name = effect.partition(".")
     match kind:
         case "send":
@@ -84,7 +84,7 @@ def _effect_text(world: World, effect: str, args: tuple[Expr, ...]) -> str:
 
 
 def _message_in(args: tuple[Expr, ...]) -> tuple[str, ...]:
-    """The type of the message that is sent, where it is written out."""
+    """Returns the type of the message that is sent, where it is a literal."""
     for arg in args:
         if isinstance(arg, ir.Make) and isinstance(arg.type, VariantT):
             if arg.type.name == "network":
@@ -94,7 +94,7 @@ def _message_in(args: tuple[Expr, ...]) -> tuple[str, ...]:
 
 
 def _handler(world: World, place: SourceLocation | None) -> str:
-    """In which handler ``place`` is."""
+    """Returns the handler that contains ``place``."""
     if place is None:
         return ""
     best: tuple[Span, str] | None = None

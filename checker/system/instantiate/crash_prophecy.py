@@ -1,10 +1,11 @@
-"""Prophecy of crashes: processes of which an oracle knows that they will crash.
+"""Models a crash prophecy: an oracle foresees that processes will crash.
 
-What a property promises between correct processes only does not bind an oracle towards one that
-crashes later: of regular consensus, say, a process may be told another decision than the others and
-crash after it has passed that on.  No state tells who will crash.  So it may be foreseen of any
-process, as long as crashes are left, at any time and without anybody noticing; from then on an
-oracle owes it nothing, and it does crash in the end (an :class:`ir.Justice` of the system).
+What a property guarantees between correct processes only does not bind an oracle towards a process
+that crashes later: in regular consensus, say, a process may receive another decision than the
+others, pass it on and then crash.  No state determines who will crash.  So a crash may be foreseen
+of any process, as long as crashes are left, at any time and unobservably; from then on no
+obligation of an oracle includes that process, and it does crash eventually (an :class:`ir.Justice`
+of the system).
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ DOOMED = "@doomed"
 TITLE = "foreseen to crash"
 
 FORESEEN = "oracles foresee that {0} will crash"
-"""The mark of a crash that is foreseen."""
+"""The mark of a foreseen crash."""
 
 
 def declare(world: World) -> None:
-    """Some oracle's contract speaks of correct processes: notes who will not be one.
+    """Declares the foreseen crashes, where an oracle's contract mentions correct processes.
 
-    Where crashed processes may come back nothing is declared: there whoever is up may be correct.
+    Where crashed processes may recover nothing is declared: there any process that is up may be
+    correct.
     """
     if world.crash_bound == 0 or world.recovers or DOOMED in world.variables:
         return
@@ -33,28 +35,30 @@ def declare(world: World) -> None:
 
 
 def is_spared(world: World, process: Expr) -> Expr:
-    """Whether nothing is foreseen of ``process``."""
+    """Returns whether no crash of ``process`` is foreseen."""
     if DOOMED not in world.variables:
         return TRUE
     return negation(member(process, world.read(DOOMED)))
 
 
 def room(world: World, victim: Expr) -> Expr:
-    """Whether ``victim`` may crash although others have to."""
+    """Returns whether ``victim`` may crash within the bound, given that foreseen crashes must
+    happen."""
     if DOOMED not in world.variables:
         return TRUE
     return disj(member(victim, world.read(DOOMED)), _may_crash_more(world))
 
 
 def _may_crash_more(world: World) -> Expr:
-    """Whether one more process may crash than have, or are foreseen to."""
+    """Returns whether one more process may crash beyond those that have crashed or are foreseen
+    to."""
     doomed = world.read(DOOMED)
     either = ir.Apply(doomed.type, ir.Op.UNION, (world.crashed(), doomed))
     return build.below(build.size(either), build.integer(world.crash_bound))
 
 
 def draft(world: World) -> None:
-    """Drafts that a crash is foreseen."""
+    """Drafts the action by which a crash is foreseen."""
     if DOOMED not in world.variables:
         return
     process = ir.Local(world.proc, fresh("process"))
@@ -76,7 +80,7 @@ def draft(world: World) -> None:
 
 
 def justice(world: World) -> list[Justice]:
-    """What is foreseen comes true."""
+    """Returns the justice constraint that foreseen crashes happen."""
     if DOOMED not in world.variables:
         return []
     gone = ir.Apply(BOOL, ir.Op.SUBSET, (world.read(DOOMED), world.crashed()))

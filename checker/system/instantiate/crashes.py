@@ -1,9 +1,9 @@
-"""Processes that crash, and those that come back.
+"""Models crashes of processes, and recovery.
 
 ``crash <= k`` bounds the processes that stop; with ``recover`` it bounds the number of crashes, and
-a process that is down may come back, or may not: nothing promises it.  A crash forgets everything
-but stable variables.  Recovery gives every other variable its initial value again and runs
-``upon recover``; ``upon init`` is not run again.
+a process that is down may recover, or may not: recovery is no fairness assumption.  A crash resets
+everything but stable variables.  Recovery gives every other variable its initial value again and
+executes ``upon recover``; ``upon init`` is not executed again.
 
 What a crash inside a handler leaves of its assignments is in :mod:`.stable_storage`.
 """
@@ -47,7 +47,7 @@ OPINIONS = ("@suspected", "@trusted")
 
 
 def declare(world: World) -> None:
-    """Declares the count of crashes, and the effects of assignments that a crash can cut."""
+    """Declares the count of crashes, and the effects of assignments that a crash can lose."""
     if world.recovers:
         count = IntT(0, world.crash_bound)
         world.add(CRASHES, count, 0, VariableKind.WORLD, "crashes")
@@ -58,7 +58,7 @@ def declare(world: World) -> None:
 
 
 def room(world: World, victim: Expr) -> Expr:
-    """Whether one more crash is possible, and one of ``victim``."""
+    """Returns whether one more crash is possible, and one of ``victim``."""
     bound = build.integer(world.crash_bound)
     so_far = world.read(CRASHES) if world.recovers else build.size(world.crashed())
     left = conj(build.below(so_far, bound), crash_prophecy.room(world, victim))
@@ -80,7 +80,7 @@ def crashes(world: World) -> None:
 
 
 def _points(world: World, victim: Expr) -> Block:
-    """Marks the effect before which the crash falls, where effects are steps of their own."""
+    """Returns the mark of the effect before which the crash falls, where effects are steps."""
     if not world.coverage or PENDING not in world.variables:
         return ()
     queue = build.entry(world.read(PENDING), victim)
@@ -94,10 +94,10 @@ def _points(world: World, victim: Expr) -> Block:
 
 
 def crash_statements(world: World, victim: Expr) -> Block:
-    """``victim`` stops: what is volatile is forgotten, and so are messages to it where it can't
-    come back.
+    """Returns the statements by which ``victim`` stops: volatile variables are reset, and messages
+    to it are removed where it can't recover.
 
-    What a property reads of a process is left as it was when it stopped.
+    What a property reads of a process keeps its value at the crash.
     """
     crashed = world.crashed()
     gone: list[ir.Stmt] = [
@@ -119,7 +119,8 @@ def crash_statements(world: World, victim: Expr) -> Block:
 
 
 def _unmade(world: World, victim: Expr) -> Block:
-    """A request of which nothing has been done will still be made, where effects are steps."""
+    """Returns the statements that take back a request without any effect yet, where effects are
+    steps: it will still be made."""
     if not world.recovers or PENDING not in world.variables or CLIENT not in world.variables:
         return ()
     queue, made = build.entry(world.read(PENDING), victim), world.read(CLIENT)
@@ -139,10 +140,10 @@ def _unmade(world: World, victim: Expr) -> Block:
 
 
 def _volatile(world: World, variable: ir.Variable) -> bool:
-    """Whether a crash makes the variable of a process what it is where nothing was assigned."""
+    """Tells whether a crash resets the variable of a process to its default value."""
     if variable.name == PENDING or variable.name.startswith(WAITING):
         return True
-    if variable.name in OPINIONS:  # a process that has come back suspects and trusts nobody yet
+    if variable.name in OPINIONS:  # after recovery a process suspects and trusts no process yet
         return world.recovers
     local = variable.kind is VariableKind.LOCAL and variable.name not in world.read_by_properties
     return local and (world.recovers or not world.fine)
@@ -162,7 +163,7 @@ def _forget(world: World, variable: ir.Variable, victim: Expr) -> ir.Stmt:
 
 
 def _purge(world: World, victim: Expr) -> Block:
-    """Messages to a process that is down for ever are never delivered: they leave the state."""
+    """Removes messages to a process that is down forever: they are never delivered."""
     gone: list[ir.Stmt] = []
     for link in world.links:
         if link.capacity is None:
@@ -196,7 +197,7 @@ def _purge_messages(world: World, name: str, victim: Expr) -> Block:
 
 
 def recoveries(world: World) -> None:
-    """Drafts the return of a process that is down."""
+    """Drafts the recovery of a process that is down."""
     if not world.recovers:
         return
     self = ir.Local(world.proc, fresh("self"))
@@ -214,7 +215,7 @@ def recoveries(world: World) -> None:
 
 
 def _as_at_first(world: World, instance: Instance, self: Expr) -> Block:
-    """The volatile variables of ``instance`` at ``self`` get their initial values."""
+    """Resets the volatile variables of ``instance`` at ``self`` to their initial values."""
     result: list[ir.Stmt] = []
     env = Env(world, instance, self)
     for role in instance.protocol.roles:
@@ -243,7 +244,8 @@ def _as_at_first(world: World, instance: Instance, self: Expr) -> Block:
 
 
 def _reset_received(world: World, instance: Instance, self: Expr) -> Block:
-    """What ``received`` remembers is volatile; a crash leaves it only where properties look."""
+    """Resets the records of ``received``, which are volatile; a crash keeps them only for
+    properties."""
     names = (f"{path}@received.{m}" for path, m in world.received if path == instance.path)
     read = (name for name in names if name in world.read_by_properties)
     return tuple(_forget(world, world.variables[name], self) for name in read)

@@ -1,25 +1,25 @@
-"""Failure detectors as oracles: what each may say, and what it must say in the end.
+"""Models failure detectors as oracles: possible outputs, and eventual obligations.
 
 =====================  ================================  ======================================
-detector (CT96)        a process may hear                it must hear in the end
+detector (CT96)        possible outputs at a process     obligations (eventually)
 =====================  ================================  ======================================
-P                      that a crashed one is suspected   of each that has crashed
-eventually P           anything until it settles         the same, and that it was wrong
-S                      suspicions of all but one, which  of each that has crashed
+P                      suspicion of a crashed process    suspicion of each crashed process
+eventually P           anything until it settles         the same, and revocation of mistakes
+S                      suspicions of all but one, which  suspicion of each crashed process
                        never crashes
-eventually S           anything until it settles; then   of each that has crashed, and that it
-                       as S                              was wrong about that one
+eventually S           anything until it settles; then   suspicion of each crashed process, and
+                       as S                              revocation of a mistake on that one
 Omega (Chandra,        any leader until it settles       the one leader, which does not crash
 Hadzilacos, Toueg)
 =====================  ================================  ======================================
 
-That a process which has crashed is no longer suspected is never said: the same run with the crash a
-little later has that word too. What a detector of these classes says of Byzantine processes, which
-need not crash, is not defined: the two together are refused (C022). With ``noise k`` there is no
-moment at which the detector settles; it says at most k wrong words, whenever it likes.
+A suspicion of a crashed process is never revoked: the same execution with a slightly later crash
+contains that output, too.  The outputs of these classes on Byzantine processes, which need not
+crash, are not defined: the combination is refused (C022).  With ``noise k`` the detector never
+settles; it makes at most k mistakes, at any time.
 
-Source: T. D. Chandra, S. Toueg, Unreliable Failure Detectors for Reliable Distributed Systems,
-JACM 43(2), 1996; CGR 2011, 2.6.
+Source: T. D. Chandra, S. Toueg, Unreliable Failure Detectors for Reliable Distributed Systems, JACM
+43(2), 1996; CGR 2011, 2.6.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _detector(world: World) -> typed.Detector:
 
 
 def declare(world: World) -> None:
-    """Declares what the detectors have said, and what they still may."""
+    """Declares the outputs of the detectors so far, and the mistakes that they may still make."""
     found = _instances(world)
     if not found:
         return
@@ -92,7 +92,7 @@ def _output_variable(instance: Instance) -> str:
 
 
 def draft(world: World) -> None:
-    """Drafts what the detectors say, and that they settle."""
+    """Drafts the outputs of the detectors, and that they settle."""
     found = _instances(world)
     if not found:
         return
@@ -112,7 +112,7 @@ def draft(world: World) -> None:
             _choose_immune(world)
 
 
-# ---- what may be said -------------------------------------------------------------------------
+# ---- possible outputs -------------------------------------------------------------------------
 
 
 def _down(world: World, process: Expr) -> Expr:
@@ -126,12 +126,12 @@ def _is_immune(world: World, process: Expr) -> Expr:
 
 
 def _is_immune_chosen(world: World) -> Expr:
-    """Whether it is settled who never crashes."""
+    """Returns whether the process that never crashes has been chosen."""
     return ir.Apply(BOOL, Op.IS_SOME, (world.read(IMMUNE),))
 
 
 def _noise(world: World) -> Expr:
-    """Whether one more wrong word may be said; ``FALSE`` where words are not counted."""
+    """Returns whether one more mistake may be made; ``FALSE`` where mistakes are not counted."""
     if WRONG not in world.variables:
         return FALSE
     used = world.read(WRONG)
@@ -140,7 +140,7 @@ def _noise(world: World) -> Expr:
 
 
 def _count_mistake(world: World, right: Expr) -> Block:
-    """Counts a word unless it is right."""
+    """Counts an output as a mistake unless it is right."""
     if WRONG not in world.variables:
         return ()
     used = world.read(WRONG)
@@ -211,7 +211,8 @@ def _word(
     owed: Expr,
     note: Block,
 ) -> None:
-    """The action by which the detector says ``op`` of the second of ``pair`` to the first."""
+    """Drafts the action by which the detector indicates ``op`` of the second of ``pair`` to the
+    first."""
     self, other = pair
     listeners = _listeners(world, instance)
     if not listeners:
@@ -241,7 +242,7 @@ def _word(
 
 
 def _listeners(world: World, instance: Instance) -> frozenset[int]:
-    """The processes that handle something that the detector says."""
+    """Returns the processes that handle some output of the detector."""
     interface = instance.protocol.implements
     assert interface is not None
     found: set[int] = set()
@@ -264,7 +265,7 @@ def _settle(world: World) -> None:
 
 
 def _choose_one(world: World) -> None:
-    """The detector settles on one process, which does not crash from then on."""
+    """Drafts the choice of one process, which does not crash from then on."""
     one = ir.Local(world.proc, fresh("p"))
     immune = world.read(IMMUNE)
     says = "the detector settles: {0} does not crash any more, and that is known in the end"

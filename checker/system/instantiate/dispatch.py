@@ -1,4 +1,4 @@
-"""From an event at a process to the handlers that take it."""
+"""Dispatches an event at a process to the handlers that take it."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from checker.system.passes.rewrite import replace_emits
 from checker.system.types import SetT
 
 NESTED = "calls within calls"
-"""The capacity that says how often a handler may be entered before it has come to its end."""
+"""The capacity that bounds how often a handler may be entered before it returns."""
 
 DEEPEST = 7
-"""That capacity is not enlarged beyond this: such calls do not end."""
+"""That capacity is not enlarged beyond this: such recursion does not terminate."""
 
 
 def guard_of(
     role: typed.Role, handler: typed.Handler, env: Env, names: dict[str, Expr], match: Expr
 ) -> tuple[Expr, Env]:
-    """When ``handler`` takes an event whose pattern gave ``match`` and ``names``."""
+    """Returns when ``handler`` takes an event whose pattern gave ``match`` and ``names``."""
     if match == FALSE:
         return FALSE, env
     world = env.world
@@ -46,8 +46,8 @@ def guard_of(
 
 
 def run_handler(handler: typed.Handler, env: Env, names: dict[str, Expr], root: Root) -> Block:
-    """The body of ``handler`` behind its mark, or an error of the run where it has been entered so
-    often already, without an end, that calls go round."""
+    """Returns the body of ``handler`` behind its mark, or a runtime error where it has been
+    entered, and not left, so often that the calls are cyclic."""
     world, at = env.world, env.instance
     key = (at.path, id(handler))
     place = world.place(handler.span)
@@ -67,14 +67,14 @@ def _too_deep(world: World, handler: typed.Handler, place: ir.SourceLocation) ->
 
 
 def whole(world: World, at: Instance, handler: typed.Handler, body: Block, root: Root) -> Block:
-    """``body`` of ``handler``; where effects are steps of their own, some stay one step."""
+    """Returns ``body`` of ``handler``; where effects are steps, some handlers stay one step."""
     if world.fine and not root.running and calls.is_one_step(world, at, handler):
         return replace_emits(body, lambda emit: (replace(emit, atomic=True),))
     return body
 
 
 def dispatch(target: CallKey, args: tuple[Expr, ...], root: Root) -> Block:
-    """Runs the handlers of a call; an indication is recorded for ``received`` first."""
+    """Executes the handlers of a call; an indication is recorded for ``received`` first."""
     world = root.world
     at, handlers = calls.handlers_of(world, target)
     env = Env(world, at, root.self)
@@ -99,7 +99,8 @@ def dispatch(target: CallKey, args: tuple[Expr, ...], root: Root) -> Block:
 
 
 def _note_received(world: World, at: Instance, self: Expr, args: tuple[Expr, ...]) -> Block:
-    """What ``received`` remembers of an indication that brings one of ``at``'s messages."""
+    """Returns the record that ``received`` keeps of an indication that carries a message of
+    ``at``."""
     messages = [a for a in args if a.type == at.messages]
     senders = [a for a in args if a.type == world.proc]
     if not messages or not senders:
@@ -108,7 +109,7 @@ def _note_received(world: World, at: Instance, self: Expr, args: tuple[Expr, ...
 
 
 def choose_handler(ways: list[tuple[Expr, Block]]) -> Block:
-    """Any handler whose condition holds; nothing happens where none does."""
+    """Chooses any handler whose condition holds; does nothing where none does."""
     if not ways:
         return ()
     if _exclusive([condition for condition, _ in ways]):
@@ -118,7 +119,8 @@ def choose_handler(ways: list[tuple[Expr, Block]]) -> Block:
 
 
 def _exclusive(conditions: list[Expr]) -> bool:
-    """Whether the conditions ask for different cases of one message, so that one can hold."""
+    """Tells whether the conditions test distinct cases of one message, so that at most one
+    holds."""
     tags = [tag for tag in map(_tag, conditions) if tag is not None]
     if len(conditions) == 1:
         return True
@@ -127,7 +129,7 @@ def _exclusive(conditions: list[Expr]) -> bool:
 
 
 def _tag(condition: Expr) -> ir.IsCase | None:
-    """The message case that ``condition`` asks for, if it is a conjunct."""
+    """Returns the message case that ``condition`` tests in a conjunct, if any."""
     parts: tuple[Expr, ...] = (condition,)
     if isinstance(condition, ir.Apply) and condition.op is ir.Op.AND:
         parts = condition.args
@@ -137,7 +139,7 @@ def _tag(condition: Expr) -> ir.IsCase | None:
 def run_unconditional(
     world: World, at: Instance, self: Expr, kind: type[typed.OnInit | typed.OnRecover]
 ) -> Block:
-    """What ``self`` does in the handlers of ``at`` for an event of ``kind``, one after another."""
+    """Executes at ``self`` the handlers of ``at`` for an event of ``kind``, one after another."""
     found: list[ir.Stmt] = []
     for role in at.protocol.roles:
         elsewhere = isinstance(self, ir.Const) and self.value not in world.processes(role.name)
@@ -153,7 +155,7 @@ def run_unconditional(
 
 
 def receive(world: World, at: Instance, self: Expr, sender: Expr, message: Expr) -> Block:
-    """A message of ``at`` arrives: it is recorded, then any handler that matches takes it."""
+    """Receives a message of ``at``: records it, then executes any handler that matches."""
     env = Env(world, at, self)
     found = [
         (role, handler)
@@ -182,7 +184,7 @@ def receive(world: World, at: Instance, self: Expr, sender: Expr, message: Expr)
 
 
 def _by_message(ways: list[tuple[Expr, Block]]) -> list[tuple[Expr, list[tuple[Expr, Block]]]]:
-    """The ways grouped by the case of the message that they want."""
+    """Groups the alternatives by the message case that they require."""
     groups: dict[Expr, list[tuple[Expr, Block]]] = {}
     for condition, body in ways:
         groups.setdefault(_tag(condition) or TRUE, []).append((condition, body))

@@ -1,4 +1,4 @@
-"""Typed expressions become expressions of the transition system."""
+"""Lowers typed expressions to expressions of the transition system."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ HistoryReader = Callable[["Env", typed.Expr], Expr]
 
 @dataclass(frozen=True)
 class Env:
-    """Where an expression stands: its instance, who ``self`` is, what local names mean.
+    """The context of an expression: its instance, its ``self``, the meaning of local names.
 
     ``history`` lowers the expressions that only properties may use.
     """
@@ -53,7 +53,7 @@ class Env:
 
 
 def lower(expr: typed.Expr, env: Env, expected: Type | None = None) -> Expr:
-    """``expr`` in ``env``; with ``expected`` the result is coerced to that type."""
+    """Lowers ``expr`` in ``env``; with ``expected`` the result is coerced to that type."""
     result = _lower(expr, env, expected)
     return result if expected is None else coerce(result, expected)
 
@@ -149,7 +149,7 @@ def _lower_atom(world: World, env: Env, type_: typed.Type, name: str, expr: type
 
 
 def state_name(expr: typed.StateRef, instance: Instance) -> str:
-    """The variable that a state reference is about."""
+    """Returns the name of the variable that a state reference denotes."""
     role = f"{expr.role}." if expr.role else ""
     return f"{instance.path}{role}{expr.name}"
 
@@ -183,7 +183,7 @@ def _range(lo: Expr, hi: Expr, span: Span) -> Expr:
 
 
 def _lower_received(expr: typed.Received, env: Env) -> Expr:
-    """The distinct senders among what was recorded; see :mod:`.receptions`."""
+    """Returns the distinct senders of the matching receptions; see :mod:`.receptions`."""
     from checker.system.instantiate.receptions import record_of
 
     record, kept = record_of(env.world, env.instance, expr.message)
@@ -208,7 +208,8 @@ def _lower_received(expr: typed.Received, env: Env) -> Expr:
 
 
 def same(part: Expr, wanted: typed.Expr, env: Env) -> Expr:
-    """Whether ``part`` is ``wanted``: a number that can't be there is no match, and no error."""
+    """Returns whether ``part`` equals ``wanted``: an out-of-range number is no match, and no
+    error."""
     match wanted, part.type:
         case typed.Display(typed.Tuple(), items), TupleT():
             pairs = enumerate(items)
@@ -225,7 +226,7 @@ def same(part: Expr, wanted: typed.Expr, env: Env) -> Expr:
 
 
 def _equal_items(left: Expr, right: Expr, env: Env) -> Expr:
-    """Whether both are the same, item by item where they are tuples of different types."""
+    """Returns whether both are equal, item by item where they are tuples of different types."""
     if left.type == right.type or not isinstance(left.type, TupleT):
         return equal(left, coerce(right, left.type))
     positions = range(len(left.type.items))
@@ -233,7 +234,7 @@ def _equal_items(left: Expr, right: Expr, env: Env) -> Expr:
 
 
 def construct(env: Env, message: str, args: tuple[typed.Expr, ...]) -> Expr:
-    """A message of this instance's protocol."""
+    """Builds a message of this instance's protocol."""
     messages = env.instance.messages
     assert messages is not None
     for index, case in enumerate(messages.cases):
@@ -290,7 +291,8 @@ def _entry(base: Expr, key: typed.Expr, env: Env, span: Span) -> Expr:
 def bind_domain(
     pattern: typed.Pattern, domain: typed.Expr, where: typed.Expr | None, env: Env
 ) -> tuple[str, ir.Domain, Expr, Env]:
-    """``pattern in domain when where``: the local, its domain, its condition, the inner scope."""
+    """Binds ``pattern in domain when where``: the local, its domain, its condition, the inner
+    scope."""
     from checker.system.instantiate.patterns import match_pattern
 
     lowered = as_domain(domain, env)
@@ -304,7 +306,7 @@ def bind_domain(
 
 
 def exists(binders: tuple[typed.Binder, ...], env: Env, body: Callable[[Env], Expr]) -> Expr:
-    """That ``body`` holds for some values of ``binders``; it is given the scope inside of them."""
+    """Builds an existential quantifier; ``body`` is given the scope inside of the binders."""
     if not binders:
         return body(env)
     one, *others = binders
@@ -314,7 +316,7 @@ def exists(binders: tuple[typed.Binder, ...], env: Env, body: Callable[[Env], Ex
 
 
 def as_domain(domain: typed.Expr, env: Env) -> ir.Domain:
-    """Where the members of a binder come from."""
+    """Returns the domain of a binder."""
     match domain:
         case typed.Operation(_, "subsets", (of,), _):
             inner = lower(of, env)

@@ -1,7 +1,8 @@
-"""What the world promises: one function for each group of constraints.
+"""Derives the fairness assumptions: one function for each group of constraints.
 
-Nothing is written about fairness in a spec.  Each action that is promised to somebody names the
-constraint that its instances make up; ``text`` says in words what is promised.
+Specs say nothing about fairness.  Each action subject to fairness names the constraint that its
+instances belong to; ``text`` words the assumption.  Weak fairness is justice, strong fairness is
+compassion.
 
 ========  ======  =====================  =====================================================
 group     kind    key                    whose
@@ -9,10 +10,10 @@ group     kind    key                    whose
 step      weak    process                its conditions, all together
 client    weak    process                the requests that its clients still make
 effect    weak    process                what it has begun: effects, and what follows a `yield`
-receive   weak    sender, receiver,      links that do not lose what both ends live to see
-                  message
+receive   weak    sender, receiver,      links that do not lose messages between ends that
+                  message                stay up
 receive   weak    sender, receiver       the same where messages arrive in order
-receive   strong  sender, receiver,      links that lose, but not for ever
+receive   strong  sender, receiver,      fair-loss links
                   message
 ========  ======  =====================  =====================================================
 """
@@ -24,19 +25,19 @@ from checker.system.ir import Expr, Fairness, FairnessKind
 
 
 def step(process: Expr) -> Fairness:
-    """A process whose conditions hold takes one of them."""
+    """Returns the constraint that a process whose conditions hold takes one of them."""
     text = "{0}, while it is correct, takes a step whenever it can go on doing so"
     return Fairness("step", (process,), FairnessKind.WEAK, text)
 
 
 def client(process: Expr) -> Fairness:
-    """Requests are made in the end."""
+    """Returns the constraint that requests are made eventually."""
     text = "the clients of {0}, while it is correct, make their next request in the end"
     return Fairness("client", (process,), FairnessKind.WEAK, text)
 
 
 def effect(process: Expr) -> Fairness:
-    """A handler that has begun comes to its end."""
+    """Returns the constraint that a handler that has begun finishes."""
     text = "{0}, unless it crashes, goes on with what it has begun"
     return Fairness("effect", (process,), FairnessKind.WEAK, text)
 
@@ -44,12 +45,12 @@ def effect(process: Expr) -> Fairness:
 def receive(
     world: World, link: Link, sender: Expr, receiver: Expr, message: Expr
 ) -> Fairness | None:
-    """A link delivers; ``None`` where nothing is promised.
+    """Returns the constraint that a link delivers; ``None`` where delivery is no assumption.
 
-    A receiver that waits at a ``yield`` can't receive: so that this does not excuse the link for
-    ever, the constraint is strong there.  Without such pauses weak and strong are the same on links
-    that lose nothing: what is on its way stays so until it is received.  (For the pauses of fine
-    steps see :mod:`checker.system.passes.unhindered`.)
+    A receiver that waits at a ``yield`` can't receive: so that this does not disable the constraint
+    infinitely often, it is strong there.  Without such pauses weak and strong coincide on links
+    that lose nothing: a message in flight stays in flight until it is received.  (For the pauses of
+    fine steps see :mod:`checker.system.passes.unhindered`.)
     """
     group = f"receive ({link.name})" if link.name else "receive"
     pauses = WAITING in world.variables

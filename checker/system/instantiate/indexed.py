@@ -1,7 +1,7 @@
-"""Families of layers: one instance for each index, and which of them is meant.
+"""Resolves families of layers: one instance for each index, and which of them is meant.
 
 Where the index is a `Nat`, there are as many instances as have been needed so far: a call of one
-beyond them is an error of the run that enlarges a capacity (see :mod:`checker.pipeline`).
+beyond them is a runtime error that enlarges a capacity (see :mod:`checker.pipeline`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from checker.system.types import Type
 
 
 def any_member(stmt: typed.Call, ways: list[tuple[CallKey, Block]], env: Env) -> Block:
-    """The one of ``ways`` (an instance, and what calling it does) that the index tells."""
+    """Selects among ``ways`` (an instance, and what calling it does) by the value of the index."""
     if stmt.index is None or stmt.layer is None:
         ((_, body),) = ways
         return body
@@ -43,7 +43,7 @@ def _index(instance: Instance) -> Type:
 def match_index(
     pattern: typed.Pattern | None, instance: Instance, env: Env
 ) -> tuple[Expr, dict[str, Expr]]:
-    """When a handler's index pattern matches the ``instance`` that indicates, and its names."""
+    """Returns when a handler's index pattern matches the indicating ``instance``, and its names."""
     if pattern is None or instance.index is None:
         return TRUE, {}
     return match_pattern(pattern, instance.index, env)

@@ -1,4 +1,4 @@
-"""State: its variables, their initial values, and what each process does before everything else."""
+"""Declares state variables, their initial values, and what each process does initially."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from checker.system.types import MapT, default
 
 
 def declare_state(world: World) -> None:
-    """One variable for each state declaration: a map from processes, or the value itself."""
+    """Declares one variable for each state declaration: a map from processes, or the value
+    itself."""
     for instance in world.instances:
         for decl in instance.protocol.shared:
             name = f"{instance.path}{decl.name}"
@@ -34,8 +35,8 @@ def declare_state(world: World) -> None:
 
 
 def initialise(world: World) -> None:
-    """Statements that give every variable its initial value, free choices last; and what each
-    process does before everything else."""
+    """Returns statements that give every variable its initial value, free choices last; and what
+    each process does before everything else."""
     for instance in world.instances:
         _initial_values(world, instance)
     for instance in world.instances:
@@ -91,7 +92,7 @@ def _free_choices(world: World, instance: Instance) -> None:
 
 
 def choose_initial(world: World, choice: typed.InitChoice, target: ir.Target, env: Env) -> Block:
-    """Statements that give ``target`` any value that ``init choose`` allows."""
+    """Returns statements that give ``target`` any value that ``init choose`` allows."""
     if choice.domain is None:
         if not is_bounded(target.type):
             message = f"`{choice.name}` has no bound, so it can't start with just any value"
@@ -110,7 +111,7 @@ def choose_initial(world: World, choice: typed.InitChoice, target: ir.Target, en
 
 
 def _choice_mark(choice: typed.InitChoice, target: ir.Target, env: Env, value: Expr) -> ir.Mark:
-    """Tells what was chosen."""
+    """Returns the mark that shows what was chosen."""
     world, place = env.world, env.world.place(choice.span)
     title = world.variables[target.name].title
     if env.self is None:

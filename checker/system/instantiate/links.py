@@ -1,4 +1,4 @@
-"""Links: what is in flight, what may be delivered, what may be lost.
+"""Models links: messages in flight, which may be delivered, which may be lost.
 
 =============  ====================================================================
 kind           in flight
@@ -6,19 +6,20 @@ kind           in flight
 perfect        a bag of (sender, receiver, message): delivering removes one copy
 fifo           a sequence for each ordered pair; only its head can be delivered
 persistent     a set of (sender, receiver, message) that only grows
-stubborn       the same, and everything in it is delivered again and again
+stubborn       the same, and every member is delivered infinitely often
 duplicating    delivering may keep the copy as well
 lossy          any deliverable message may be lost
-fair_loss      the same, but not for ever: what is sent again and again arrives
-bounded k      at most k messages from one process to another; more is an error of the run,
+fair_loss      the same, but a message that is sent infinitely often is delivered
+               infinitely often
+bounded k      at most k messages from one process to another; more is a runtime error,
                except where links lose: there one more copy of a message (with fifo: one more
                message) than k is lost (but see :mod:`.overflow`)
 authenticated  a Byzantine process can't send in another's name (see :mod:`.byzantine`)
 =============  ====================================================================
 
 Links between two roles may be of another kind than the others: each kind of link that a check has
-is a :class:`Link` with its own variable and actions.  What else happens to messages under way is
-in :mod:`.losses`.
+is a :class:`Link` with its own variable and actions.  What else happens to messages in flight is in
+:mod:`.losses`.
 """
 
 from __future__ import annotations
@@ -63,15 +64,15 @@ KEEPING = frozenset({"persistent", "stubborn"})
 """Kinds of links that keep what they deliver."""
 
 LOSING = frozenset({"lossy", "fair_loss"})
-"""Kinds of links that lose messages, and so lose what they have no room for."""
+"""Kinds of links that lose messages, and so lose those for which they have no room."""
 
 Pair = tuple[frozenset[int], frozenset[int]]
 """Senders and receivers."""
 
 
 def senders(world: World) -> list[Instance]:
-    """The instances whose handlers send messages over the links; where there are Byzantine
-    processes also those that only receive messages, or only ask which were received."""
+    """Returns the instances whose handlers send messages over the links; with Byzantine processes
+    also those that only receive messages or read receptions."""
     kinds: tuple[type, ...] = (typed.Send,)
     counting: set[str] = set()
     if world.bound(world.check.byzantine):
@@ -85,7 +86,7 @@ def senders(world: World) -> list[Instance]:
 
 
 def declare(world: World) -> None:
-    """Declares what is in flight and the effect ``send``; nothing where nobody sends."""
+    """Declares the messages in flight and the effect ``send``; nothing where nothing is sent."""
     found = senders(world)
     if not found:
         return
@@ -108,7 +109,7 @@ def declare(world: World) -> None:
 
 
 def _links(world: World) -> list[Link]:
-    """The kinds of links of the check: those between some roles first, then all others."""
+    """Returns the kinds of links of the check: those between some roles first, then all others."""
     check, special = world.check, []
     for rule in check.link_rules:
         pair = (world.processes(rule.sender), world.processes(rule.receiver))
@@ -130,7 +131,7 @@ def _links(world: World) -> list[Link]:
 
 
 def between(link: Link, sender: Expr, receiver: Expr) -> Expr:
-    """Whether what ``sender`` sends to ``receiver`` goes over ``link``."""
+    """Returns whether messages from ``sender`` to ``receiver`` use ``link``."""
 
     def joins(pair: Pair) -> Expr:
         processes = SetT(sender.type)
@@ -143,7 +144,7 @@ def between(link: Link, sender: Expr, receiver: Expr) -> Expr:
 
 
 def wrap_message(world: World, instance: Instance, message: Expr) -> Expr:
-    """``message`` of ``instance`` as it travels."""
+    """Wraps ``message`` of ``instance`` as it is in flight."""
     found = senders(world)
     if len(found) == 1:
         return message
@@ -171,7 +172,7 @@ def _link_type(world: World, link: Link, message: Type) -> Type:
 
 
 def _send_effect(world: World) -> None:
-    """``send(sender, receivers, message)``: one copy for each receiver."""
+    """Returns ``send(sender, receivers, message)``: one copy for each receiver."""
     assert world.network is not None
     sender, message = ir.Local(world.proc, "_sender"), ir.Local(world.network, "_message")
     receivers = ir.Local(SetT(world.proc), "_receivers")
@@ -181,7 +182,7 @@ def _send_effect(world: World) -> None:
         way = _onto(world, link, sender, to, message)
         way = _when(between(link, sender, to), way)
         if world.crash_bound and not world.fine and not world.recovers and link.capacity is None:
-            # A message to a process that is down for ever need not be in the state.
+            # A message to a process that is down forever need not be in the state.
             way = _when(world.alive(to), way)
         body += way
     body = _at_once(world, sender, to, message, body)
@@ -192,7 +193,7 @@ def _send_effect(world: World) -> None:
 
 
 def _at_once(world: World, sender: Expr, to: Expr, message: Expr, others: Block) -> Block:
-    """Messages that are only counted are received now (see :mod:`.counted_messages`), ``others``
+    """Receives messages that are only counted now (see :mod:`.counted_messages`), ``others``
     later."""
     found = senders(world)
     for index, instance in enumerate(found):
@@ -216,7 +217,7 @@ def _when(condition: Expr, body: Block) -> Block:
 
 
 def _onto(world: World, link: Link, sender: Expr, to: Expr, message: Expr) -> Block:
-    """The statements that put one copy on ``link``."""
+    """Returns the statements that put one copy on ``link``."""
     network = world.read(link.variable)
     if is_fifo(link):
         assert isinstance(network.type, MapT) and isinstance(network.type.value, MapT)
@@ -242,7 +243,7 @@ def _onto(world: World, link: Link, sender: Expr, to: Expr, message: Expr) -> Bl
 
 
 def _while_room(link: Link, held: Expr, put: ir.Stmt, otherwise: Block = ()) -> Block:
-    """``put``, or ``otherwise`` where a link that loses holds as much as it can."""
+    """Returns ``put``, or ``otherwise`` where a link that loses messages is full."""
     if link.capacity is None or not LOSING & link.kinds:
         return (put,)
     return (ir.If(build.below(held, build.integer(link.capacity)), (put,), otherwise),)
@@ -276,7 +277,7 @@ def deliveries(world: World) -> None:
 
 
 def _flight(world: World, link: Link) -> Flight:
-    """Any message under way on ``link`` that can be delivered now."""
+    """Returns any message in flight on ``link`` that can be delivered now."""
     network = world.read(link.variable)
     assert world.network is not None
     if is_fifo(link):
@@ -331,7 +332,8 @@ def _receive(world: World, link: Link, flight: Flight, name: str) -> None:
 
 
 def arrival(world: World, to: Expr, source: Expr, message: Expr) -> Block:
-    """What ``to`` does when ``message`` comes, as from ``source``."""
+    """Returns what ``to`` does on the arrival of ``message`` from the apparent sender
+    ``source``."""
     found = senders(world)
     if len(found) == 1:
         return dispatch.receive(world, found[0], to, source, message)

@@ -1,12 +1,12 @@
-"""Messages that are under way and never arrive.
+"""Models messages in flight that never arrive.
 
-* A lossy or fair-loss link loses what it could deliver.
-* Where processes come back after crashes, a message may get lost while one of its ends is down:
-  what was in its buffers is gone.  A stubborn link sends again what its receiver has missed, so
-  there it is the sender that counts.
+* A lossy or fair-loss link loses a message that it could deliver.
+* Where processes recover from crashes, a message may be lost while one of its ends is down: the
+  contents of its buffers are gone.  A stubborn link retransmits what its receiver has missed, so
+  there only the sender counts.
 * A process that omits to send or to receive a message is faulty from then on.
 
-None of these is ever promised.
+No fairness assumption applies to any of these.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from checker.system.ir import (
 from checker.system.types import IntT, SeqT, SetT
 
 WHILE_DOWN = "lose while down"
-"""Begins the names of the losses that nobody has promised against: an end of the link is down."""
+"""Prefix of the names of the losses that no fairness assumption excludes: an end is down."""
 
 
 def action_name(what: str, link: Link) -> str:
-    """The name of an action of ``link``."""
+    """Returns the name of an action of ``link``."""
     return f"{what} ({link.name})" if link.name else what
 
 
 def add(world: World, link: Link, flight: Flight) -> None:
-    """Drafts the actions by which messages on ``link`` get lost."""
+    """Drafts the actions by which messages on ``link`` are lost."""
     if {"lossy", "fair_loss"} & link.kinds:
         _draft(world, action_name("lose", link), _losable(world, link, flight))
     elif world.recovers:
@@ -62,12 +62,12 @@ def _draft(
 
 
 def _losable(world: World, link: Link, flight: Flight) -> Flight:
-    """What a link may lose now.
+    """Returns ``flight`` restricted to the messages that a link may lose now.
 
-    Nothing while the receiver is busy, or (where losses are fair) can't receive for another reason:
-    its reception was never possible then, and the link would owe nothing for what it loses.  It
-    makes no difference when a message gets lost that nobody can receive, except that it leaves room
-    for others: for that see :mod:`.overflow`.
+    None while the receiver is busy, or (where losses are fair) can't receive for another reason:
+    the reception was never enabled then, and the link's fairness constraint would not apply to what
+    it loses.  It makes no difference when a message is lost that can't be received, except that the
+    loss leaves room for others: for that see :mod:`.overflow`.
     """
     flight = _narrow(flight, world.idle(flight.to))
     if overflow.remembers(link):
@@ -85,7 +85,8 @@ def _narrow(flight: Flight, where: Expr) -> Flight:
 
 
 def _while_down(world: World, link: Link, flight: Flight) -> None:
-    """A message is lost while an end is down: of a queue any message, not only the first."""
+    """Drafts the loss of a message while an end is down: of a queue any message, not only the
+    first."""
     down = negation(world.alive(flight.source))
     if "stubborn" not in link.kinds:
         down = disj(down, negation(world.alive(flight.to)))
@@ -105,7 +106,7 @@ def _while_down(world: World, link: Link, flight: Flight) -> None:
 
 
 def _add_omission(world: World, link: Link, flight: Flight) -> None:
-    """One end of a message omits to send or to receive it, and is faulty from then on."""
+    """Drafts that an end of a message omits to send or receive it, and is faulty from then on."""
     faulty = world.omitting()
     who = ir.Local(world.proc, fresh("who"))
     ends = ir.Apply(SetT(world.proc), Op.SET, (flight.source, flight.to))

@@ -1,4 +1,4 @@
-"""Operators and functions, by the types of their arguments."""
+"""Lowers operators and functions by the types of their arguments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LOGIC = {"and": conj, "or": disj}
 
 
 def operate(expr: typed.Operation, env: Env, expected: Type | None) -> Expr:
-    """The operation ``expr`` in ``env``."""
+    """Lowers the operation ``expr`` in ``env``."""
     op, args = expr.op, expr.args
     place = env.world.place(expr.span)
     if op in _LOGIC:
@@ -53,7 +53,7 @@ def operate(expr: typed.Operation, env: Env, expected: Type | None) -> Expr:
 
 
 def _unify(left: Expr, right: Expr) -> tuple[Expr, Expr]:
-    """Both sides in one type: that of the one that is not written out."""
+    """Brings both sides to one type: that of the side that is not a display."""
     if left.type == right.type or isinstance(left.type, IntT):
         return left, right
     if isinstance(left, Const) or (isinstance(left, Apply) and not isinstance(right, Const)):

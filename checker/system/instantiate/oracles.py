@@ -1,15 +1,15 @@
-"""Layers that are oracles: the most general automaton that the properties of an interface allow.
+"""Models layers that are oracles: the most general automaton that an interface's properties allow.
 
-An oracle remembers what it was asked and what it has indicated, as far as its properties speak of
-it.  At any time it may make any indication after which all its ``always`` properties hold.  What
-it owes by its ``~>`` properties it does in the end: that is a :class:`ir.Justice` of the system.
-Like a layer that hands messages to itself it may also speak within a request, as often as that
-leads anywhere; so it does within what is done about a word, where another request is made.
+An oracle records the requests and indications that its properties mention.  At any time it may make
+any indication after which all its ``always`` properties hold.  The obligations of its ``~>``
+properties are met eventually: that is an :class:`ir.Justice` of the system.  Like a layer that
+delivers messages to itself it may also make indications within a request, as many as have an
+effect; and within the handling of an indication where another request is made.
 
-What a property promises whatever is requested (``correct(p) ~> …``: everybody decides) is owed from
-the first request on: before it there is nothing that could be indicated.  Of the
-future it knows only who will crash (:mod:`.crash_prophecy`): a property that a later request, or
-somebody's being down later, could make false is refused.
+A guarantee that is independent of requests (``correct(p) ~> …``: all decide) becomes an obligation
+with the first request: before it there is nothing that could be indicated.  Of the future an oracle
+knows only who will crash (:mod:`.crash_prophecy`): a property that a later request, or a process
+that is down later, could make false is refused.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ from checker.system.ir import (
 from checker.system.types import BOOL, cardinality
 
 LARGEST = 65_536
-"""Values at most that an oracle may choose among."""
+"""The largest number of values among which an oracle may choose."""
 
 
 SPEAKS = "_speaks"
-"""Begins the names of the choices whether, and what, an oracle says on the spot; 0 is nothing."""
+"""Prefix of the choices whether, and what, an oracle indicates immediately; 0: nothing."""
 
 WORDS = "words within a request"
-"""The capacity that says how often an oracle may speak on the spot."""
+"""The capacity that bounds how many indications an oracle makes within a request."""
 
 MOST_WORDS = 7
-"""That capacity is not enlarged beyond this: there are too many orders of so many words."""
+"""That capacity is not enlarged beyond this: so many indications have too many orders."""
 
 
 def _contracts(world: World) -> list[Contract]:
@@ -61,7 +61,7 @@ def _contracts(world: World) -> list[Contract]:
 
 
 def declare(world: World) -> None:
-    """Declares what oracles remember, and the effects by which they are asked."""
+    """Declares the histories of oracles, and the effects of requests to them."""
     for contract in _contracts(world):
         contract.declare()
         interface = contract.instance.protocol.implements
@@ -79,7 +79,7 @@ def declare(world: World) -> None:
 
 
 def _asks(world: World, contract: Contract, op: str, args: tuple[ir.Local, ...]) -> ir.Mark:
-    """What a trace shows of a request."""
+    """Returns the mark by which a trace shows a request."""
     places = ", ".join(f"{{{i}}}" for i in range(1, len(args)))
     said = f"{{0}} asks the oracle `{contract.title}`: {op}({places})"
     return mark(world, MarkKind.WORLD, said, tuple(a.name for a in args), *args)
@@ -93,8 +93,9 @@ def _effect(target: CallKey) -> str:
 def request(
     world: World, target: CallKey, args: tuple[Expr, ...], root: Root, place: ir.SourceLocation
 ) -> Block:
-    """The effect of a request to an oracle: it is remembered, if it ever matters; and the oracle
-    may speak on the spot, again and again, before the statement behind the request is run."""
+    """Returns the effect of a request to an oracle: it is recorded, where that ever matters; and
+    the oracle may make indications, repeatedly, before the statement behind the request is
+    executed."""
     asked: Block = ()
     if _effect(target) in world.effects:
         asked = (ir.Emit(_effect(target), (root.self, *args), place),)
@@ -112,14 +113,15 @@ def request(
         chosen, body = _word(world, contract, operator.name, root)
         choices = tuple(ir.Choose(p.name, p.domain, p.where) for p in chosen)
         ways.append((TRUE, (*choices, *body, *at_yield)))
-    rounds = world.capacity(WORDS, 1) + 1  # the last word is that there is none
+    rounds = world.capacity(WORDS, 1) + 1  # the last choice is to indicate nothing
     again = ir.While(going_on, pick(tuple(ways), SPEAKS), rounds, place, WORDS)
     return (*asked, *begin, ir.Declare(going_on.name, BOOL, TRUE), again)
 
 
 def _until_yield(world: World, self: Expr, silence: ir.Stmt) -> tuple[Block, Block]:
-    """What stands before the first word, and behind each: one after which more handlers are to go
-    on than before is the last for now, and the oracle goes on when they have."""
+    """Returns what precedes the first indication, and what follows each: after an indication with
+    which more handlers wait to continue than before, the oracle pauses until they have
+    continued."""
     depth = yields.depth(world, self)
     if depth is None:
         return (), ()
@@ -129,7 +131,7 @@ def _until_yield(world: World, self: Expr, silence: ir.Stmt) -> tuple[Block, Blo
 
 
 def draft(world: World) -> None:
-    """Drafts the indications of the oracles, and what they foresee."""
+    """Drafts the indications of the oracles, and the crash prophecies."""
     crash_prophecy.draft(world)
     for contract in _contracts(world):
         interface = contract.instance.protocol.implements
@@ -150,7 +152,7 @@ def _indication(world: World, contract: Contract, op: str) -> None:
 
 
 def _word(world: World, contract: Contract, op: str, root: Root) -> tuple[list[Param], Block]:
-    """What the oracle may indicate to the process of ``root``, and what that does."""
+    """Returns what the oracle may indicate to the process of ``root``, and what that does."""
     instance, self = contract.instance, root.self
     target = (instance.path, "indication", op)
     fields = calls.fields_of(world, target)
@@ -171,8 +173,8 @@ def _word(world: World, contract: Contract, op: str, root: Root) -> tuple[list[P
 def _arguments(
     world: World, contract: Contract, op: str, self: Expr, locals_: tuple[ir.Local, ...]
 ) -> tuple[list[Param], list[Expr]]:
-    """Parameters for the arguments, and the arguments: what was asked for where nothing else can
-    be indicated, otherwise any value."""
+    """Returns parameters for the arguments, and the arguments: requested values where nothing else
+    can be indicated, otherwise any value."""
     params: list[Param] = []
     later: list[Param] = []
     args: list[Expr] = list(locals_)
@@ -209,7 +211,7 @@ def _too_many(world: World, contract: Contract, op: str, size: str, arg: ir.Loca
 
 
 def justice(world: World) -> tuple[Justice, ...]:
-    """What the oracles do in the end."""
+    """Returns the justice constraints of the oracles' obligations."""
     found = crash_prophecy.justice(world)
     for contract in _contracts(world):
         for clause, owed in contract.obligations():

@@ -1,14 +1,14 @@
-"""What a full queue of a fair-loss link had no room for, and may deliver all the same.
+"""Keeps deliverable what a full queue of a fair-loss link had no room for.
 
 A message that is sent infinitely often arrives infinitely often, whatever bound the link has.  A
-queue that is filled by some messages again and again must not keep out others for ever, although
-what it never held could never be received from it.  But any message in the queue may get lost at
-any time, also just before the next one is sent.  So a message for which there was no room is
-remembered, and may be received: then everything in the queue was lost in time.
+queue that some messages fill infinitely often must not keep out others forever, although a message
+that was never in the queue could never be received from it.  But any message in the queue may be
+lost at any time, also just before the next one is sent.  So a message for which there was no room
+is remembered, and may be received: in that case everything in the queue was lost in time.
 
 It is remembered until something leaves the queue while its receiver can receive: by then it could
-have been received, and so counts as lost.  What a queue loses while its receiver can't receive
-(it waits at a ``yield``, or the network is split) is remembered in the same way.
+have been received, and so counts as lost.  What a queue loses while its receiver can't receive (it
+waits at a ``yield``, or the network is split) is remembered in the same way.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from checker.system.types import MapT, default
 
 @dataclass(frozen=True, slots=True)
 class Flight:
-    """Any message on a link: the parameters that stand for it, its ends, itself, and how it
-    leaves; ``queue``: where it waits behind others, the queue and where that is kept."""
+    """A message on a link: the parameters that stand for it, its ends, itself, and how it leaves;
+    ``queue``: where it waits behind others, the queue and the target that holds it."""
 
     params: tuple[Param, ...]
     source: Expr
@@ -36,12 +36,12 @@ class Flight:
 
 
 def remembers(link: Link) -> bool:
-    """Whether what ``link`` has no room for may still be received."""
+    """Tells whether what ``link`` has no room for may still be received."""
     return {"fifo", "fair_loss"} <= link.kinds and link.capacity is not None
 
 
 def variable(link: Link) -> str:
-    """The name of the variable that holds what ``link`` had no room for."""
+    """Returns the name of the variable that holds what ``link`` had no room for."""
     return f"{link.variable} overflow"
 
 
@@ -56,7 +56,7 @@ def declare(world: World, link: Link) -> None:
 
 
 def _held_messages(world: World, link: Link, source: Expr, to: Expr) -> tuple[Expr, ir.Target]:
-    """What is remembered of one pair, and where."""
+    """Returns the remembered messages of one pair, and their target."""
     held = entry(entry(world.read(variable(link)), source), to)
     path = (ir.Key(source, world.proc), ir.Key(to, world.proc))
     return held, ir.Target(held.type, variable(link), True, path)
@@ -80,12 +80,12 @@ def forget(world: World, link: Link, source: Expr, to: Expr) -> Block:
 
 
 def is_blocked(world: World, source: Expr, to: Expr) -> Expr:
-    """Whether ``to`` can't receive from ``source`` now, although both are up."""
+    """Returns whether ``to`` can't receive from ``source`` now, although both are up."""
     return disj(negation(world.is_settled(to)), world.apart(source, to))
 
 
 def flight(world: World, link: Link, queue: Flight) -> Flight:
-    """Any message that is remembered and not in ``queue``, all of which is lost when it leaves."""
+    """Returns any remembered message not in ``queue``; receiving it loses all of the queue."""
     assert world.network is not None and queue.queue is not None
     waiting, target = queue.queue
     held, _ = _held_messages(world, link, queue.source, queue.to)
@@ -109,8 +109,8 @@ def flight(world: World, link: Link, queue: Flight) -> Flight:
 
 
 def as_lost(world: World, link: Link, flight: Flight) -> Flight:
-    """``flight``, the first message of a queue, as it gets lost: the link still owes it where its
-    receiver can't receive now."""
+    """Returns ``flight``, the first message of a queue, as it is lost: its delivery remains an
+    obligation of the link where its receiver can't receive now."""
     assert flight.queue is not None
     queue, _ = flight.queue
     source, to, message = flight.source, flight.to, flight.message

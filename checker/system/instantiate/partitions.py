@@ -1,7 +1,8 @@
-"""A network that splits into two sides, and comes together again.
+"""Models a network that partitions into two sides, and heals.
 
-Any split is possible, as often as the check says, or any number of times.  While the network is
-split nothing passes from one side to the other: messages wait.  That it heals is not promised.
+Any partition is possible, as often as the check says, or any number of times.  While the network is
+partitioned no message is delivered from one side to the other: messages wait.  Healing is not a
+fairness assumption.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from checker.system.ir import (
 from checker.system.types import IntT, SetT
 
 SPLITTING = "the network splits: {0} cut off"
-"""What a trace says of a split."""
+"""The text of a partition in a trace."""
 
 
 def declare(world: World) -> None:
-    """Declares the side of the network that is cut off (empty: none), and the count of splits.
+    """Declares the side of the network that is cut off (empty: none), and the count of partitions.
 
-    The first process is never on that side, so that each split has one name.
+    The first process is never on that side, so that each partition has one representation.
     """
     bound = world.check.partitions
     if world.may_split and len(world.sizes.processes) > 1:
@@ -40,7 +41,7 @@ def declare(world: World) -> None:
 
 
 def splits(world: World) -> None:
-    """Drafts the split of the network and its end."""
+    """Drafts the partition of the network and its healing."""
     if SPLIT not in world.variables:
         return
     side = world.read(SPLIT)
@@ -71,7 +72,7 @@ def splits(world: World) -> None:
 
 
 def _count(world: World) -> tuple[Expr, Block]:
-    """Whether the network may split once more, and what counts that it has."""
+    """Returns whether the network may partition once more, and the statement that counts it."""
     if SPLITS not in world.variables:
         return TRUE, ()
     count, bound = world.read(SPLITS), world.bound(world.check.partitions)

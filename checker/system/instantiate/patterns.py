@@ -1,4 +1,4 @@
-"""Patterns become a condition and what their names stand for."""
+"""Compiles patterns to conditions and bindings."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from checker.system.types import VariantT
 
 
 def match_pattern(pattern: typed.Pattern, value: Expr, env: Env) -> tuple[Expr, dict[str, Expr]]:
-    """When ``value`` matches, and the meaning of the names that it binds: of all, unless it never
-    does."""
+    """Returns when ``value`` matches, and the bindings of the names in ``pattern``: all of them,
+    unless it never matches."""
     match pattern:
         case typed.Bind(_, name):
             return TRUE, {name: value}
@@ -35,7 +35,7 @@ def match_pattern(pattern: typed.Pattern, value: Expr, env: Env) -> tuple[Expr, 
 def match_patterns(
     patterns: tuple[typed.Pattern, ...], values: tuple[Expr, ...], env: Env
 ) -> tuple[Expr, dict[str, Expr]]:
-    """Patterns side by side: all must match."""
+    """Matches patterns side by side: all must match."""
     conditions: list[Expr] = []
     names: dict[str, Expr] = {}
     for pattern, value in zip(patterns, values, strict=True):

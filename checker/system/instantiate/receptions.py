@@ -1,4 +1,5 @@
-"""What ``received(M(…))`` needs to remember: senders, and only the fields that patterns ask for."""
+"""Declares the records that ``received(M(…))`` reads: senders, and only the fields that patterns
+use."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from checker.system.types import MapT, TupleT, Type, default
 
 
 def find(world: World, extra: tuple[typed.Expr, ...] = ()) -> None:
-    """Notes every message that some ``received`` asks about, with the fields it compares."""
+    """Records every message that some ``received`` reads, with the fields that it compares."""
     for instance in world.instances:
         wanted: dict[str, set[int]] = {}
         roots = expressions_of(instance.protocol)
@@ -39,8 +40,8 @@ def _declare(world: World, instance: Instance, message: str, kept: tuple[int, ..
 
 
 def type_of_free(world: World, instance: Instance, condition: typed.Expr, name: str) -> Type | None:
-    """The type of what ``name`` is bound to by a ``received`` in ``condition``: its field's, so
-    that it holds every value that may arrive."""
+    """Returns the type of what a ``received`` in ``condition`` binds ``name`` to: its field's type,
+    so that it holds every value that may arrive."""
     found: Type | None = None
     for expr in expressions_of(condition):
         if isinstance(expr, typed.Received) and instance.messages is not None:
@@ -53,7 +54,8 @@ def type_of_free(world: World, instance: Instance, condition: typed.Expr, name: 
 
 
 def _places(value: typed.Expr, type_: Type, name: str) -> list[Type]:
-    """The types of the places in a value of ``type_`` where ``name`` stands in ``value``."""
+    """Returns the types of the positions in a value of ``type_`` where ``name`` occurs in
+    ``value``."""
     if isinstance(value, typed.Local):
         return [type_] if value.name == name else []
     if isinstance(value, typed.Display) and isinstance(type_, TupleT):
@@ -63,13 +65,14 @@ def _places(value: typed.Expr, type_: Type, name: str) -> list[Type]:
 
 
 def record_of(world: World, instance: Instance, message: str) -> tuple[Expr, tuple[int, ...]]:
-    """The record of ``message`` (by process) and which fields it keeps behind the sender."""
+    """Returns the record of ``message`` (by process) and which fields it holds behind the
+    sender."""
     kept = world.received[instance.path, message]
     return world.read(f"{instance.path}@received.{message}"), kept
 
 
 def record(world: World, instance: Instance, self: Expr, sender: Expr, value: Expr) -> ir.Block:
-    """Statements that note the reception of the message ``value`` of this instance."""
+    """Returns statements that record the reception of the message ``value`` of this instance."""
     result: list[ir.Stmt] = []
     messages = instance.messages
     if messages is None:

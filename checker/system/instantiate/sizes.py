@@ -1,4 +1,4 @@
-"""The numbers of one check: n, f, the protocol's parameters, and who the processes are."""
+"""Computes the sizes of one check: n, f, the protocol's parameters, and the processes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from checker.lang.parse_expr import LARGEST as LARGEST_NUMBER
 from checker.lang.world_settings import WORDS
 
 LARGEST = 64
-"""Processes at most: their sets are kept in a machine word."""
+"""The largest number of processes: sets of them are machine words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Sizes:
     processes: tuple[str, ...]
 
     def role(self, name: str | None) -> RoleSize:
-        """The role called ``name``; ``None`` or an unknown name: all processes."""
+        """Returns the role called ``name``; ``None`` or an unknown name: all processes."""
         for role in self.roles:
             if role.name == name:
                 return role
@@ -41,12 +41,12 @@ class Sizes:
 
 
 def refuse(code: str, message: str, span: Span | None, hint: str = "") -> SpecError:
-    """One diagnostic, ready to be raised."""
+    """Returns an error with one diagnostic, ready to be raised."""
     return SpecError((Diagnostic(code, message, span, hint=hint),))
 
 
 def evaluate_size(expr: typed.Expr, values: Mapping[str, int]) -> int:
-    """The integer that ``expr`` has under ``values``; raises :class:`SpecError` (C200)."""
+    """Returns the integer value of ``expr`` under ``values``; raises :class:`SpecError` (C200)."""
     match expr:
         case typed.Literal(_, value, _):
             return int(value)
@@ -91,13 +91,14 @@ _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
 
 
 def parameters(check: typed.Check) -> set[str]:
-    """What can be set beside the world: the protocol's parameters, ``n`` and ``f``."""
+    """Returns what can be set beside the environment: the protocol's parameters, ``n`` and
+    ``f``."""
     return {p.name for p in check.protocol.parameters} | {"n", "f"}
 
 
 def require_settable(check: typed.Check, name: str, value: str) -> None:
-    """Raises :class:`SpecError` (E003) where ``name`` is no parameter, or one that takes numbers
-    and ``value`` is none."""
+    """Raises :class:`SpecError` (E003) where ``name`` is no parameter, or is a numeric one and
+    ``value`` is no number."""
     known = parameters(check)
     if name not in known:
         hint = f"known: {', '.join(sorted(known))}; of the world: {', '.join(WORDS)}"
@@ -112,12 +113,12 @@ def require_settable(check: typed.Check, name: str, value: str) -> None:
 
 
 def _of_processes(check: typed.Check) -> set[str]:
-    """The parameters that are processes."""
+    """Returns the parameters that are processes."""
     return {p.name for p in check.protocol.parameters if isinstance(p.type, typed.Proc)}
 
 
 def describe_sizes(check: typed.Check, sizes: Sizes) -> dict[str, str | int]:
-    """All parameters that ``check`` has, as a reader knows them: processes by their names."""
+    """Returns all parameters of ``check`` for display: processes by their names."""
     processes = _of_processes(check)
     result: dict[str, str | int] = {}
     sized = {"n"} if all(role.size is not None for role in check.protocol.roles) else set()
@@ -130,13 +131,13 @@ def describe_sizes(check: typed.Check, sizes: Sizes) -> dict[str, str | int]:
 
 
 def number_or_text(value: str) -> int | str:
-    """What is set to ``value``, as a number where it is one."""
+    """Returns a setting's ``value`` as a number where it is one."""
     return int(value) if value.removeprefix("-").isdecimal() else value
 
 
 def compute(check: typed.Check, overrides: Mapping[str, str]) -> Sizes:
-    """All sizes of ``check``; ``overrides`` are ``--set`` values, of which those that replace
-    clauses of the world are in ``check`` already.  Raises :class:`SpecError`."""
+    """Returns all sizes of ``check``; ``overrides`` are ``--set`` values, of which those that
+    replace clauses of the environment are in ``check`` already.  Raises :class:`SpecError`."""
     protocol = check.protocol
     replaced = dict(check.overridden)
     numbers = {name: value for name, value in overrides.items() if name not in replaced}
@@ -156,7 +157,7 @@ def compute(check: typed.Check, overrides: Mapping[str, str]) -> Sizes:
 
 
 def require_sizes(check: typed.Check, given: Collection[str]) -> None:
-    """Raises :class:`SpecError` (C205) where ``check`` is about all sizes and none are given."""
+    """Raises :class:`SpecError` (C205) where ``check`` is parametric and no sizes are given."""
     missing = [name for name in check.every if name not in given]
     if missing:
         sizes = " ".join(f"--set {name}=…" for name in missing)
@@ -166,7 +167,7 @@ def require_sizes(check: typed.Check, given: Collection[str]) -> None:
 
 
 def _numbers(check: typed.Check, written: Mapping[str, typed.Expr | str]) -> dict[str, int]:
-    """Every number, whichever of them others are computed from."""
+    """Computes every number, in the order of their dependencies."""
     processes = _of_processes(check)
     sources = {name: value for name, value in written.items() if name not in processes}
     for parameter in check.protocol.parameters:
@@ -185,7 +186,7 @@ def _numbers(check: typed.Check, written: Mapping[str, typed.Expr | str]) -> dic
         ready = [
             n for n in waiting if not (_needed_parameters(check, n, sources.get(n)) & set(waiting))
         ]
-        for name in ready or waiting:  # if none is ready, the first says what is missing
+        for name in ready or waiting:  # if none is ready, the error names the first
             source = sources.get(name)
             if source is None:
                 values[name] = _faulty(check, {**values, "f": 0})
@@ -197,7 +198,7 @@ def _numbers(check: typed.Check, written: Mapping[str, typed.Expr | str]) -> dic
 
 
 def _needed_parameters(check: typed.Check, name: str, source: typed.Expr | str | None) -> set[str]:
-    """What has to be known before ``name``; ``source`` ``None``: it is what faults say of f."""
+    """Returns what ``name`` depends on; ``source`` ``None``: the fault bounds, for f."""
     if isinstance(source, str):
         return set()
     if source is not None:
@@ -216,8 +217,8 @@ def _mentioned_parameters(expr: typed.Expr) -> set[str]:
 
 
 def _faulty(check: typed.Check, values: Mapping[str, int]) -> int:
-    """How many processes may be faulty by what the check says; of roles it is not known yet how
-    many processes there are."""
+    """Returns the number of processes that may be faulty by the check's bounds; the sizes of roles
+    are not known yet."""
     total = sum(evaluate_size(expr, values) for expr in _bounds(check))
     n = values["n"] if all(role.size is None for role in check.protocol.roles) else total
     return min(total, n) if _overlap(check) else total
@@ -228,7 +229,8 @@ def _bounds(check: typed.Check) -> list[typed.Expr]:
 
 
 def _overlap(check: typed.Check) -> bool:
-    """Whether bounds may add up to more than all processes: one of them may be hit twice."""
+    """Tells whether bounds may exceed the number of processes in sum: some process may count
+    twice."""
     return check.recover or len(_bounds(check)) > 1
 
 
@@ -260,7 +262,8 @@ def _of_layers(check: typed.Check, values: dict[str, int], processes: tuple[str,
 
 
 def role_letter(name: str, roles: tuple[str, ...]) -> str:
-    """Prefix of the names of a role's members: its initial where no other role shares it."""
+    """Returns the prefix of the names of a role's members: its initial where no other role shares
+    it."""
     shared = [r for r in roles if r[:1] == name[:1]]
     return "p" if not name else name[0].lower() if len(shared) == 1 else name
 

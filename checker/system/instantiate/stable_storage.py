@@ -1,11 +1,10 @@
-"""Stable storage: what is left of the assignments of a process that crashes inside a handler.
+"""Models stable storage: what a crash inside a handler leaves of the process's assignments.
 
-An assignment to a stable or to a shared variable is an effect: a crash before it takes it back.  An
-assignment to a volatile variable is none, and yet a property may look at a process that is down and
-must see what it had assigned by then, and nothing else.  Both leave an ``Emit`` beside the
-assignment, of kind ``STORE`` or ``ASSIGN``.  Where effects are steps of their own, a variable of
-the tool's holds what is left; elsewhere :mod:`checker.system.passes.crash_points` keeps it in the
-transition.
+An assignment to a stable or to a shared variable is an effect: a crash before it undoes it.  An
+assignment to a volatile variable is none, and yet a property may read a process that is down and
+must see exactly what it had assigned by then.  Both leave an ``Emit`` beside the assignment, of
+kind ``STORE`` or ``ASSIGN``.  Where effects are steps of their own, an auxiliary variable holds
+what is left; elsewhere :mod:`checker.system.passes.crash_points` keeps it in the transition.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from checker.system.ir import Block, EffectDef, EffectKind, Expr, SourceLocation
 from checker.system.types import AtomT, MapT, SetT, default
 
 LEFT = "@left."
-"""Prefix of the variables that hold what a crash would leave, where effects are steps."""
+"""Prefix of the auxiliary variables that hold what a crash would leave, where effects are steps."""
 
 STORE, ASSIGN = "store.", "assign."
 """Prefixes of the effects' names; the variable's name follows."""
@@ -28,7 +27,7 @@ STORE, ASSIGN = "store.", "assign."
 def declare(world: World) -> None:
     """Declares the effects of assignments, and the one that begins an ``atomic`` block.
 
-    Without recovery a stable write matters only where a property looks at the variable.
+    Without recovery a stable write matters only where a property reads the variable.
     """
     if world.crash_bound == 0:
         return
@@ -76,8 +75,8 @@ def _effect(world: World, effect: str, kind: EffectKind, variable: ir.Variable) 
 def note_assignment(
     world: World, name: str, self: Expr | None, place: SourceLocation | None = None
 ) -> Block:
-    """What stands beside an assignment of ``self`` to a variable: nothing where no crash can
-    tell."""
+    """Returns the effect beside an assignment of ``self`` to a variable: nothing where no crash
+    makes a difference."""
     if name not in world.stored | world.seen:
         return ()
     assert self is not None
@@ -86,13 +85,14 @@ def note_assignment(
 
 
 def mine(world: World, name: str, self: Expr) -> Expr:
-    """What ``self`` sees of a variable: its own entry, or the whole of a shared one."""
+    """Returns the value that ``self`` reads of a variable: its own entry, or all of a shared
+    one."""
     whole = world.read(name)
     return whole if world.variables[name].kind is VariableKind.SHARED else build.entry(whole, self)
 
 
 def target(world: World, name: str, self: Expr) -> ir.Target:
-    """Where ``self`` assigns a variable."""
+    """Returns the target of an assignment of ``self`` to a variable."""
     variable = world.variables[name]
     if variable.kind is VariableKind.SHARED:
         return ir.Target(variable.type, name, True)
@@ -101,7 +101,7 @@ def target(world: World, name: str, self: Expr) -> ir.Target:
 
 
 def variable_of(effect: str) -> str | None:
-    """The variable that an effect assigns."""
+    """Returns the variable that an effect assigns; ``None`` for other effects."""
     for prefix in (STORE, ASSIGN):
         if effect.startswith(prefix):
             return effect.removeprefix(prefix)
@@ -109,7 +109,7 @@ def variable_of(effect: str) -> str | None:
 
 
 def on_its_own(world: World, name: str, process: Expr, block: Block) -> Block:
-    """``block``, which uses ``process`` as a key of a variable, where it is one."""
+    """Returns ``block``, which uses ``process`` as a key of a variable, where it is a valid key."""
     type_ = world.variables[name].type
     if world.variables[name].kind is VariableKind.SHARED:
         return block
@@ -125,12 +125,12 @@ def on_its_own(world: World, name: str, process: Expr, block: Block) -> Block:
 
 
 def _shadowed_variables(world: World) -> list[str]:
-    """The variables of which the tool keeps what a crash would leave."""
+    """Returns the variables that have an auxiliary one for what a crash would leave."""
     return [n for n in sorted(world.stored | world.seen) if f"{LEFT}{n}" in world.variables]
 
 
 def save_initial(world: World) -> Block:
-    """What is left at first are the initial values."""
+    """Copies the initial values to the auxiliary variables."""
     return tuple(
         ir.Assign(ir.Target(world.read(name).type, f"{LEFT}{name}", True), world.read(name))
         for name in _shadowed_variables(world)
@@ -138,7 +138,7 @@ def save_initial(world: World) -> Block:
 
 
 def reset_at_recovery(world: World, self: Expr) -> Block:
-    """A volatile variable has its initial value again, and a crash would leave that."""
+    """Resets a volatile variable and its auxiliary variable to the initial value."""
     found: list[ir.Stmt] = []
     for name in _shadowed_variables(world):
         if name in world.seen:
@@ -150,7 +150,7 @@ def reset_at_recovery(world: World, self: Expr) -> Block:
 
 
 def restore_after_crash(world: World, victim: Expr) -> Block:
-    """The variables of ``victim``, which crashes, become what is left of them."""
+    """Restores the variables of ``victim``, which crashes, from the auxiliary ones."""
     found: list[ir.Stmt] = []
     for name in _shadowed_variables(world):
         left = build.entry(world.read(f"{LEFT}{name}"), victim)

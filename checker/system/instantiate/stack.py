@@ -1,4 +1,4 @@
-"""The stack of protocols of a check, top first: which protocol, or which oracle, each layer is."""
+"""Builds the protocol stack of a check, top first: the protocol, or the oracle, of each layer."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ DETECTORS = {"FailureDetector": ("P", "S"), "LeaderDetector": ("Omega",)}
 """Interfaces whose layers a check can leave to its `detector`, with the kinds that fit each."""
 
 LARGEST_FAMILY = 32
-"""Instances of a family at most."""
+"""The largest number of instances of a family."""
 
 FAMILY = "instances of "
 """Prefix of the capacities that are numbers of instances."""
 
 INSTANCES = 2
-"""Instances that a family of layers begins with, where the tool finds how many are needed."""
+"""The initial number of instances of a family whose size is a guessed capacity."""
 
 
 def start(check: typed.Check, sizes: Sizes, capacities: Mapping[str, int], fine: bool) -> World:
-    """A world with its processes and its stack of protocols, top first, and nothing else yet."""
+    """Returns a world with its processes and its protocol stack, top first, and nothing else
+    yet."""
     world = World(check, sizes, capacities, fine, AtomT("Proc", sizes.processes))
     if world.crash_bound:
         world.crashed()
     named = payloads(check) or ("m",)
-    if world.bound(check.byzantine):  # what nobody was asked to send, a Byzantine process sends
+    if world.bound(check.byzantine):  # a Byzantine process sends unrequested payloads
         named += ("forged" if "forged" not in named else "forged by nobody",)
     payload = AtomT("Msg", named)
     _add(world, check.protocol, "", None, "", payload)
@@ -39,7 +40,7 @@ def start(check: typed.Check, sizes: Sizes, capacities: Mapping[str, int], fine:
 
 
 def payloads(check: typed.Check) -> tuple[str, ...]:
-    """The names of the clients' opaque payloads, in order of appearance."""
+    """Returns the names of the clients' opaque payloads, in order of appearance."""
     found: dict[str, None] = {}
     for client in check.clients:
         for arg in client.args:
@@ -74,7 +75,7 @@ def _add(
 
 
 def _layer(world: World, above: Instance, layer: typed.Layer) -> None:
-    """The layer with all below it, as often as its family has members."""
+    """Adds the layer with all below it, once for each member of its family."""
     protocol, oracle = _implementation(world, above, layer)
     carried: Type | None = above.messages
     if carried is None:
@@ -94,7 +95,7 @@ def _layer(world: World, above: Instance, layer: typed.Layer) -> None:
 
 
 def _index_type(world: World, above: Instance, layer: typed.Layer) -> Type:
-    """The indices that a family has; with ``Nat`` as many as the tool has found to be needed."""
+    """Returns the type of a family's indices; with ``Nat``, its size is a guessed capacity."""
     assert layer.index is not None
     if isinstance(layer.index, typed.Int) and layer.index.hi is None:
         name = f"{FAMILY}{above.path}{layer.name}"
@@ -122,7 +123,7 @@ def _operators(interface: typed.Interface | None) -> tuple[typed.Operator, ...]:
 def _implementation(
     world: World, above: Instance, layer: typed.Layer
 ) -> tuple[typed.Protocol, str]:
-    """The protocol of a layer, and what kind of oracle it is if it is one."""
+    """Returns the protocol of a layer, and the kind of oracle if it is one."""
     interface = layer.interface
     if interface is None and layer.protocol is not None:
         interface = layer.protocol.implements
@@ -144,7 +145,7 @@ def _implementation(
 def _given_for(
     world: World, above: Instance, name: str, interface: typed.Interface
 ) -> typed.Given | None:
-    """What the check gives for a layer: by its name, or by that of its interface."""
+    """Returns what the check gives for a layer: by its name, or by that of its interface."""
     for given in sorted(world.check.given, key=lambda g: g.layer != name):
         if given.layer not in (name, interface.name):
             continue
@@ -154,7 +155,7 @@ def _given_for(
 
 
 def _up(instance: Instance | None) -> list[Instance]:
-    """``instance`` and all above it."""
+    """Returns ``instance`` and all instances above it."""
     found = []
     while instance is not None:
         found.append(instance)
@@ -163,7 +164,7 @@ def _up(instance: Instance | None) -> list[Instance]:
 
 
 def _detector(world: World, layer: typed.Layer, interface: typed.Interface) -> str:
-    """The kind of the check's detector, which must be one of ``interface``."""
+    """Returns the kind of the check's detector, which must be one of ``interface``."""
     detector = world.check.detector
     kinds = DETECTORS[interface.name]
     shown = " or ".join(f"`detector {'eventually ' if k == 'S' else ''}{k}`" for k in kinds)
@@ -177,7 +178,7 @@ def _detector(world: World, layer: typed.Layer, interface: typed.Interface) -> s
 
 
 def _oracle(interface: typed.Interface, name: str) -> typed.Protocol:
-    """What stands in the stack for an oracle: it has an interface and no handlers."""
+    """Returns the placeholder protocol of an oracle: it has an interface and no handlers."""
     nothing = typed.Role("", None, (), (), (), interface.span)
     return typed.Protocol(
         name=name,
@@ -196,7 +197,7 @@ def _oracle(interface: typed.Interface, name: str) -> typed.Protocol:
 
 
 def _all_given(world: World) -> None:
-    """Refuses a `given` that no layer of the stack is meant by."""
+    """Refuses a `given` that matches no layer of the stack."""
     known: set[str] = set()
     for instance in world.instances[1:]:
         known.add(instance.name_above)
@@ -213,16 +214,16 @@ def _all_given(world: World) -> None:
             raise refuse("C016", message, given.span, hint)
 
 
-# ---- who is below -----------------------------------------------------------------------------
+# ---- layers below -----------------------------------------------------------------------------
 
 
 def family(world: World, instance: Instance, layer: str) -> list[Instance]:
-    """The instances that ``instance`` calls ``layer``: one, or those of all indices."""
+    """Returns the instances that ``instance`` calls ``layer``: one, or those of all indices."""
     return [i for i in world.instances if i.above is instance and i.name_above == layer]
 
 
 def bottom_up(world: World) -> list[Instance]:
-    """The instances, each behind those that it uses."""
+    """Returns the instances, each after those that it uses."""
     found: list[Instance] = []
 
     def add(instance: Instance) -> None:
@@ -236,5 +237,5 @@ def bottom_up(world: World) -> list[Instance]:
 
 
 def prefix_of(instance: Instance, role: typed.Role) -> str:
-    """What stands before the names of the variables of ``role`` in ``instance``."""
+    """Returns the prefix of the names of the variables of ``role`` in ``instance``."""
     return f"{instance.path}{role.name}." if role.name else instance.path

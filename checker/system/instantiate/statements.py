@@ -1,6 +1,6 @@
-"""Statements of handlers become statements of the transition system.
+"""Lowers statements of handlers to statements of the transition system.
 
-A call between the layers of one process runs the handlers that take it at its place.
+A call between the layers of one process executes the handlers that take it in place.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from checker.system.passes.rewrite import emits, replace_emits
 from checker.system.types import BOOL, IntT, MapT, SeqT, SetT, TupleT, Type
 
 ROUNDS = 1000
-"""Rounds after which a loop is taken not to end."""
+"""A loop with more iterations than this is assumed not to terminate."""
 
 CallKey = tuple[str, str, str]
 """Path of the called instance, ``request`` or ``indication``, and the operator's name."""
@@ -33,10 +33,10 @@ HandlerKey = tuple[str, int]
 
 @dataclass(frozen=True)
 class Root:
-    """One event at the process ``self`` and all that runs in its transition.
+    """One event at the process ``self`` and all that is executed in its transition.
 
     ``running``: the handlers that have begun and not ended, outermost first.  ``follows``: whether
-    anything is done in this transition after what is being lowered.
+    anything in this transition follows what is being lowered.
     """
 
     world: World
@@ -46,12 +46,12 @@ class Root:
 
 
 def lower_block(block: typed.Block, env: Env, root: Root) -> Block:
-    """The statements of ``block``; names introduced by one are visible to those behind it."""
+    """Lowers the statements of ``block``; names bound by one are visible to those behind it."""
     return lower_on(block, env, root)[0]
 
 
 def lower_on(block: typed.Block, env: Env, root: Root) -> tuple[Block, Env]:
-    """The statements of ``block``, and what the names mean that are visible behind it."""
+    """Lowers the statements of ``block``; also returns the environment behind it."""
     result: list[ir.Stmt] = []
     for position, stmt in enumerate(block):
         here = root
@@ -176,7 +176,8 @@ def _perform(stmt: typed.Perform, env: Env) -> ir.Stmt:
 
 
 def _together(stmt: typed.Atomic, env: Env, root: Root) -> Block:
-    """The block of ``stmt``, of whose effects all happen or none: a crash falls before them."""
+    """Lowers the block of an atomic ``stmt``: all of its effects happen or none; a crash falls
+    before them."""
     world, self = env.world, env.self
     body = lower_block(stmt.body, env, root)
     body = replace_emits(body, lambda emit: (replace(emit, glued=True),))
@@ -188,13 +189,13 @@ def _together(stmt: typed.Atomic, env: Env, root: Root) -> Block:
 
 
 def _note_assignment(target: Target, env: Env, span: Span) -> Block:
-    """What an assignment is beside the assignment itself, where crashes can tell: see
+    """Returns the effect beside an assignment, where crashes make a difference: see
     :mod:`.stable_storage`."""
     return stable_storage.note_assignment(env.world, target.name, env.self, env.world.place(span))
 
 
 def _while(stmt: typed.While, env: Env, root: Root) -> ir.Stmt:
-    """``while some``: as long as there is a member, take any."""
+    """Lowers ``while some``: as long as there is a member, chooses any."""
     name, members, condition, inner = bind_domain(stmt.pattern, stmt.domain, stmt.where, env)
     some = ir.Quant(ir.Quantifier.EXISTS, name, members, condition, BOOL)
     body = (
@@ -223,7 +224,7 @@ def _either(
 
 
 def pick(ways: tuple[tuple[Expr, Block], ...], name: str) -> Block:
-    """Any one of ``ways`` whose guard holds; where none does, this way of running ends."""
+    """Chooses any one of ``ways`` whose guard holds; where none does, this execution is removed."""
     index = ir.Local(IntT(0, len(ways) - 1), fresh(name))
     is_way = [build.equal(index, ir.Const(index.type, i)) for i in range(len(ways))]
     where: Expr = TRUE
@@ -260,7 +261,7 @@ def _call(stmt: typed.Call, env: Env, root: Root) -> Block:
 def _one_call(
     stmt: typed.Call, target: CallKey, args: tuple[Expr, ...], env: Env, root: Root
 ) -> Block:
-    """The call of one instance; an effect where it is an oracle."""
+    """Lowers the call of one instance; an effect where it is an oracle."""
     from checker.system.instantiate.calls import to_oracle
     from checker.system.instantiate.oracles import request
 
@@ -271,7 +272,7 @@ def _one_call(
 
 
 def _evaluate_arguments(args: tuple[Expr, ...]) -> tuple[Block, tuple[Expr, ...]]:
-    """Arguments have the value of the moment of the call, whatever is assigned later."""
+    """Evaluates arguments at the call, independently of later assignments."""
     stmts: list[ir.Stmt] = []
     names: list[Expr] = []
     for arg in args:
@@ -285,14 +286,14 @@ def _evaluate_arguments(args: tuple[Expr, ...]) -> tuple[Block, tuple[Expr, ...]
 
 
 def operator_types(world: World, at: Instance, stmt: typed.Call) -> tuple[Type, ...]:
-    """Types of the arguments of a call that ``at`` makes."""
+    """Returns the types of the arguments of a call that ``at`` makes."""
     from checker.system.instantiate.calls import operator
 
     return tuple(t for _, t in operator(world, at, stmt))
 
 
 def run_call(target: CallKey, args: tuple[Expr, ...], root: Root) -> Block:
-    """The handlers of a call, run now."""
+    """Executes the handlers of a call in place."""
     from checker.system.instantiate.dispatch import dispatch
 
     return dispatch(target, args, root)

@@ -1,4 +1,4 @@
-"""Synchronous rounds: what must be over before one ends, and what is lost when it ends."""
+"""Models synchronous rounds: what must happen before a round ends, and what its end discards."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from checker.system.types import BagT, MapT, default
 ROUND = "round"
 _URGENT = {ActionKind.STEP, ActionKind.REQUEST, ActionKind.EFFECT}
 _RECEPTION = {ActionKind.RECEIVE, ActionKind.FORGE, ActionKind.LOSE}
-"""What waits for the timers of the round.  Losses do, too: a message that is lost before it could
-be received was never enabled, and a fair-loss link would owe nothing for it.  What is lost while an
-end of the link is down was promised by nobody."""
+"""The kinds of actions that wait for the timers of the round.  Losses do, too: a message that is
+lost before it could be received was never enabled, and a fair-loss link would have no obligation
+for it.  Losses while an end of the link is down are excluded by no fairness assumption."""
 _AGAIN = ("duplicating", "persistent", "stubborn")
 
 
 def check_links(world: World, timing: typed.Timing) -> None:
-    """Refuses (C003) links that deliver again and again: no round would ever end."""
+    """Refuses (C003) links that deliver repeatedly: no round would ever end."""
     for kinds in (world.check.links, *(r.kinds for r in world.check.link_rules)):
         for kind in _AGAIN:
             if kind in kinds:
@@ -34,13 +34,13 @@ def check_links(world: World, timing: typed.Timing) -> None:
                 raise refuse("C003", message, timing.span, hint)
 
 
-# ---- what is gone at the end of a round -------------------------------------------------------
+# ---- the end of a round -----------------------------------------------------------------------
 
 
 def empty_links(world: World) -> Block:
-    """Empties the links: whatever is left was sent by, or to, a faulty process, or is lost.
+    """Empties the links: what is left was sent by, or to, a faulty process, or is lost.
 
-    Only what waits for the network to come together again stays.
+    Only messages that wait for the network to heal remain.
     """
     result: list[ir.Stmt] = []
     lossy = {"lossy", "fair_loss"}
@@ -64,7 +64,7 @@ def empty_links(world: World) -> Block:
 
 
 def _tell_lost(world: World, network: Expr) -> Block:
-    """Tells of what a link that loses still holds for processes that are correct: that is lost."""
+    """Marks as lost what a lossy link still holds between processes that are correct."""
 
     def tell(source: Expr, to: Expr, message: Expr) -> Block:
         lost = mark(world, MarkKind.LOSE, "lose", ("from", "to", "message"), source, to, message)
@@ -110,13 +110,13 @@ def _keep_partitioned(world: World, network: Expr, target: ir.Target) -> Block:
     return (ir.For(envelope.name, domain, (ir.If(negation(stays), (again,)),), True),)
 
 
-# ---- what must be over before a round ends ----------------------------------------------------
+# ---- what precedes the end of a round ---------------------------------------------------------
 
 
 def order_rounds(
     world: World, actions: tuple[Action, ...], nothing_over: Expr, stable: Expr
 ) -> tuple[Action, ...]:
-    """``actions`` with the guards that keep rounds apart, once the system is ``stable``."""
+    """Returns ``actions`` with the guards that separate rounds, once the system is ``stable``."""
     left: list[Expr] = [negation(nothing_over), *_under_way(world)]
     for action in actions:
         if action.kind in _URGENT and action.promised != FALSE:
@@ -133,7 +133,8 @@ def order_rounds(
 
 
 def promise_to_omitting(world: World, action: Action) -> Action:
-    """``action`` promised also to processes that omit messages: all are in the same round."""
+    """Returns ``action`` with fairness to omission-faulty processes as well: all are in the same
+    round."""
     own = action.kind in _URGENT | {ActionKind.TIMEOUT} and action.promised != FALSE
     if not own or action.fairness is None or not action.fairness.key:
         return action
@@ -144,9 +145,9 @@ def promise_to_omitting(world: World, action: Action) -> Action:
 
 
 def _under_way(world: World) -> list[Expr]:
-    """For each kind of link whether it holds a message that is to be received in this round.
+    """Returns for each kind of link whether it holds a message to be received in this round.
 
-    A lossy link promises nothing: what it still holds may be lost when the round ends.
+    A lossy link has no delivery obligation: what it still holds may be lost when the round ends.
     """
     found: list[Expr] = []
     for link in world.links:
@@ -172,7 +173,7 @@ def _due(world: World, source: Expr, to: Expr) -> Expr:
 
 
 def _to_do(world: World, action: Action) -> Expr:
-    """Whether some instance of ``action`` can be taken and would change something."""
+    """Returns whether some instance of ``action`` can be taken and would change something."""
     changed: Expr = TRUE
     if action.kind is ActionKind.STEP:
         changed = changes(world, action.body)

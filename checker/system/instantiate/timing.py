@@ -1,23 +1,23 @@
-"""Time: timers, and when a timer is over in each model of timing.
+"""Models time: timers, and when a timer expires in each timing model.
 
 ============  =================================================================================
-timing        when a running timer is over
+timing        when a running timer expires
 ============  =================================================================================
-asynchronous  at any time; it is over in the end
+asynchronous  at any time, but eventually
 synchronous   after as many rounds as it was started for (lock step: Lynch 1996, chapter 2)
 partial       at any time at first; from some time on as if synchronous (Dwork, Lynch,
-              Stockmeyer 1988: a global stabilisation time that nobody knows)
+              Stockmeyer 1988: a global stabilisation time that no process knows)
 clocks        after as many ticks of its process's clock; no two clocks are ever further apart
               than the drift
 ============  =================================================================================
 
 A round ends when nothing is left of it: no message between correct processes, no step that would
-change something, no request, no timer that is over.  What crashed processes have sent and nobody
-has received is gone then.  At the beginning of a round the timers that are over are handled before
-any message is received.
+change something, no request, no expired timer.  Messages of crashed processes that have not been
+received are discarded then.  At the beginning of a round the expired timers are handled before any
+message is received.
 
-A timer that is over and that no handler takes is gone, as a message is; so is one that only
-handlers could take that a process may run and never has to, where it does not.
+An expired timer that no handler takes is discarded, as a message is; so is one whose only handlers
+are optional (``may``), where the process does not execute them.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ STABLE, NOISE, CLOCK = "@stable", "@early", "@clock"
 
 @dataclass(frozen=True, slots=True)
 class TimerOf:
-    """A timer of an instance with the handlers that wait for it; the nameless one has no name."""
+    """A timer of an instance with the handlers that wait for it; ``name`` is ``None`` for the
+    anonymous one."""
 
     instance: Instance
     name: str | None
@@ -71,7 +72,7 @@ class TimerOf:
 
 
 def timers(world: World) -> list[TimerOf]:
-    """Every timer that some handler waits for."""
+    """Returns every timer that some handler waits for."""
     found: dict[tuple[str, str | None], TimerOf] = {}
     for instance in world.instances:
         for role in instance.protocol.roles:
@@ -84,7 +85,7 @@ def timers(world: World) -> list[TimerOf]:
 
 
 def kind(world: World) -> str:
-    """The model of timing, ``asynchronous`` where the check has none."""
+    """Returns the timing model, ``asynchronous`` where the check has none."""
     return "asynchronous" if world.check.timing is None else world.check.timing.kind
 
 
@@ -92,7 +93,7 @@ def kind(world: World) -> str:
 
 
 def declare(world: World) -> None:
-    """Declares the timers and clocks; refuses (C013) timers in a world without time."""
+    """Declares the timers and clocks; refuses (C013) timers without a timing model."""
     found = timers(world)
     if not found:
         return
@@ -132,7 +133,8 @@ def _declare(world: World, timer: TimerOf) -> None:
 
 
 def _durations(world: World, timer: TimerOf) -> IntT:
-    """For how long the timer can run: known, or a capacity where it is computed in the run."""
+    """Returns the largest duration of the timer: known, or a capacity where it is computed at run
+    time."""
     longest, known = 1, True
     for node in nodes(timer.instance.protocol):
         if isinstance(node, typed.Timer) and node.kind == "start" and node.name == timer.name:
@@ -155,7 +157,7 @@ def _mine(world: World, timer: TimerOf, process: Expr) -> tuple[Expr, ir.Target]
 
 
 def _over(world: World, timer: TimerOf, process: Expr) -> Expr:
-    """Whether the timer is over at ``process`` (not for asynchronous timers)."""
+    """Returns whether the timer has expired at ``process`` (not for asynchronous timers)."""
     mine, _ = _mine(world, timer, process)
     if not isinstance(mine.type, OptionT):
         return mine
@@ -170,7 +172,7 @@ def _runs(world: World, timer: TimerOf, process: Expr) -> Expr:
 
 
 def nothing_over(world: World) -> Expr:
-    """Whether no timer is over at any process that could handle it."""
+    """Returns whether no timer has expired at any process that could handle it."""
     process = ir.Local(world.proc, fresh("_p"))
     over = disj(*(_over(world, t, process) for t in timers(world)))
     up = conj(world.alive(process), world.honest(process))
@@ -182,7 +184,7 @@ def nothing_over(world: World) -> Expr:
 
 
 def operate(stmt: typed.Timer, env: Env) -> Block:
-    """``start t after d`` or ``cancel t``."""
+    """Lowers ``start t after d`` or ``cancel t``."""
     world, self = env.world, env.self
     assert self is not None
     path = env.instance.path
@@ -208,7 +210,7 @@ def operate(stmt: typed.Timer, env: Env) -> Block:
 
 
 def draft(world: World) -> None:
-    """Drafts the timeouts, and what makes time pass."""
+    """Drafts the timeouts, and the actions by which time passes."""
     found = timers(world)
     if not found:
         return
@@ -227,14 +229,15 @@ def draft(world: World) -> None:
 
 
 def _ways(world: World, timer: TimerOf, self: Expr, *, owed: bool | None = None) -> Expr:
-    """Whether some handler takes the timeout now: any, or one that is ``owed`` or not."""
+    """Returns whether a handler takes the timeout now; ``owed``: only those that are (or are not)
+    subject to fairness."""
     env = Env(world, timer.instance, self)
     asked = [(r, h) for r, h in timer.handlers if owed in (None, h.owed)]
     return disj(*(guard_of(r, h, env, {}, TRUE)[0] for r, h in asked))
 
 
 def waiting(world: World, timer: TimerOf) -> frozenset[int]:
-    """The processes that have a handler for the timer."""
+    """Returns the processes that have a handler for the timer."""
     if timer.instance.above is not None:
         return world.processes(None)
     return frozenset(p for role, _ in timer.handlers for p in world.processes(role.name))
@@ -247,7 +250,7 @@ def _domain(world: World, members: frozenset[int]) -> ir.Domain:
 
 
 def _timeout(world: World, timer: TimerOf) -> None:
-    """The action by which ``timer`` is over, or by which that it is over is handled."""
+    """Drafts the action by which ``timer`` expires, or by which its expiry is handled."""
     self = ir.Local(world.proc, fresh("self"))
     env = Env(world, timer.instance, self)
     root = Root(world, self)
@@ -277,7 +280,8 @@ def _timeout(world: World, timer: TimerOf) -> None:
 
 
 def _when(world: World, timer: TimerOf, self: Expr) -> tuple[Expr, Expr, Block]:
-    """When the timer can be over, whether that is promised, and what is to be done first."""
+    """Returns when the timer can expire, when fairness applies to that, and the statements to
+    execute first."""
     if kind(world) == "asynchronous":
         if timer.name is None:
             return _ways(world, timer, self), _ways(world, timer, self, owed=True), ()
@@ -305,7 +309,7 @@ def _when(world: World, timer: TimerOf, self: Expr) -> tuple[Expr, Expr, Block]:
 
 
 def _one_less(world: World, timer: TimerOf, process: Expr) -> Block:
-    """The timer of ``process`` after one unit of time."""
+    """Returns the timer of ``process`` after one unit of time."""
     mine, target = _mine(world, timer, process)
     if not isinstance(mine.type, OptionT):
         return (ir.Assign(target, _ways(world, timer, process)),)
@@ -317,8 +321,8 @@ def _one_less(world: World, timer: TimerOf, process: Expr) -> Block:
 
 
 def _round(world: World, found: list[TimerOf], guard: Expr, gone: Block) -> None:
-    """A round ends and the next one begins, without what is ``gone`` then.  What must be over
-    before is added when all actions are known: see :func:`urgent`."""
+    """Drafts that a round ends and the next one begins; ``gone`` discards what the end discards.
+    The guard that delays the end is added when all actions are known: see :func:`urgent`."""
     process = ir.Local(world.proc, fresh("_p"))
     less = tuple(s for t in found for s in _one_less(world, t, process))
     up = conj(world.alive(process), world.honest(process))
@@ -354,7 +358,8 @@ def _stabilises(world: World) -> None:
 
 
 def _ticks(world: World, found: list[TimerOf]) -> None:
-    """The clock of a process goes on by one; kept is by how much each is ahead of the slowest."""
+    """Drafts the ticks of a process's clock; the state holds by how much each clock is ahead of the
+    slowest."""
     members = frozenset(p for t in found for p in waiting(world, t))
     clocks = world.read(CLOCK)
     assert isinstance(clocks.type, MapT) and isinstance(clocks.type.value, IntT)
@@ -378,7 +383,7 @@ def _ticks(world: World, found: list[TimerOf]) -> None:
         value = ir.Apply(number, op, (entry(clocks, process), build.integer(1)))
         return ir.Assign(ir.Target(IntT(0, drift), CLOCK, True, path), value)
 
-    # Whoever is ``drift`` ahead of another waits for it.  A crashed clock holds up nobody.
+    # A process that is ``drift`` ahead of another waits for it.  A crashed clock delays no process.
     difference = ir.Apply(IntT(-drift, drift), Op.SUB, (ahead, theirs))
     waits = some(
         conj(negation(equal(other, self)), build.at_most(build.integer(drift), difference))
@@ -408,8 +413,8 @@ def _ticks(world: World, found: list[TimerOf]) -> None:
 
 
 def urgent(world: World, actions: tuple[Action, ...]) -> tuple[Action, ...]:
-    """``actions``, lowered, with a round that ends only when nothing is left of it, and with
-    messages that are received only when the timers of the round have been handled."""
+    """Returns ``actions``, lowered, with guards: a round ends only when nothing is left of it, and
+    messages are received only when the timers of the round have been handled."""
     if kind(world) not in ("synchronous", "partial"):
         return actions
     actions = tuple(synchronous_rounds.promise_to_omitting(world, action) for action in actions)

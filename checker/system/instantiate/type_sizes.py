@@ -1,4 +1,4 @@
-"""How large types are, and how large they may be."""
+"""Bounds the sizes of types."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ DENSE = 1024
 """Sets over at most so many possible members are bit masks; larger ones are sorted lists."""
 
 LARGEST = 1 << 16
-"""Parts at most of one value: entries of maps, items of sequences and bags."""
+"""The largest number of parts of a value: entries of maps, items of sequences and bags."""
 
 
 def fitting(type_: Type, span: Span | None) -> Type:
-    """``type_``; raises :class:`SpecError` (C202) where one value of it has too many parts."""
+    """Returns ``type_``; raises :class:`SpecError` (C202) where a value of it has too many
+    parts."""
     if _parts(type_) <= LARGEST:
         return type_
     if isinstance(type_, MapT):
@@ -41,7 +42,7 @@ def fitting(type_: Type, span: Span | None) -> Type:
 
 
 def _parts(type_: Type) -> int:
-    """The largest number of parts that a value can have; beyond ``LARGEST`` any larger number."""
+    """Returns the largest number of parts of a value; beyond ``LARGEST`` any larger number."""
     match type_:
         case TupleT(items):
             return sum(_parts(item) for item in items)
@@ -58,7 +59,7 @@ def _parts(type_: Type) -> int:
 
 
 def enumerable(type_: Type) -> bool:
-    """Whether all values of ``type_`` can be tried, one by one."""
+    """Tells whether all values of ``type_`` can be enumerated."""
     match type_:
         case BoolT() | IntT() | AtomT():
             return True
@@ -71,7 +72,7 @@ def enumerable(type_: Type) -> bool:
 
 
 def is_bounded(type_: Type) -> bool:
-    """Whether the values of ``type_`` do not depend on a capacity that the tool has guessed."""
+    """Tells whether the values of ``type_`` do not depend on a guessed capacity."""
     match type_:
         case IntT(grows=grows):
             return grows is None
@@ -108,7 +109,7 @@ def has_bag(type_: Type) -> bool:
 
 
 def small(type_: Type) -> bool:
-    """Whether ``type_`` has at most ``DENSE`` values, without computing huge numbers."""
+    """Tells whether ``type_`` has at most ``DENSE`` values, without computing huge numbers."""
     match type_:
         case SetT(item):
             return small(item) and cardinality(item) <= 10

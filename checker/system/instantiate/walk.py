@@ -1,4 +1,4 @@
-"""Every expression of a typed protocol, wherever it stands."""
+"""Traverses the typed tree of a protocol."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from checker.system.tree import backwards
 
 
 def nodes(root: object) -> Iterator[object]:
-    """``root`` and every node of the typed tree below it, from the top down.
+    """Yields ``root`` and every node of the typed tree below it, top down.
 
-    Types are among them; layers, interfaces and places in a file are not."""
+    Types are among them; layers, interfaces and source locations are not.
+    """
     todo = [root]
     while todo:
         node = todo.pop()
@@ -24,15 +25,15 @@ def nodes(root: object) -> Iterator[object]:
 
 
 def expressions_of(root: object) -> Iterator[typed.Expr]:
-    """Every expression below ``root``."""
+    """Yields every expression below ``root``."""
     for node in nodes(root):
         if isinstance(node, typed.Expr):
             yield node
 
 
 def histories_in(formula: object) -> Iterator[tuple[typed.History | typed.Acts, bool]]:
-    """The histories that ``formula`` speaks of, and of each whether their order, their number or a
-    position in them is asked for, and not only who is a member."""
+    """Yields the histories that ``formula`` reads, each with whether the order, number or position
+    of entries matters, and not only membership."""
     members: set[int] = set()
     for node in nodes(formula):
         match node:

@@ -1,4 +1,4 @@
-"""The system under construction: processes, layers, variables, marks, drafts of actions."""
+"""Holds the system under construction: processes, layers, variables, marks, drafts of actions."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ from checker.system.types import (
     VariantT,
 )
 
-# Variables of the tool's own: no name of a spec starts with @.
+# Auxiliary variables: no name of a spec starts with @.
 CRASHED, CLIENT, NETWORK = "@crashed", "@client", "@network"
 PENDING, INTERRUPTED = "@pending", "@interrupted"
 CRASHES, BYZANTINE, OMITTING = "@crashes", "@byzantine", "@omitting"
 SPLIT, SPLITS, WAITING = "@split", "@splits", "@waiting"
 ATOMIC = "atomic"
-"""The effect that stands before those which happen together or not at all."""
+"""The effect that precedes those which happen together or not at all."""
 REQUEST = "request."
-"""Begins the names of the effects that note requests of clients."""
+"""Prefix of the names of the effects that record requests of clients."""
 IMMUNE = "@immune"
 
 
@@ -56,10 +56,10 @@ ORACLE = "oracle"
 class Instance:
     """One protocol in the stack; ``path`` is empty for the top, e.g. ``rb.beb.`` below.
 
-    ``above`` is the instance that uses it, ``payload`` what ``Msg`` means in it, ``messages`` its
-    own messages (``None`` where it has none).  ``index`` is which member of a family it is.
-    ``oracle``: it is no protocol but an oracle: that of a failure detector of this kind, or any
-    that has the interface (``ORACLE``).
+    ``above`` is the instance that uses it, ``payload`` the meaning of ``Msg`` in it, ``messages``
+    its own messages (``None`` where it has none).  ``index`` is its index in a family.  ``oracle``:
+    it is no protocol but an oracle: a failure detector of this kind, or the most general automaton
+    of the interface (``ORACLE``).
     """
 
     path: str
@@ -74,7 +74,8 @@ class Instance:
 
 @dataclass
 class Draft:
-    """An action whose effects are still :class:`ir.Emit`; ``process`` is who acts, if one does."""
+    """An action whose effects are still :class:`ir.Emit`; ``process`` is the acting process, if
+    any."""
 
     action: ir.Action
     process: Expr | None
@@ -84,9 +85,9 @@ class Draft:
 class Link:
     """The links between some pairs of processes, which are of one kind.
 
-    ``variable``: what is in flight on them; ``where``: whether a sender and a receiver (sets of
-    processes) are such a pair, any but those of ``others``; ``name`` is empty where all links are
-    alike.
+    ``variable``: the messages in flight on them; ``where``: the pairs (sets of senders and of
+    receivers), or any pair but those of ``others``; ``name`` is empty where all links are of one
+    kind.
     """
 
     name: str
@@ -100,8 +101,8 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """What follows a ``yield``: ``rest`` of ``handler``, and the names that it uses, kept in
-    ``variable`` (where there are any)."""
+    """The continuation of a ``yield``: ``rest`` of ``handler``, and the names that it uses, saved
+    in ``variable`` (where there are any)."""
 
     label: int
     instance: Instance
@@ -114,10 +115,10 @@ class Later:
 
 @dataclass
 class World:
-    """Everything that is known while a check is being instantiated.
+    """The state of an instantiation.
 
     ``stored``: the variables whose assignments are effects, since a crash can lose them; ``seen``:
-    the volatile ones that a property may see of a process that has crashed; ``coverage``: whether
+    the volatile ones that a property may read of a process that has crashed; ``coverage``: whether
     branches and crash points are marked.
     """
 
@@ -150,14 +151,14 @@ class World:
         return SourceLocation(span.file, span.line, span.column)
 
     def mark(self, info: MarkInfo) -> int:
-        """The index of ``info``, added where it is new."""
+        """Returns the index of ``info``, added where it is new."""
         if info in self.marks:
             return self.marks.index(info)
         self.marks.append(info)
         return len(self.marks) - 1
 
     def add(self, name: str, type_: Type, initial: Value, kind: VariableKind, title: str) -> Expr:
-        """Declares a variable and gives the expression that reads it."""
+        """Declares a variable and returns the expression that reads it."""
         assert name not in self.variables, f"{name} is declared twice"
         self.variables[name] = ir.Variable(name, type_, initial, kind, title)
         return self.read(name)
@@ -166,7 +167,7 @@ class World:
         return ir.Read(self.variables[name].type, name)
 
     def capacity(self, name: str, guess: int) -> int:
-        """The present size of a capacity that the tool finds by itself."""
+        """Returns the present value of a guessed capacity."""
         size = self.capacities.get(name, guess)
         self.grown[name] = size
         return size
@@ -174,7 +175,7 @@ class World:
     # ---- processes ----------------------------------------------------------------------------
 
     def role_type(self, role: str | None) -> AtomT:
-        """The processes of a role, as keys of its variables."""
+        """Returns the type of the processes of a role, as keys of its variables."""
         size = self.sizes.role(role)
         if size.size == len(self.sizes.processes):
             return self.proc
@@ -186,12 +187,12 @@ class World:
         return frozenset(range(size.first, size.first + size.size))
 
     def bound(self, expr: typed.Expr | None) -> int:
-        """How many faults of a kind there may be."""
+        """Returns the bound of a kind of faults."""
         return 0 if expr is None else evaluate_size(expr, self.sizes.values)
 
     @property
     def may_split(self) -> bool:
-        """Whether the network may split in two."""
+        """Tells whether the network may partition."""
         bound = self.check.partitions
         return self.check.splits and (bound is None or self.bound(bound) > 0)
 
@@ -201,17 +202,17 @@ class World:
 
     @property
     def recovers(self) -> bool:
-        """Whether a crashed process may come back."""
+        """Tells whether a crashed process may recover."""
         return self.check.recover and self.crash_bound > 0
 
     def alive(self, process: Expr) -> Expr:
-        """Whether ``process`` is up: it has not crashed, or it has come back."""
+        """Returns whether ``process`` is up: it has not crashed, or it has recovered."""
         if self.crash_bound == 0:
             return TRUE
         return negation(member(process, self.crashed()))
 
     def may_fail(self, process: Expr) -> Expr:
-        """Whether no failure detector has settled on it that ``process`` is correct."""
+        """Returns whether no failure detector has settled on ``process`` as correct."""
         if IMMUNE not in self.variables:
             return TRUE
         immune = self.read(IMMUNE)
@@ -219,11 +220,11 @@ class World:
         return negation(ir.Apply(BOOL, ir.Op.EQ, (immune, is_it)))
 
     def crashed(self) -> Expr:
-        """The processes that are down now."""
+        """Returns the processes that are down now."""
         return self._processes(CRASHED, "crashed")
 
     def honest(self, process: Expr) -> Expr:
-        """Whether ``process`` follows its protocol: it is not Byzantine."""
+        """Returns whether ``process`` follows its protocol: it is not Byzantine."""
         if not self.bound(self.check.byzantine):
             return TRUE
         return negation(member(process, self._processes(BYZANTINE, "byzantine")))
@@ -232,17 +233,17 @@ class World:
         return self._processes(BYZANTINE, "byzantine")
 
     def omitting(self) -> Expr:
-        """The processes that have omitted to send or to receive a message."""
+        """Returns the processes that have omitted to send or to receive a message."""
         return self._processes(OMITTING, "omitting")
 
     def reliable(self, process: Expr) -> Expr:
-        """Whether ``process`` is neither Byzantine nor omission-faulty."""
+        """Returns whether ``process`` is neither Byzantine nor omission-faulty."""
         if not self.bound(self.check.omission):
             return self.honest(process)
         return conj(self.honest(process), negation(member(process, self.omitting())))
 
     def correct(self, process: Expr) -> Expr:
-        """Whether ``process`` is up and has not been faulty otherwise."""
+        """Returns whether ``process`` is up and has not been faulty otherwise."""
         return conj(self.alive(process), self.reliable(process))
 
     def _processes(self, name: str, title: str) -> Expr:
@@ -251,35 +252,36 @@ class World:
         return self.read(name)
 
     def apart(self, one: Expr, other: Expr) -> Expr:
-        """Whether the network is split and the two processes are on different sides."""
+        """Returns whether the network is partitioned and the two processes are on different
+        sides."""
         if SPLIT not in self.variables:
             return FALSE
         side = self.read(SPLIT)
         return negation(ir.Apply(BOOL, ir.Op.EQ, (member(one, side), member(other, side))))
 
     def idle(self, process: Expr) -> Expr:
-        """Whether ``process`` has no effects still to come (fine steps only)."""
+        """Returns whether ``process`` has no pending effects (fine steps only)."""
         if not self.fine or PENDING not in self.variables:
             return TRUE
         return ir.Apply(BOOL, ir.Op.EQ, (size(entry(self.read(PENDING), process)), _ZERO))
 
     def is_settled(self, process: Expr) -> Expr:
-        """Whether ``process`` is not in the midst of a handler that has yielded."""
+        """Returns whether ``process`` is not inside a handler that has yielded."""
         if WAITING not in self.variables:
             return TRUE
         return ir.Apply(BOOL, ir.Op.EQ, (size(entry(self.read(WAITING), process)), _ZERO))
 
     def may_step(self, process: Expr) -> Expr:
-        """Whether ``process`` may begin to handle something."""
+        """Returns whether ``process`` may begin to handle something."""
         ready = conj(self.idle(process), self.is_settled(process))
         return conj(self.alive(process), self.honest(process), ready)
 
     # ---- types --------------------------------------------------------------------------------
 
     def type_of(self, type_: typed.Type, at: Instance, name: str, span: Span | None = None) -> Type:
-        """``type_`` with its sizes; ``name`` is where capacities found by the tool are kept.
+        """Instantiates ``type_`` with its sizes; ``name`` identifies its guessed capacities.
 
-        Raises :class:`SpecError` (C202, at ``span``) where one value has too many parts.
+        Raises :class:`SpecError` (C202, at ``span``) where a value has too many parts.
         """
         match type_:
             case typed.Bool():
@@ -313,7 +315,7 @@ class World:
                 return maker(inner, self.capacity(f"{name}.length", 4), f"{name}.length")
 
     def set_of(self, item: Type, name: str) -> Type:
-        """Sets of ``item``: dense where the universe is small."""
+        """Returns the type of sets of ``item``: dense where the universe is small."""
         if not has_bag(item) and small(item):
             return SetT(item)
         return BagT(item, self.capacity(name, 4), name)
@@ -334,7 +336,7 @@ _ZERO = ir.Const(IntT(0, 0), 0)
 def handler_mark(
     world: World, instance: Instance, handler: typed.Handler, names: dict[str, Expr], self: Expr
 ) -> ir.Mark:
-    """What a trace shows of a handler: its label, the process and what its names were bound to."""
+    """Returns the mark of a handler: its label, the process and the names that it binds."""
     text = f"{instance.path}{handler.label}" if instance.path else handler.label
     shown = {n: e for n, e in names.items() if not n.startswith("_")}
     info = MarkInfo(
@@ -349,7 +351,8 @@ def handler_mark(
 
 
 def register_handlers(world: World) -> None:
-    """Notes every handler, also those that no action reaches: that they never run is told."""
+    """Registers every handler, also those that no action reaches, so that unused ones are
+    reported."""
     self = ir.Local(world.proc, "self")
     for instance in world.instances:
         for role in instance.protocol.roles:

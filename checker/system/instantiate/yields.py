@@ -1,9 +1,9 @@
-"""``yield``: what follows it in a handler is a step of its own.
+"""Lowers ``yield``: what follows it in a handler is a step of its own.
 
-A process that has yielded does nothing else until it has gone on.  Which handlers it has begun is
-on a stack, whoever goes on next last: a handler that is called and yields is above the one that
-called it, whose rest then is a step of its own, too.  The values of the names that the rest of a
-handler uses are on another stack for each place.  A crash forgets all of them.
+A process that has yielded does nothing else until it has continued.  The handlers that it has begun
+are on a stack, the next to continue on top: a handler that is called and yields is above its
+caller, whose rest then is a step of its own, too.  The values of the names that the rest of a
+handler uses are on another stack for each place.  A crash clears all of them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from checker.system.types import AtomT, IntT, MapT, SeqT, TupleT, Type, default
 
 
 def declare(world: World) -> None:
-    """Declares the stack of handlers that have begun; nothing where nobody yields."""
+    """Declares the stack of handlers that have begun; nothing where no handler yields."""
     labels = tuple(_label(instance, stmt) for instance, stmt in _pauses(world))
     if not labels:
         return
@@ -46,7 +46,7 @@ def declare(world: World) -> None:
 
 
 def _pauses(world: World) -> list[tuple[Instance, typed.Yield | typed.Call]]:
-    """Where a handler may pause: at a ``yield``, and behind a call of what yields."""
+    """Returns where a handler may pause: at a ``yield``, and behind a call of what yields."""
     if not any(isinstance(n, typed.Yield) for i in world.instances for n in nodes(i.protocol)):
         return []
     return [
@@ -61,8 +61,8 @@ def _pauses(world: World) -> list[tuple[Instance, typed.Yield | typed.Call]]:
 
 
 def behind_asking(world: World, self: Expr, path: str) -> Expr:
-    """Whether ``self`` waits to go on behind a call by which the oracle at ``path`` was asked: a
-    layer that it stands for would go on before that."""
+    """Returns whether ``self`` waits to continue behind a call that sent a request to the oracle at
+    ``path``: a layer in the oracle's place would continue before that."""
     if WAITING not in world.variables:
         return ir.FALSE
     stack = build.entry(world.read(WAITING), self)
@@ -78,14 +78,14 @@ def behind_asking(world: World, self: Expr, path: str) -> Expr:
 
 
 def depth(world: World, self: Expr) -> Expr | None:
-    """How many handlers of ``self`` have begun and are to go on; ``None`` where nobody yields."""
+    """Returns how many handlers of ``self`` wait to continue; ``None`` where no handler yields."""
     if WAITING not in world.variables:
         return None
     return build.size(build.entry(world.read(WAITING), self))
 
 
 def _may_pause(world: World, at: Instance, stmt: object) -> bool:
-    if WAITING not in world.variables:  # nobody yields at all
+    if WAITING not in world.variables:  # no handler yields
         return False
     return isinstance(stmt, typed.Call) and calls.may_yield(world, at, stmt)
 
@@ -95,7 +95,7 @@ def _label(instance: Instance, stmt: typed.Yield | typed.Call) -> str:
 
 
 def lower_handler(handler: typed.Handler, body: typed.Block, env: Env, root: Root) -> Block:
-    """``body`` of ``handler`` up to where it pauses, and the note that it is to go on."""
+    """Lowers ``body`` of ``handler`` up to where it pauses, and pushes its continuation."""
     world = env.world
     for position, stmt in enumerate(body):
         rest = body[position + 1 :]
@@ -121,8 +121,8 @@ def _require_flat(env: Env, stmt: typed.Stmt) -> None:
 def _around(
     handler: typed.Handler, call: typed.Call, rest: typed.Block, env: Env, root: Root
 ) -> Block:
-    """A call of what may yield: its caller is put off first, and goes on at once where nobody has
-    yielded."""
+    """Lowers a call of what may yield: its caller's continuation is pushed first, and continues at
+    once where nothing has yielded."""
     world, self = env.world, env.self
     assert self is not None
     noted = _put_off(handler, call, rest, env)
@@ -150,7 +150,7 @@ def _number(world: World, label: str) -> int:
 
 
 def _drop_continuation(world: World, self: Expr, later: Later) -> Block:
-    """Takes the handler that goes on off the stack, and the names that it has kept."""
+    """Pops the handler that continues, and the names that it has saved."""
     names = [WAITING] if later.variable is None else [WAITING, later.variable]
     path = (ir.Key(self, world.proc),)
     result: list[ir.Stmt] = []
@@ -205,7 +205,8 @@ def _put_off(
 
 
 def _continuation_type(world: World, env: Env, local: typed.Local, variable: str) -> Type:
-    """What a name may stand for: its declared type where that says more than this one value."""
+    """Returns the type of a saved name: its declared type where that is wider than this one
+    value's."""
     now = env.names[local.name].type
     if isinstance(now, IntT) and isinstance(local.type, typed.Int) and local.type.lo is not None:
         return build.hull(now, world.type_of(local.type, env.instance, f"{variable}.{local.name}"))
@@ -219,7 +220,7 @@ def _holds(wanted: Type, found: Type) -> bool:
 
 
 def go_on(world: World) -> None:
-    """Drafts, for each ``yield``, the step that goes on behind it."""
+    """Drafts, for each ``yield``, the step that continues behind it."""
     done: set[int] = set()
     while set(world.later) - done:
         label = min(set(world.later) - done)

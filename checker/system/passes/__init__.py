@@ -1,1 +1,1 @@
-"""Passes over the actions under construction, one a file; the verifier runs after them."""
+"""Passes over the actions under construction, one per file; the verifier runs after them."""

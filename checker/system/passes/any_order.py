@@ -1,11 +1,11 @@
-"""Loops over what has no order: any order may happen.
+"""Gives loops over unordered collections every order.
 
-A loop over a sequence, or over numbers, goes in their order.  Over anything else there is none.
-Where the order of its rounds can make a difference (:mod:`.commuting_loops`), a loop becomes one
-that takes any member of what is left, so that every order is explored; the others stay as they are.
+A loop over a sequence, or over integers, goes in their order.  Anything else is unordered.  Where
+the order of the iterations can make a difference (:mod:`.commuting_loops`), a loop becomes one that
+takes any remaining member, so that every order is explored; the others are unchanged.
 
-A condition on the members that no round can change is asked beforehand: there are fewer orders of
-those that it leaves.
+A condition on the members that no iteration can change is evaluated beforehand: that leaves fewer
+members, and so fewer orders.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from checker.system.types import BOOL, BagT, IntT, SeqT, SetT, Type, cardinality
 
 
 def in_any_order(system: TransitionSystem) -> TransitionSystem:
-    """``system`` in which every loop over what has no order goes in any order."""
+    """Returns ``system`` in which every unordered loop is executed in any order."""
     return replace(
         system,
         init=_block(system.init),
@@ -55,7 +55,7 @@ def _has_order(domain: ir.Domain) -> bool:
 
 
 def _any_order(loop: ir.For) -> Block:
-    """``loop`` as one that takes any member of what is left."""
+    """Returns ``loop`` as one that takes any remaining member."""
     item = ir.Local(ir.domain_item(loop.domain), loop.name)
     where, body = _split_condition(loop)
     members = _members(loop.domain, item)
@@ -74,7 +74,8 @@ def _any_order(loop: ir.For) -> Block:
 
 
 def _split_condition(loop: ir.For) -> tuple[Expr, Block]:
-    """The condition on the members that no round can change, and what is done with the others."""
+    """Splits the condition on the members that no iteration can change from the rest of the
+    body."""
     match loop.body:
         case (ir.If(condition, then, ()),) if not can_fault(condition):
             changed = {s.target.name for s in nodes(then) if isinstance(s, ir.Assign)}
@@ -88,13 +89,13 @@ def _split_condition(loop: ir.For) -> tuple[Expr, Block]:
 
 
 def _members(domain: ir.Domain, item: ir.Local) -> Expr:
-    """The members of ``domain`` as a set, or as the bag that they are in."""
+    """Returns the members of ``domain`` as a set, or as the bag that they are in."""
     if isinstance(domain, ir.Members):
         return domain.of
     return ir.SetOf(SetT(item.type), item.name, domain, TRUE, item)
 
 
 def _most(members: Type) -> int:
-    """How many rounds there can be."""
+    """Returns the largest number of iterations."""
     assert isinstance(members, SetT | BagT)
     return members.cap if isinstance(members, BagT) else cardinality(members.item)

@@ -1,24 +1,24 @@
-"""What properties see where effects are steps of their own: handlers, as where each is one step.
+"""Restricts properties, where effects are steps, to what they observe when handlers are one step.
 
-Say a process is *open* while something is still to come of its handler that can be seen: an effect
-that changes more than what is in flight, or one whose loss in a crash can be told later.  It is
-*closed* as soon as all that is left to do is sending.
+A process is *open* while its handler still has a visible effect to come: one that changes more than
+the messages in flight, or one whose loss in a crash can be observed later.  It is *closed* as soon
+as only sends are left.
 
-* While somebody is open, properties do not look.  A process that is closed shows what it shows
-  after its handler, and the copies that it still has to send may as well have left at once: sooner
-  under way enables more and forbids nothing, and a copy that a crash keeps back is like one that
-  was sent and is never received.  So whatever is looked at can also be seen where a handler is one
-  step.
-* Where somebody acts while another process is open, the run is *interrupted*: who does not look
-  may miss what is done and undone meanwhile, and what several processes have performed may come in
-  an order that handlers of one step can't bring about.  Of such a run nothing is asked that is
-  about whole runs, or about that order.  Nothing gets lost by that: each run of handlers that are
-  one step is also one without interruptions, in which effects follow one another at once, and what
-  is promised in the one is promised in the other.  Interruptions stay possible all the same, as a
-  process that is open must not excuse others from what they owe.
+* While some process is open, properties do not observe the state.  A closed process shows what it
+  shows after its handler, and the copies that it still has to send may as well have left at once:
+  earlier in flight enables more and disables nothing, and a copy that a crash suppresses is like
+  one that was sent and is never received.  So every observed state is also observable where a
+  handler is one step.
+* Where a process acts while another one is open, the execution is *interrupted*: an observer may
+  miss what is done and undone meanwhile, and the acts of several processes may come in an order
+  that handlers of one step can't produce.  Of such an execution no property about whole executions,
+  or about that order, is checked.  Nothing is lost by that: each execution of one-step handlers is
+  also one without interruptions, in which effects follow one another at once, and its fairness
+  constraints are the same.  Interruptions remain possible all the same, as an open process must not
+  disable the fairness constraints of others.
 
 A state that is reached by an interruption is as reachable as any other, so properties of single
-states go on being asked.
+states are still checked there.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from checker.system.types import BOOL, SeqT
 def properties_between_handlers(
     world: World, properties: tuple[Property, ...]
 ) -> tuple[Property, ...]:
-    """``properties`` as they are to be asked; declares whether the run has been interrupted."""
+    """Returns ``properties`` so restricted; declares the variable that records interruptions."""
     if PENDING not in world.variables or not _visible_effects(world):
         return properties
     process = ir.Local(world.proc, fresh("_p"))
@@ -62,7 +62,7 @@ def properties_between_handlers(
 
 
 def noting(world: World, drafts: Iterable[Draft]) -> list[Draft]:
-    """``drafts``, none of which goes on with a handler, so that they note whom they interrupt."""
+    """Returns ``drafts``, none of which continues a handler, so that they record interruptions."""
     if INTERRUPTED not in world.variables:
         return list(drafts)
     return [replace(d, action=_noting(world, d.action)) for d in drafts]
@@ -72,7 +72,8 @@ def _noting(world: World, action: ir.Action) -> ir.Action:
     process = ir.Local(world.proc, fresh("_p"))
     domain = ir.Universe(world.proc)
     somebody: Expr = ir.Quant(Quantifier.EXISTS, process.name, domain, _open(world, process), BOOL)
-    if action.kind is ActionKind.CRASH:  # who crashes in a handler of its own interrupts nobody
+    # a crash interrupts no process if the victim is inside a handler
+    if action.kind is ActionKind.CRASH:
         victim = ir.Local(world.proc, action.params[0].name)
         somebody = conj(negation(_open(world, victim)), somebody)
     note = ir.Assign(ir.Target(BOOL, INTERRUPTED, True), TRUE)
@@ -80,7 +81,7 @@ def _noting(world: World, action: ir.Action) -> ir.Action:
 
 
 def _open(world: World, process: Expr) -> Expr:
-    """Whether something that can be seen is still to come of the handler of ``process``."""
+    """Returns whether a visible effect of the handler of ``process`` is still to come."""
     queue = entry(world.read(PENDING), process)
     assert isinstance(queue.type, SeqT)
     effect = ir.Local(queue.type.item, fresh("_effect"))
@@ -90,13 +91,13 @@ def _open(world: World, process: Expr) -> Expr:
 
 
 def _visible_effects(world: World) -> list[int]:
-    """The numbers of the effects that can be seen."""
+    """Returns the numbers of the visible effects."""
     return [i for i, effect in enumerate(world.effects.values()) if _is_seen(world, effect)]
 
 
 def _is_seen(world: World, effect: ir.EffectDef) -> bool:
-    """Whether ``effect`` changes more than what is in flight; a request that a crash cuts off is
-    made again where processes come back."""
+    """Tells whether ``effect`` changes more than the messages in flight; a request that a crash
+    cuts off is made once more where processes recover."""
     if effect.name.startswith(REQUEST) and world.recovers:
         return True
     targets = (n.target for n in nodes(effect.body) if isinstance(n, ir.Assign))
@@ -105,7 +106,7 @@ def _is_seen(world: World, effect: ir.EffectDef) -> bool:
 
 
 def _asks_for_order(world: World, prop: Property) -> bool:
-    """Whether ``prop`` reads what all processes together have done in order."""
+    """Tells whether ``prop`` reads the order of the acts of all processes."""
     read = {n.variable for n in nodes((prop.bad, prop.premise)) if isinstance(n, ir.Read)}
     logs = (world.variables[name] for name in read)
     return any(v.kind is VariableKind.HISTORY and isinstance(v.type, SeqT) for v in logs)

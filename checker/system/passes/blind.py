@@ -1,4 +1,4 @@
-"""Properties that look at some states only, and that ask nothing of some runs."""
+"""Restricts properties to some states and to some executions."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from checker.system.ir import Automaton, AutomatonEdge, Expr, Formula, Property,
 
 
 def restrict_observations(prop: Property, looking: Expr, spoilt: Expr | None) -> Property:
-    """``prop`` as it is when only the states count in which ``looking`` holds, and only the runs in
-    which ``spoilt``, which once true stays true, never does.
+    """Returns ``prop`` over those states only in which ``looking`` holds, and over those executions
+    only in which ``spoilt``, which is stable once true, never holds.
 
-    Of a ``LIVENESS`` property, which needs ``spoilt``, the automaton waits in other states: for
-    each of its states there is a second one, never accepting, in which it has not looked since.
-    Such a wait is over in the end, since what a handler has begun is promised.
+    Of a ``LIVENESS`` property, which needs ``spoilt``, the automaton waits in other states: each of
+    its states has a copy, never accepting, that has observed nothing since.  Such a wait ends
+    eventually, since a fairness constraint makes a begun handler finish.
     """
     if prop.reading is not None:
         reading = replace(prop.reading, looking=(*prop.reading.looking, looking))
@@ -40,12 +40,12 @@ def restrict_observations(prop: Property, looking: Expr, spoilt: Expr | None) ->
 
 
 def _unless(spoilt: int, formula: Formula) -> Formula:
-    """``formula``, or proposition ``spoilt`` becomes true."""
+    """Returns that ``formula`` holds, or proposition ``spoilt`` becomes true."""
     return ir.Connective("or", (ir.Modal("eventually", ir.Holds(spoilt)), formula))
 
 
 def _relative(formula: Formula, looking: int) -> Formula:
-    """``formula`` over the states in which proposition ``looking`` holds."""
+    """Relativises ``formula`` to the states in which proposition ``looking`` holds."""
     match formula:
         case ir.Holds():
             return formula
@@ -62,7 +62,8 @@ def _relative(formula: Formula, looking: int) -> Formula:
 
 
 def _patient(automaton: Automaton, looking: int, spoilt: int) -> Automaton:
-    """States ``n + q`` wait where ``q`` would be; nothing goes on where a run is ``spoilt``."""
+    """Builds an automaton in which state ``n + q`` waits for ``q``; ``spoilt`` executions have no
+    path."""
     n, never = automaton.states, frozenset({spoilt})
     edges: list[AutomatonEdge] = []
     for edge in automaton.edges:

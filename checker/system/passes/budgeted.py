@@ -1,18 +1,20 @@
 """Instruments a system with budgets: fewer faults, fewer messages, not this crash.
 
-A twin has one more variable for each :class:`Budget`: how often what the budget is about may still
-happen.  The engines then answer for the world in which it happens no more often than that.
+An instrumented system has one more variable for each :class:`Budget`: how often the event that the
+budget is about may still happen.  The engines then check the system in which it happens no more
+often than that.
 
-What goes beyond a budget is cut off where nothing promises it: faults, and everything where the
-question is about states.  A promised step can't just be taken away where the question is about
-whole runs: a run that waits for it for ever would become admissible.  There it leads to a last
-state in which the variable ``FORBIDDEN`` is true, nothing goes on from there, and an
-:class:`ir.Justice` says that no run stays there.  So the promise stands, and the runs that make use
-of what is forbidden are not admitted, nor are those that wait for it for ever.
+What exceeds a budget is removed where no fairness constraint applies to it: faults, and everything
+where the property is an invariant.  A step that is subject to fairness can't just be removed where
+the property is about whole executions: an execution that waits for it forever would become
+admissible.  There it leads to a last state in which the variable ``FORBIDDEN`` is true and no
+action is enabled, and an :class:`ir.Justice` says that no execution stays there.  So the fairness
+constraint is kept, and neither the executions that exceed a budget nor those that wait forever
+instead are admitted.
 
-The new variables come last: :func:`project` takes them off again.  They are given their values by
-:meth:`Budgeted.asking`, which changes nothing that native code depends on: all questions that one
-twin is asked are answered by the same machine code.
+The new variables come last: :func:`project` removes them again.  They are given their values by
+:meth:`Budgeted.asking`, which changes nothing that native code depends on: all checks of one
+instrumented system share the same machine code.
 """
 
 from __future__ import annotations
@@ -31,10 +33,10 @@ from checker.system.types import BOOL, IntT, Value
 from checker.system.verify import verify
 
 FORBIDDEN = "@forbidden"
-"""The variable that is true where a promised step has gone beyond a budget."""
+"""The variable that is true where a step subject to fairness has exceeded a budget."""
 
 BEFORE = "@before."
-"""Prefix of the locals that hold what variables were before a step."""
+"""Prefix of the locals that hold the values of variables before a step."""
 
 UNLIMITED = -1
 
@@ -43,7 +45,8 @@ _Arg = TypeVar("_Arg")
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A message that ``receiver`` gets as from ``sender``, who may not have sent it."""
+    """A message that ``receiver`` receives with the apparent sender ``sender``, who may not have
+    sent it."""
 
     receiver: Value
     sender: Value
@@ -51,15 +54,15 @@ class Copy:
 
 
 Cost = Callable[[MarkInfo, tuple[Expr, ...]], Expr]
-"""Whether passing a mark, with these arguments, uses up one of a budget."""
+"""Returns whether passing a mark, with these arguments, consumes one unit of a budget."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How often something may happen; ``name`` is that of the variable.
+    """A bound on how often something may happen; ``name`` is that of the variable.
 
-    ``most``: the largest number that can be asked for.  ``start``: conditions on the initial state,
-    each of which uses up one where it is true.
+    ``most``: the largest limit that can be set.  ``start``: conditions on the initial state, each
+    of which consumes one unit where it is true.
     """
 
     name: str
@@ -69,12 +72,12 @@ class Budget:
 
     @property
     def type(self) -> IntT:
-        """``UNLIMITED``, or how often it may still happen."""
+        """Returns the type of the variable: ``UNLIMITED``, or how often it may still happen."""
         return IntT(UNLIMITED, self.most)
 
     @property
     def remaining(self) -> Expr:
-        """How often it may still happen."""
+        """Returns the expression of how often it may still happen."""
         return ir.Read(self.type, self.name)
 
 
@@ -87,7 +90,8 @@ class Budgeted:
     budgets: tuple[Budget, ...]
 
     def asking(self, limits: Mapping[str, int]) -> TransitionSystem:
-        """The twin in which the budgets called so have so much; the others are unlimited.
+        """Returns the instrumented system with these limits, by name of the budget; others are
+        unlimited.
 
         Raises ``ValueError`` for more than a budget's ``most``, ``KeyError`` for an unknown name.
         """
@@ -102,17 +106,17 @@ class Budgeted:
         return replace(self.system, variables=variables)
 
     def project(self, states: tuple[State, ...]) -> tuple[State, ...]:
-        """The states as those of the original system."""
+        """Returns the states projected to the original system."""
         return tuple(state[: len(self.original.variables)] for state in states)
 
 
 def add_budgets(
     system: TransitionSystem, prop: ir.Property, budgets: tuple[Budget, ...]
 ) -> Budgeted:
-    """The twin of ``system`` with these ``budgets``, in which only ``prop`` is asked about.
+    """Instruments ``system`` with these ``budgets``; its only property is ``prop``.
 
-    A property of states is that of the twin's states; one of whole runs is about those fair runs
-    of ``system`` that stay within the budgets.
+    An invariant is checked in the states of the instrumented system; a liveness property on those
+    fair executions of ``system`` that stay within the budgets.
     """
     whole_runs = prop.kind is ir.PropertyKind.LIVENESS
     metered = [_meter(system, a.body, budgets, flags=False) for a in system.actions]
@@ -155,10 +159,11 @@ def add_budgets(
 def _metered_promise(
     system: TransitionSystem, body: Block, budgets: tuple[Budget, ...], last: Block
 ) -> Block:
-    """The body of a promised action, with the monitor; beyond a budget it leads to ``last``.
+    """Returns the body of an action subject to fairness, with the monitor; beyond a budget it leads
+    to ``last``.
 
-    What a step does that leads from a state to itself is not counted, nor forbidden: it keeps its
-    promise there as often as it likes.
+    A step from a state to itself is neither counted nor forbidden: it takes its fairness constraint
+    there as often as it likes.
     """
     whole = (*body, *system.monitor)
     touched = _assigned_variables(whole)
@@ -179,7 +184,7 @@ def _before(variable: ir.Variable) -> Expr:
 
 
 def _assigned_variables(block: Block) -> frozenset[str]:
-    """The state variables that ``block`` may change."""
+    """Returns the state variables that ``block`` may change."""
     found: set[str] = set()
     for stmt in block:
         match stmt:
@@ -199,8 +204,8 @@ def _forbidden() -> Expr:
 
 
 def _last_state(system: TransitionSystem) -> Block:
-    """Makes one state of all in which something forbidden has happened: an initial one, so that
-    every question about it has an answer."""
+    """Maps all states in which something forbidden has happened to one: an initial state, so that
+    every expression has a value there."""
     start, _ = next(interpreter.starts(system))
     return tuple(
         ir.Assign(ir.Target(v.type, v.name, True), ir.Const(v.type, value))
@@ -219,7 +224,7 @@ def _charge_start(budgets: tuple[Budget, ...]) -> Block:
 def _meter(
     system: TransitionSystem, block: Block, budgets: tuple[Budget, ...], *, flags: bool
 ) -> Block:
-    """``block`` in which every mark uses up what it costs."""
+    """Returns ``block`` in which every mark consumes its cost."""
     result: list[ir.Stmt] = []
     for stmt in block:
         match stmt:
@@ -240,7 +245,8 @@ def _meter(
 
 
 def _charge(budget: Budget, condition: Expr, *, flags: bool) -> Block:
-    """Uses up one of ``budget`` where ``condition`` holds; ``flags``: a promise is at stake."""
+    """Consumes one unit of ``budget`` where ``condition`` holds; ``flags``: sets ``FORBIDDEN``
+    instead of removing the step."""
     if condition == FALSE:
         return ()
     left = budget.remaining
@@ -258,7 +264,7 @@ def _charge(budget: Budget, condition: Expr, *, flags: bool) -> Block:
     return (ir.If(condition, tuple(statements)),)
 
 
-# ---- what a mark costs ------------------------------------------------------------------------
+# ---- costs of marks ---------------------------------------------------------------------------
 
 
 def any_fault(system: TransitionSystem) -> Cost:
@@ -271,7 +277,7 @@ def any_fault(system: TransitionSystem) -> Cost:
 
 
 def any_message(info: MarkInfo, args: tuple[Expr, ...]) -> Expr:
-    """Costs one for each message that is sent, to however many, or that is made up."""
+    """Costs one for each message that is sent, to any number of receivers, or fabricated."""
     if info.kind is MarkKind.FORGE:
         return TRUE
     if info.kind is not MarkKind.SEND:
@@ -280,7 +286,7 @@ def any_message(info: MarkInfo, args: tuple[Expr, ...]) -> Expr:
 
 
 def this_fault(system: TransitionSystem, fault: Fault) -> Cost:
-    """Costs one for each time that it happens."""
+    """Costs one for each occurrence of ``fault``."""
 
     def cost(info: MarkInfo, args: tuple[Expr, ...]) -> Expr:
         if fault_kind(info) is not fault.kind:
@@ -304,7 +310,7 @@ def other_faults(system: TransitionSystem, known: tuple[Fault, ...]) -> Cost:
 
 
 def this_copy(copy: Copy) -> Cost:
-    """Costs one for each time that this message is received, sent or made up."""
+    """Costs one for each time that this message is received, sent or fabricated."""
 
     def cost(info: MarkInfo, args: tuple[Expr, ...]) -> Expr:
         ends = reception_of(info, args)
@@ -316,7 +322,7 @@ def this_copy(copy: Copy) -> Cost:
 
 
 def reception_of(info: MarkInfo, args: tuple[_Arg, ...]) -> tuple[_Arg, _Arg, _Arg] | None:
-    """The receiver, the sender that it sees, and the message, where a mark tells of a reception."""
+    """Returns the receiver, the apparent sender and the message, where a mark is of a reception."""
     if info.kind is MarkKind.RECEIVE:
         return args[0], args[1], args[2]
     if info.kind is MarkKind.FORGE:
@@ -325,7 +331,7 @@ def reception_of(info: MarkInfo, args: tuple[_Arg, ...]) -> tuple[_Arg, _Arg, _A
 
 
 def same(args: tuple[Expr, ...], values: tuple[Value, ...]) -> Expr:
-    """Whether ``args`` have these values; none has a value that its type does not hold."""
+    """Returns whether ``args`` have these values; false for values outside their types."""
     if len(args) != len(values):
         return FALSE
     pairs = list(zip(args, values, strict=True))
@@ -338,17 +344,17 @@ def same(args: tuple[Expr, ...], values: tuple[Value, ...]) -> Expr:
 
 
 def faults_at_most(system: TransitionSystem, most: int, name: str = "@faults") -> Budget:
-    """A budget for faults of all kinds; ``most``: the largest number that is asked for."""
+    """Returns a budget for faults of all kinds; ``most``: the largest limit that can be set."""
     return Budget(name, most, any_fault(system), tuple(is_ for _, is_ in byzantine(system)))
 
 
 def messages_at_most(most: int, name: str = "@messages") -> Budget:
-    """A budget for messages: a multicast is one."""
+    """Returns a budget for messages: a multicast is one."""
     return Budget(name, most, any_message)
 
 
 def one_fault(system: TransitionSystem, fault: Fault, most: int, name: str) -> Budget:
-    """A budget for one fault, which may happen several times."""
+    """Returns a budget for one fault, which may happen several times."""
     start: tuple[Expr, ...] = ()
     if fault.kind is FaultKind.BYZANTINE:
         start = tuple(is_ for who, is_ in byzantine(system) if (who,) == fault.args)
@@ -358,7 +364,7 @@ def one_fault(system: TransitionSystem, fault: Fault, most: int, name: str) -> B
 def no_other_fault(
     system: TransitionSystem, known: tuple[Fault, ...], name: str = "@other faults"
 ) -> Budget:
-    """A budget for the faults that are none of those ``known``."""
+    """Returns a budget for the faults that are none of those ``known``."""
     start = tuple(
         is_ for who, is_ in byzantine(system) if Fault(FaultKind.BYZANTINE, (who,)) not in known
     )
@@ -366,20 +372,20 @@ def no_other_fault(
 
 
 def one_copy(copy: Copy, name: str) -> Budget:
-    """A budget for the reception of one message by one process."""
+    """Returns a budget for the reception of one message by one process."""
     return Budget(name, 0, this_copy(copy))
 
 
-# ---- what a run took --------------------------------------------------------------------------
+# ---- costs of an execution --------------------------------------------------------------------
 
 
 def is_message(system: TransitionSystem, event: Event) -> bool:
-    """Whether a message is sent, or made up, to somebody."""
+    """Tells whether an event is a message that is sent, or fabricated, to some process."""
     info = system.marks[event.mark]
     return info.kind is MarkKind.FORGE or (info.kind is MarkKind.SEND and bool(event.args[1]))
 
 
 def copy_of_event(system: TransitionSystem, event: Event) -> Copy | None:
-    """The message whose reception an event is, if it is one."""
+    """Returns the message whose reception an event is, if it is one."""
     ends = reception_of(system.marks[event.mark], event.args)
     return None if ends is None else Copy(*ends)

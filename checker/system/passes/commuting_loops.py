@@ -1,23 +1,22 @@
-"""Loops whose iterations commute.
+"""Detects loops whose iterations commute.
 
-The rounds of a loop over distinct members commute where no round looks at what another one writes,
-and what two rounds write to the same variable comes out the same whichever is first.  That holds
+The iterations of a loop over distinct members commute where none reads what another one writes, and
+where two iterations that write the same variable give the same result in either order.  That holds
 for a variable ``v`` (of the state, or a local declared outside of the loop) in one of these cases,
 ``x`` being the name that the loop binds:
 
 * *own*: every access to ``v`` in the body is to an entry whose key is ``x``, or a tuple with ``x``,
   or all of its components, always at the same depth of the path and in the same places of the
-  tuple: different members have different entries.  Whether something is a member of a set counts as
-  an entry of it;
+  tuple: different members have different entries.  Membership in a set counts as an entry of it;
 * *gathered*: ``v`` (or entries of it) are only inserted into, or only removed from, or only added
-  to with amounts of one sign, and not looked at otherwise.  A capacity or a range is exceeded in
-  every order or in none, because what is in there only grows (or shrinks);
+  to with amounts of one sign, and not read otherwise.  A capacity or a range is exceeded in every
+  order or in none, because the value only grows (or shrinks);
 * *set*: only one and the same constant is assigned, always at the same depth, and ``v`` is not
-  looked at.
+  read.
 
-A round that is removed (by ``Assume``, or a choice among nothing) hides the error of a later one;
-a body with choices therefore must not meet any error, but for capacities that the tool has
-guessed: where such an error is hidden, the system is the one with the larger capacity.
+An iteration that is removed (by ``Assume``, or a choice from an empty domain) hides the error of a
+later one; a body with choices therefore must not meet any error, but for guessed capacities: where
+such an error is hidden, the system is the one with the larger capacity.
 
 This is the commutativity condition for updates of scalarset-indexed variables of Ip and Dill
 (*Better Verification Through Symmetry*, Formal Methods in System Design 9, 1996), for sets and bags
@@ -38,7 +37,7 @@ from checker.system.tree import placeless
 
 Path = tuple[ir.Key | ir.Pos, ...]
 Own = tuple[int, frozenset[tuple[int, int]]]
-"""The depth of the key that is a round's own, and which component of what the loop binds (-1: the
+"""The depth of the key that is an iteration's own, and which component of the bound value (-1: the
 whole) is where in a tuple (-1: the whole key)."""
 
 _GATHERING = {
@@ -53,7 +52,7 @@ _GATHERING = {
 
 @dataclass(slots=True)
 class _Access:
-    """What the body does with one variable."""
+    """The accesses of a body to one variable."""
 
     own: set[Own | None] = field(default_factory=set)
     looked: bool = False
@@ -62,7 +61,7 @@ class _Access:
 
 
 class _Body:
-    """All accesses of a body to what lives longer than a round."""
+    """All accesses of a body to what outlives an iteration."""
 
     def __init__(self, loop: ir.For) -> None:
         self.name = loop.name
@@ -77,12 +76,12 @@ class _Body:
         self.block(loop.body)
 
     def commutes(self) -> bool:
-        """Whether every variable that is written is in one of the cases."""
+        """Tells whether every written variable is in one of the cases."""
         if self.shadowed:
             return False
         for (is_state, name), access in self.found.items():
             if not is_state and name in self.bound:
-                return False  # what an earlier round has left
+                return False  # a value that an earlier iteration has left
             own = len(access.own) == 1 and None not in access.own
             alike = len(access.ways) == 1 and None not in access.ways and not access.looked
             if access.written and not own and not alike:
@@ -96,7 +95,7 @@ class _Body:
         self.private = before
 
     def bind(self, name: str) -> None:
-        """A statement gives ``name`` a value, until the end of its block."""
+        """Records that a statement binds ``name`` until the end of its block."""
         self.shadowed |= name in self.parts or name in self.alone
         self.bound.add(name)
         self.private.add(name)
@@ -182,7 +181,7 @@ class _Body:
         return self.found.setdefault((is_state, name), _Access())
 
     def own(self, path: Path) -> Own | None:
-        """Which key of ``path`` is the round's own."""
+        """Returns the key of ``path`` that is the iteration's own."""
         for depth, step in enumerate(path):
             if isinstance(step, ir.Key) and step.key_type is not None:
                 places = self.places(step.key)
@@ -192,7 +191,7 @@ class _Body:
         return None
 
     def places(self, key: Expr) -> frozenset[tuple[int, int]]:
-        """Which parts of what the loop binds are where in a key."""
+        """Returns which components of the bound value are where in a key."""
         whole = self.part(key)
         if whole is not None:
             return frozenset({(-1, whole)})
@@ -204,7 +203,7 @@ class _Body:
                 return frozenset()
 
     def part(self, expr: Expr) -> int | None:
-        """The component of what the loop binds that ``expr`` is (-1: the whole)."""
+        """Returns the component of the bound value that ``expr`` is (-1: the whole)."""
         match expr:
             case ir.Local(_, name):
                 return self.parts.get(name)
@@ -214,7 +213,7 @@ class _Body:
                 return None
 
     def only(self, expr: Expr) -> int | None:
-        """The component of what the loop binds that is the only member of the set ``expr``."""
+        """Returns the component of the bound value that is the only member of the set ``expr``."""
         match expr:
             case ir.Apply(op=Op.SET, args=(item,)):
                 return self.part(item)
@@ -228,7 +227,7 @@ class _Body:
             self.expr(domain.of)
 
     def expr(self, expr: Expr) -> None:
-        """Notes what ``expr`` looks at."""
+        """Records the reads of ``expr``."""
         chain = _chain(expr)
         if isinstance(expr, ir.Apply) and expr.op is Op.IN:
             item, of = expr.args
@@ -258,7 +257,7 @@ class _Body:
 
 
 def _chain(expr: Expr) -> tuple[bool, str, Path] | None:
-    """A variable or local, and the path to the part of it that ``expr`` is."""
+    """Returns a variable or local, and the path to the part of it that ``expr`` is."""
     match expr:
         case ir.Read(_, name):
             return True, name, ()
@@ -278,7 +277,7 @@ def _chain(expr: Expr) -> tuple[bool, str, Path] | None:
 
 
 def _inner(expr: Expr) -> Iterator[tuple[Expr, str | None]]:
-    """The parts of ``expr``, each with the name that is bound in it."""
+    """Yields the parts of ``expr``, each with the name that is bound in it."""
     match expr:
         case ir.Const() | ir.Local() | ir.Read():
             return
@@ -305,7 +304,7 @@ def _inner(expr: Expr) -> Iterator[tuple[Expr, str | None]]:
 
 
 def _match_accumulation(target: ir.Target, value: Expr) -> tuple[str, Expr] | None:
-    """How ``value`` changes what the target holds, and by what."""
+    """Returns how ``value`` changes what the target holds, and by what."""
     if not isinstance(value, ir.Apply) or len(value.args) != 2:
         return None
     have, rest = value.args
@@ -325,7 +324,8 @@ def _match_accumulation(target: ir.Target, value: Expr) -> tuple[str, Expr] | No
 
 
 def _match_purge(condition: Expr, body: ir.Block) -> tuple[ir.Target, Expr] | None:
-    """Where all copies of an item are taken out of a bag: what the loop does with the bag."""
+    """Matches a loop that removes all copies of an item from a bag: returns its access to the
+    bag."""
     match condition, body:
         case (
             ir.Apply(op=Op.IN, args=(item, of)),
@@ -341,7 +341,7 @@ def _match_purge(condition: Expr, body: ir.Block) -> tuple[ir.Target, Expr] | No
 
 
 def _components(domain: ir.Domain) -> int:
-    """How many components the members of ``domain`` have; 0 where they are no tuples."""
+    """Returns the number of components of the members of ``domain``; 0 where they are no tuples."""
     item = ir.domain_item(domain)
     return len(item.items) if isinstance(item, t.TupleT) else 0
 
@@ -351,7 +351,8 @@ def _step(step: ir.Key | ir.Pos) -> object:
 
 
 def commutes(loop: ir.For) -> bool:
-    """Whether the rounds of ``loop``, over distinct members, may be run in any order."""
+    """Tells whether the iterations of ``loop``, over distinct members, may be executed in any
+    order."""
     if loop.any_order:
         return True
     body = _Body(loop)

@@ -1,30 +1,29 @@
-"""Crashes inside a handler.
+"""Models crashes inside a handler.
 
 A process may crash before, after, or inside a handler, right before an effect or right after one;
-what stands before has been done, what stands behind has not, and of a multicast any subset of the
+what precedes the crash has been done, what follows has not, and of a multicast any subset of the
 receivers may have been reached.  Effects that are glued to those before them (``atomic``) have no
 crash point of their own.
 
-Crashing before or after a handler is the plain crash action.  Of the points inside, those that
-nothing can tell from others are left out:
+Crashing before or after a handler is the plain crash action.  Of the points inside, those that are
+indistinguishable from others are left out:
 
 * Right after an effect is the same as right before the next one, unless an assignment of the
-  handler can be seen of a process that is down (effects of kind ``ASSIGN``).
+  handler is visible after the crash (effects of kind ``ASSIGN``).
 * Before a send, and half way through it, where links are unbounded: a message that a crashed
-  process has sent may stay undelivered for ever, and is lost while the sender is down where
-  processes come back, so for every property "sent and never delivered" is the same as "never sent".
-* Before the FIRST effect, where nothing was assigned that can be seen: it is the same as before the
-  handler, unless links are bounded (the message that caused it is off the channel) or processes
-  come back (what caused it does not come again).  What ``upon init`` does has nothing before it, so
-  there every such point counts.
+  process has sent may stay undelivered forever, and is lost while the sender is down where
+  processes recover, so for every property "sent and never delivered" is the same as "never sent".
+* Before the FIRST effect, where nothing visible was assigned: it is the same as before the handler,
+  unless links are bounded (the message that caused it is off the channel) or processes recover (its
+  cause does not recur).  ``upon init`` has nothing before it, so there every such point counts.
 
-So a run may take one step more here than with a crash inside the handler.
+So an execution may take one step more here than with a crash inside the handler.
 
-That a client asks is no effect of the handler: no crash falls between it and what the handler does
-first.  Where processes come back, a request and the first effect of what handles it are as one: a
-request that a crash cuts off before anything was done about it was not made, and still will be.
+A client's request is no effect of the handler: no crash falls between it and the handler's first
+effect.  Where processes recover, a request and the first effect of its handler are atomic: a
+request that a crash cuts off before any effect was not made, and still will be.
 
-What a process has assigned it sees at once; what a crash leaves is what was assigned by then.
+A process reads its own assignments at once; a crash leaves what was assigned by then.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ from checker.system.types import BOOL, IntT, default
 
 
 def add(world: World) -> None:
-    """Adds, for each draft that can be interrupted, its interrupted twin."""
+    """Adds, for each draft that can be interrupted, its crashing variant."""
     if world.crash_bound == 0:
         return
     for draft in list(world.drafts):
@@ -59,24 +58,24 @@ def add(world: World) -> None:
 
 
 def partial_sends_matter(world: World) -> bool:
-    """Whether "sent, never delivered" can be told from "never sent"."""
+    """Tells whether "sent, never delivered" is distinguishable from "never sent"."""
     return any(link.capacity is not None for link in world.links)
 
 
 def first_effect_matters(world: World) -> bool:
-    """Whether a crash at a handler's first effect can be told from one before the handler."""
+    """Tells whether a crash at a handler's first effect differs from one before the handler."""
     return partial_sends_matter(world) or world.recovers
 
 
 def _points(world: World, body: Block) -> list[ir.Emit]:
-    """The effects of ``body`` beside which a crash can fall, in program order."""
+    """Returns the effects of ``body`` beside which a crash can fall, in program order."""
     found = [e for e in emits(body) if not e.glued and not _is_assignment(world, e)]
     return [e for e in found if _is_at_once(world, e)]
 
 
 def _is_at_once(world: World, emit: ir.Emit) -> bool:
-    """Whether the effect happens in its handler's transition; others are steps of their own, and
-    crashes fall between steps."""
+    """Tells whether the effect happens in its handler's transition; others are steps of their own,
+    and crashes fall between steps."""
     return emit.atomic or not world.fine
 
 
@@ -89,7 +88,7 @@ def _is_assignment(world: World, emit: ir.Emit) -> bool:
 
 
 def _assigns(world: World, body: Block) -> bool:
-    """Whether ``body`` assigns what can be seen of a process that is down."""
+    """Tells whether ``body`` assigns what is visible of a process that is down."""
     return any(_is_assignment(world, e) and _is_at_once(world, e) for e in emits(body))
 
 
@@ -98,13 +97,13 @@ def _matters(world: World, body: Block) -> bool:
     if partial_sends_matter(world) or _assigns(world, body):
         return bool(found)
     if not first_effect_matters(world):
-        # An effect in a loop may come after itself, and after those that are written behind it.
+        # An effect in a loop may follow itself, and those that are written behind it.
         found = found[1:] + _points(world, _loops(body))
     return any(_is_visible(world, e) for e in found)
 
 
 def _loops(block: Block) -> Block:
-    """The loops of ``block``, also those inside branches."""
+    """Returns the loops of ``block``, also those inside branches."""
     found: Block = ()
     for stmt in block:
         if isinstance(stmt, ir.For | ir.While):
@@ -115,7 +114,7 @@ def _loops(block: Block) -> Block:
 
 
 def crashing_variant(world: World, draft: Draft) -> Draft:
-    """The twin of ``draft`` whose process crashes at one of its effects."""
+    """Returns the variant of ``draft`` whose process crashes at one of its effects."""
     action = draft.action
     assert draft.process is not None
     twin = replace(
@@ -129,7 +128,7 @@ def crashing_variant(world: World, draft: Draft) -> Draft:
 
 
 def _start(world: World, process: ir.Expr, body: Block) -> Block:
-    """What ``process`` does before everything else, or as much of it as it lives to do."""
+    """Returns the initial actions of ``process``, or a prefix of them up to its crash."""
     dies = ir.Local(BOOL, fresh("_dies"))
     where = build.disj(build.negation(dies), room(world, process))
     crashing = _crashing(world, process, body, True)
@@ -140,7 +139,7 @@ def _start(world: World, process: ir.Expr, body: Block) -> Block:
 
 
 def _crashing(world: World, who: ir.Expr, body: Block, first_too: bool) -> Block:
-    """``body`` with a crash of ``who`` beside one of its effects."""
+    """Returns ``body`` with a crash of ``who`` beside one of its effects."""
     process = ir.Local(world.proc, fresh("_process"))
     cut = _Cut(
         world,
@@ -164,7 +163,7 @@ def _crashing(world: World, who: ir.Expr, body: Block, first_too: bool) -> Block
 
 @dataclass(frozen=True)
 class _Cut:
-    """What becomes of each effect of a handler whose process crashes in it.
+    """Splits the effects of a handler at a crash of its process.
 
     ``done``: the crash has happened; ``some``: something has been done that a crash before the
     handler would not have left; ``after``: right after an effect is a point of its own.
@@ -179,11 +178,11 @@ class _Cut:
 
     @property
     def unmade(self) -> bool:
-        """Whether a crash before the first effect takes back the request that caused it."""
+        """Returns whether a crash before the first effect takes back the request that caused it."""
         return self.request and self.world.recovers
 
     def at(self, emit: ir.Emit) -> Block:
-        """``emit``, unless the crash was before it; or the crash beside it."""
+        """Returns ``emit``, unless the crash was before it; or the crash beside it."""
         if not _is_at_once(self.world, emit):
             return (emit,)
         happens = (emit, *self.left.note_assignment(emit), *self._note_effect(emit))
@@ -192,7 +191,8 @@ class _Cut:
         return (ir.If(build.negation(self.done), happens),)
 
     def silence_oracles(self, body: Block) -> Block:
-        """``body`` in which oracles say nothing on the spot to a process that has crashed."""
+        """Returns ``body`` in which oracles make no immediate indication to a process that has
+        crashed."""
 
         def change(node: object) -> object:
             if not (isinstance(node, ir.Choose) and node.name.startswith(SPEAKS)):
@@ -205,7 +205,7 @@ class _Cut:
         return tuple(rewritten(stmt, change) for stmt in body)
 
     def _note_effect(self, emit: ir.Emit) -> Block:
-        """Whether something has been done when ``emit`` has happened."""
+        """Records that something has been done once ``emit`` has happened."""
         if emit.effect == ATOMIC:
             return ()
         if self.unmade and (emit.effect.startswith(REQUEST) or _is_assignment(self.world, emit)):
@@ -213,8 +213,8 @@ class _Cut:
         return (_set(self.some),)
 
     def _beside(self, emit: ir.Emit, happens: Block) -> Block:
-        """The effect; or it and then the crash; or the crash just before it (for a multicast: in
-        the midst of it)."""
+        """Returns the effect; or it and then the crash; or the crash just before it (for a
+        multicast: in the middle of it)."""
         ways: list[Block] = [happens]
         marks = coverage_marks.point(self.world, emit.effect, emit.args, emit.place)
         crash = (*marks, _set(self.done))
@@ -234,7 +234,7 @@ class _Cut:
         return (ir.Choose(which.name, ir.Universe(which.type), TRUE), *chosen)
 
     def _part(self, emit: ir.Emit) -> Block:
-        """Any part of the receivers is reached."""
+        """Sends a multicast to any subset of its receivers."""
         sender, receivers, message = emit.args
         part = ir.Local(receivers.type, fresh("_reached"))
         nobody = build.equal(part, ir.Const(part.type, frozenset()))
@@ -250,9 +250,9 @@ def _set(flag: ir.Local) -> ir.Stmt:
 
 
 class _Left:
-    """What a crash leaves at each point of a handler of the variables that it assigns.
+    """Keeps what a crash leaves, at each point of a handler, of the variables that it assigns.
 
-    Where effects are steps, variables of the tool's hold that, but for shared ones (see
+    Where effects are steps, auxiliary variables do that, but for shared ones (see
     :mod:`checker.system.instantiate.stable_storage`).
     """
 
@@ -267,7 +267,7 @@ class _Left:
         }
 
     def before(self) -> Block:
-        """Notes what is there before the handler."""
+        """Records the values before the handler."""
         result: list[ir.Stmt] = []
         for name, copy in self.copies.items():
             result.append(ir.Declare(copy.name, copy.type, ir.Const(copy.type, default(copy.type))))
@@ -277,14 +277,14 @@ class _Left:
         return tuple(result)
 
     def note_assignment(self, emit: ir.Emit) -> Block:
-        """Notes what an assignment leaves there."""
+        """Records the value that an assignment leaves."""
         copy = self.copies.get(stable_storage.variable_of(emit.effect) or "")
         if copy is None:
             return ()
         return (ir.Assign(ir.Target(copy.type, copy.name, False), emit.args[1]),)
 
     def after(self) -> Block:
-        """Takes back what was assigned behind the crash."""
+        """Undoes what was assigned behind the crash."""
         result: list[ir.Stmt] = []
         for name, copy in self.copies.items():
             back = ir.Assign(stable_storage.target(self.world, name, self.process), copy)

@@ -1,8 +1,9 @@
-"""Variants of a system without the fairness of some actions.
+"""Derives variants of a system without the fairness of some actions.
 
-A twin has one more variable, which no action changes: which of several groups of actions, counted
-from 1, is promised nothing; 0: none.  It is an initial value, so that all questions that a twin is
-asked are answered by the same machine code.  Nothing that happens is different, only what has to.
+The instrumented system has one more variable, which no action changes: the number of the group of
+actions, counted from 1, that is not subject to fairness; 0: none.  It is an initial value, so that
+all checks of the instrumented system share the same machine code.  The transitions are the same,
+only the fair executions differ.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ from checker.system.types import IntT
 from checker.system.verify import verify
 
 UNPROMISED = "@unpromised"
-"""The variable that says which group it is."""
+"""The variable that holds the number of the group."""
 
 
 @dataclass(frozen=True, slots=True)
 class WithoutFairness:
-    """``system``, in which each of ``groups``, names of actions, can be one that nothing is
-    promised of."""
+    """``system``, in which each of ``groups``, names of actions, can be exempted from fairness."""
 
     system: TransitionSystem
     groups: tuple[frozenset[str], ...]
 
     def without(self, group: int) -> TransitionSystem:
-        """The twin in which nothing is promised of the group with this number, from 0 on."""
+        """Returns the system in which the group with this number, from 0 on, is exempt from
+        fairness."""
         variables = tuple(
             replace(v, initial=group + 1) if v.name == UNPROMISED else v
             for v in self.system.variables
@@ -41,7 +42,7 @@ def drop_fairness(
     properties: tuple[Property, ...],
     groups: tuple[frozenset[str], ...],
 ) -> WithoutFairness:
-    """The twin of ``system`` in which only ``properties`` are asked about."""
+    """Instruments ``system``; its only properties are ``properties``."""
     type_ = IntT(0, len(groups))
     variable = ir.Variable(UNPROMISED, type_, 0, ir.VariableKind.WORLD)
     which = ir.Read(type_, UNPROMISED)

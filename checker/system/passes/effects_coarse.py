@@ -1,4 +1,4 @@
-"""All effects of a handler happen in its transition, in program order."""
+"""Lowers all effects of a handler into its transition, in program order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from checker.system.passes.substitute import at_place, substitute
 
 
 def lower_effects(world: World) -> Lowered:
-    """The drafts' actions and the initial block with every effect carried out on the spot."""
+    """Returns the drafts' actions and the initial block with every effect executed in place."""
 
     def by(emit: ir.Emit) -> Block:
         return carry_out(world, emit)
@@ -22,7 +22,7 @@ def lower_effects(world: World) -> Lowered:
 
 
 def carry_out(world: World, emit: ir.Emit) -> Block:
-    """The statements of one effect, behind the mark that shows it."""
+    """Returns the statements of one effect, behind the mark that shows it."""
     effect = world.effects[emit.effect]
     if effect.kind is EffectKind.ASSIGN and not effect.body:
         return ()
@@ -46,7 +46,7 @@ def effect_mark(
     values: tuple[Expr, ...],
     place: SourceLocation | None = None,
 ) -> Block:
-    """The mark by which a trace shows an effect with these arguments, the process first."""
+    """Returns the mark by which a trace shows an effect with these arguments, the process first."""
     kind, _, op = effect.name.partition(".")
     told: tuple[MarkKind, str, tuple[str, ...]]
     if effect.kind is EffectKind.SEND:

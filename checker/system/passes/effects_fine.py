@@ -1,10 +1,10 @@
-"""Every effect, and every copy of a multicast, is a step of its own.
+"""Makes every effect, and every copy of a multicast, a step of its own.
 
 A handler leaves its effects in a queue of its process (``pending``); the process does nothing else
-until the queue is empty.  A crash empties it.  Handlers that assign shared state, ask an oracle or
-send over bounded links stay one step.  What follows an ``atomic`` mark and is glued to it happens
-in one step, and so do assignments with no effect between them.  What properties see of all that is
-in :mod:`.between_handlers`.
+until the queue is empty.  A crash empties it.  Handlers that assign shared state, send requests to
+an oracle or send over bounded links stay one step.  What follows an ``atomic`` mark and is glued to
+it happens in one step, and so do assignments with no effect between them.  What properties observe
+of all that is in :mod:`.between_handlers`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def declare(world: World) -> None:
 
 
 def lower_effects(world: World) -> Lowered:
-    """The drafts' actions with their effects queued, and the actions that play the queues."""
+    """Returns the drafts' actions with their effects queued, and the actions that execute the
+    queues."""
 
     def by(emit: ir.Emit) -> Block:
         return carry_out(world, emit) if emit.atomic else _enqueue(world, emit)
@@ -64,7 +65,7 @@ def lower_effects(world: World) -> Lowered:
 
     def lower(body: Block) -> Block:
         kinds = {world.effects[emit.effect].kind for emit in emits(body)}
-        if kinds <= {EffectKind.ASSIGN}:  # no crash falls inside: what is assigned is left at once
+        if kinds <= {EffectKind.ASSIGN}:  # no crash falls inside: assignments are saved at once
             return replace_emits(body, lambda emit: carry_out(world, emit))
         return replace_emits(body, by)
 
@@ -73,8 +74,8 @@ def lower_effects(world: World) -> Lowered:
 
 
 def _skip_initial_assignments(world: World) -> Block:
-    """Nothing comes before `upon init`: no crash takes back what it assigns before its first
-    effect."""
+    """Saves initial assignments at once: a crash undoes no assignment of `upon init` before its
+    first effect."""
     if PENDING not in world.variables:
         return ()
     return tuple(stmt for process, _ in world.starts for stmt in _flush_assignments(world, process))
@@ -121,7 +122,7 @@ def _play(world: World, effect: ir.EffectDef) -> Draft:
 
 
 def _first(world: World, process: Expr) -> Block:
-    """Plays the first effect in the queue."""
+    """Returns the action body that executes the first effect in the queue."""
     mine, _ = _queue(world, process)
     first: Block = ()
     for other in world.effects.values():
@@ -131,7 +132,7 @@ def _first(world: World, process: Expr) -> Block:
 
 
 def _settle(world: World) -> Draft:
-    """What a process has assigned between two effects is what a crash would leave."""
+    """Saves what a process has assigned between two effects as what a crash would leave."""
     process = ir.Local(world.proc, fresh("self"))
     mine, _ = _queue(world, process)
     ready = build.disj(*(_is(world, mine, effect) for effect in _assignments(world)))
@@ -155,7 +156,7 @@ def _is_nonempty(mine: Expr) -> Expr:
 
 
 def _flush_assignments(world: World, process: Expr) -> Block:
-    """Plays the assignments at the head of the queue."""
+    """Executes the assignments at the head of the queue."""
     found = _assignments(world)
     if not found:
         return ()
@@ -171,14 +172,14 @@ def _flush_assignments(world: World, process: Expr) -> Block:
 
 
 def _is(world: World, mine: Expr, effect: ir.EffectDef) -> Expr:
-    """Whether ``effect`` is the first one in the queue, which is not empty."""
+    """Returns whether ``effect`` is the first one in the queue, which is not empty."""
     assert isinstance(mine.type, SeqT)
     head = ir.Apply(mine.type.item, Op.HEAD, (mine,))
     return ir.IsCase(head, list(world.effects).index(effect.name))
 
 
 def _steps(world: World, effect: ir.EffectDef, process: Expr) -> Block:
-    """Plays ``effect``, which is the first one in the queue; of a multicast one copy."""
+    """Executes ``effect``, which is the first one in the queue; of a multicast one copy."""
     mine, target = _queue(world, process)
     assert isinstance(mine.type, SeqT)
     index = list(world.effects).index(effect.name)
@@ -201,7 +202,7 @@ def _at_once(world: World, effect: ir.EffectDef, process: Expr, args: tuple[Expr
 
 
 def _together(world: World, process: Expr, mine: Expr, pop: ir.Stmt) -> ir.Stmt:
-    """Plays what is glued to the effect that has just left the queue."""
+    """Executes what is glued to the effect that has just left the queue."""
     assert isinstance(mine.type, SeqT)
     item = mine.type.item
     assert isinstance(item, VariantT)
@@ -216,7 +217,7 @@ def _together(world: World, process: Expr, mine: Expr, pop: ir.Stmt) -> ir.Stmt:
 
 
 def _rest(world: World) -> Callable[[Expr], Block]:
-    """What plays all effects that a process has still to come, at once."""
+    """Returns what executes all pending effects of a process at once."""
 
     def plays(process: Expr) -> Block:
         mine, target = _queue(world, process)
@@ -232,7 +233,7 @@ def _rest(world: World) -> Callable[[Expr], Block]:
 def _plays(
     world: World, process: Expr, held: ir.Local, among: list[ir.EffectDef] | None = None
 ) -> list[ir.Stmt]:
-    """Plays the effect ``held``, one ``among`` these, a multicast to all that are left of its
+    """Executes the effect ``held``, one ``among`` these; a multicast to all of its remaining
     receivers."""
     plays: list[ir.Stmt] = []
     for index, effect in enumerate(world.effects.values()):

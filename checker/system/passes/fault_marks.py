@@ -1,7 +1,7 @@
-"""What goes wrong in a run, as its marks tell it.
+"""Extracts the faults of an execution from its marks.
 
 A crash that oracles foresee (:mod:`checker.system.instantiate.crash_prophecy`) is a fault from then
-on: it is owed.  When it comes true it is the same fault, and not one more.
+on, as it must happen.  When it happens it is the same fault, and not one more.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from checker.system.types import AtomT, SetT, Value
 
 
 class FaultKind(StrEnum):
-    """What can go wrong in a run."""
+    """The kinds of faults in an execution."""
 
     CRASH = "crash"  # args: process; it is down, or foreseen to be
-    LOSS = "loss"  # args: sender, receiver, message, and the process that omits it, if one does
+    LOSS = "loss"  # args: sender, receiver, message, and the omitting process, if any
     SPLIT = "split"  # args: the side of the network that is cut off
-    BYZANTINE = "byzantine"  # args: process; it is so from the start
+    BYZANTINE = "byzantine"  # args: process; fixed initially
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something that went wrong."""
+    """A fault that happened."""
 
     kind: FaultKind
     args: tuple[Value, ...]
 
 
 def fault_kind(info: MarkInfo) -> FaultKind | None:
-    """Which fault a mark tells of, if any."""
+    """Returns the fault that a mark denotes, if any."""
     match info.kind:
         case MarkKind.CRASH:
             return FaultKind.CRASH
@@ -53,7 +53,7 @@ def fault_kind(info: MarkInfo) -> FaultKind | None:
 
 
 def new(system: TransitionSystem, info: MarkInfo, args: tuple[Expr, ...]) -> Expr:
-    """Whether the fault that a mark tells of has not been foreseen before."""
+    """Returns whether the fault that a mark denotes has not been foreseen before."""
     if info.kind is MarkKind.CRASH:
         for variable in system.variables:
             if variable.name == DOOMED:
@@ -64,7 +64,8 @@ def new(system: TransitionSystem, info: MarkInfo, args: tuple[Expr, ...]) -> Exp
 def faults_of(
     system: TransitionSystem, steps: Iterable[tuple[Event, ...]]
 ) -> tuple[tuple[Fault, ...], ...]:
-    """The faults of each step of a run; what was foreseen in an earlier one is not counted again.
+    """Returns the faults of each step of an execution; those foreseen earlier are not counted
+    again.
 
     ``steps``: the events of each.
     """
@@ -87,7 +88,7 @@ def faults_of(
 
 
 def byzantine(system: TransitionSystem) -> tuple[tuple[Value, Expr], ...]:
-    """Each process that may be Byzantine, with the condition that it is."""
+    """Returns each process that may be Byzantine, with the condition that it is."""
     for variable in system.variables:
         if variable.name == BYZANTINE:
             assert isinstance(variable.type, SetT) and isinstance(variable.type.item, AtomT)
@@ -98,7 +99,7 @@ def byzantine(system: TransitionSystem) -> tuple[tuple[Value, Expr], ...]:
 
 
 def faults_at_start(system: TransitionSystem, state: State) -> tuple[Fault, ...]:
-    """The processes that are Byzantine."""
+    """Returns the processes that are Byzantine."""
     return tuple(
         Fault(FaultKind.BYZANTINE, (who,))
         for who, is_ in byzantine(system)

@@ -1,4 +1,4 @@
-"""Rebuilding blocks: every statement of a kind replaced, the structure around it kept."""
+"""Rewrites blocks: replaces statements of a kind and keeps the structure around them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from checker.system.ir import Action, Block
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    """What is left when no effect is abstract any more."""
+    """The actions and the initial block when no effect is abstract any more."""
 
     init: Block
     actions: tuple[Action, ...]
 
 
 def replace_emits(block: Block, by: Callable[[ir.Emit], Block]) -> Block:
-    """``block`` with every ``Emit`` replaced by what ``by`` gives for it."""
+    """Returns ``block`` with every ``Emit`` replaced by the result of ``by``."""
     result: list[ir.Stmt] = []
     for stmt in block:
         match stmt:
@@ -35,7 +35,7 @@ def replace_emits(block: Block, by: Callable[[ir.Emit], Block]) -> Block:
 
 
 def emits(block: Block) -> list[ir.Emit]:
-    """Every ``Emit`` of ``block``, in program order."""
+    """Returns every ``Emit`` of ``block``, in program order."""
     found: list[ir.Emit] = []
 
     def note(emit: ir.Emit) -> Block:

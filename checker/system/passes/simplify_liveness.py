@@ -1,9 +1,9 @@
 """Simplifies liveness properties that, once all actions are known, single states decide.
 
-``always (a => eventually b)`` is refuted by a run in which ``a`` is true once and ``b`` never
-again.  Where ``a``, once true, stays true, such a run is one in which ``a and not b`` lasts from
-some point on: the automaton need not remember that ``a`` was true.  What no action changes has one
-value in a run, so that ``always`` and ``eventually`` say nothing of it.
+``always (a => eventually b)`` is violated by an execution in which ``a`` is true once and ``b``
+never again.  Where ``a`` is stable once true, ``a and not b`` holds eventually always in such an
+execution: the automaton need not remember that ``a`` was true.  What no action changes is constant
+in an execution, so that ``always`` and ``eventually`` are redundant there.
 """
 
 from __future__ import annotations
@@ -37,19 +37,20 @@ _LASTS = Automaton(
     ),
     (frozenset({1}),),
 )
-"""Accepts the runs in which proposition 0 lasts from some point on."""
+"""Accepts the executions in which proposition 0 holds eventually always."""
 
 _NOT_FOR_EVER = Modal("always", Modal("eventually", Connective("not", (Holds(0),))))
 
 
 def simplify_liveness(system: TransitionSystem) -> TransitionSystem:
-    """``system`` with such properties asked by one proposition; all others are as they were."""
+    """Returns ``system`` with such properties expressed by one proposition; all others are
+    unchanged."""
     trends = _trends(system)
     return replace(system, properties=tuple(_simplify(p, trends) for p in system.properties))
 
 
 def never(system: TransitionSystem, expr: Expr) -> bool:
-    """Whether ``expr`` is false in all states because no action changes what it reads."""
+    """Tells whether ``expr`` is false in all states because no action changes what it reads."""
     if not _trends(system).is_constant(expr):
         return False
     return not any(interpreter.holds(system, expr, s) for s, _ in interpreter.starts(system))
@@ -79,7 +80,7 @@ def _simplify(prop: Property, trends: _Trends) -> Property:
 
 
 def _without_idle(formula: Formula, propositions: tuple[Expr, ...], trends: _Trends) -> Formula:
-    """``formula`` without ``always`` and ``eventually`` of what does not change."""
+    """Returns ``formula`` without ``always`` and ``eventually`` of what does not change."""
     match formula:
         case Holds():
             return formula
@@ -106,7 +107,7 @@ def _is_temporal(formula: Formula) -> bool:
 
 
 def _expression(formula: Formula, propositions: tuple[Expr, ...]) -> Expr:
-    """A formula without temporal operators as an expression."""
+    """Returns a formula without temporal operators as an expression."""
     match formula:
         case Holds(index):
             return propositions[index]
@@ -129,23 +130,23 @@ def _negate(expr: Expr) -> Expr:
     return ir.Apply(BOOL, Op.NOT, (expr,))
 
 
-# ---- what actions do to variables ----------------------------------------------------------------
+# ---- monotonicity of variables -------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class _Trends:
-    """``changed``: variables that some action assigns; ``rising``: flags that are only ever raised
-    by actions, and sets that are only added to."""
+    """``changed``: variables that some action assigns; ``rising``: flags that actions only raise,
+    and sets that they only extend."""
 
     changed: frozenset[str]
     rising: frozenset[str]
 
     def is_constant(self, expr: Expr) -> bool:
-        """Whether ``expr`` has one value in each run."""
+        """Tells whether ``expr`` has one value in each execution."""
         return not any(isinstance(n, ir.Read) and n.variable in self.changed for n in nodes(expr))
 
     def stays(self, expr: Expr) -> bool:
-        """Whether ``expr``, once true in a run, stays true."""
+        """Tells whether ``expr``, once true in an execution, stays true."""
         return self.is_constant(expr) or self._moves(expr, up=True)
 
     def _moves(self, expr: Expr, up: bool) -> bool:
@@ -164,7 +165,7 @@ class _Trends:
                 return up and self._rises(expr)
 
     def _rises(self, expr: Expr) -> bool:
-        """Whether ``expr`` is a variable that rises, or an entry of one at a fixed key."""
+        """Tells whether ``expr`` is a variable that rises, or an entry of one at a fixed key."""
         match expr:
             case ir.Read(variable=name):
                 return name in self.rising
@@ -183,7 +184,7 @@ def _trends(system: TransitionSystem) -> _Trends:
 
 
 def _raises(stmt: ir.Assign) -> bool:
-    """Whether an assignment can only raise a flag, or add to a set."""
+    """Tells whether an assignment can only raise a flag, or add to a set."""
     match stmt.value:
         case ir.Const(type_, True):
             return type_ == BOOL
@@ -194,7 +195,7 @@ def _raises(stmt: ir.Assign) -> bool:
 
 
 def _is_at(expr: Expr, target: ir.Target) -> bool:
-    """Whether ``expr`` reads what ``target`` assigns."""
+    """Tells whether ``expr`` reads what ``target`` assigns."""
     path = list(target.path)
     while isinstance(expr, ir.Index):
         step = path.pop() if path else None

@@ -1,7 +1,7 @@
-"""What several processes do in ``upon init``: in any order, where it can make a difference.
+"""Orders what several processes do in ``upon init``: any order, where it makes a difference.
 
-They do it before everything else, and nothing says which of them is first.  Mostly each writes only
-what is its own, or adds to a set or bag, and then one order stands for all.
+They do it before everything else, and their order is unspecified.  Usually each writes only its own
+variables, or adds to a set or bag, and then one order stands for all.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from checker.system.tree import rewritten
 
 
 def starts(world: World) -> Block:
-    """What all processes do at the start: one after the other, or a loop over processes, which
-    has no order (:mod:`.any_order`)."""
+    """Returns what all processes do initially: one after the other, or an unordered loop over
+    processes (:mod:`.any_order`)."""
     plain = tuple(stmt for _, body in world.starts for stmt in body)
     if len(world.starts) < 2:
         return plain
@@ -33,7 +33,7 @@ def starts(world: World) -> Block:
 
 
 def _of(world: World, process: Expr, body: Block, name: str) -> ir.Stmt:
-    """``body``, which is for ``process``, where ``name`` is this one."""
+    """Returns ``body``, which is for ``process``, guarded by ``name`` being that process."""
     one = ir.Local(world.proc, name)
 
     def change(node: Any) -> Any:

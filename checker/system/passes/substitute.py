@@ -1,4 +1,4 @@
-"""Replacing local names by expressions; binders get fresh names where a body is used again."""
+"""Substitutes expressions for local names; binders get fresh names where a body is duplicated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from checker.system.types import BOOL
 
 
 def substitute(block: Block, meaning: dict[str, Expr]) -> Block:
-    """``block`` with ``Local(name)`` replaced by ``meaning[name]``; its own locals are renamed."""
+    """Returns ``block`` with ``Local(name)`` replaced by ``meaning[name]``; its own locals are
+    renamed."""
     renamed = dict(meaning)
     for name in _introduced_names(block):
         renamed.setdefault(name, ir.Local(BOOL, fresh(name.split(".")[0])))
@@ -22,7 +23,7 @@ def substitute(block: Block, meaning: dict[str, Expr]) -> Block:
 
 
 def _introduced_names(block: Block) -> list[str]:
-    """Names that statements and binders of ``block`` introduce."""
+    """Returns the names that statements and binders of ``block`` introduce."""
     return [node.name for node in nodes(block) if isinstance(node, _BINDERS)]
 
 
@@ -48,7 +49,7 @@ def _replace(node: Any, meaning: dict[str, Expr]) -> Any:
 
 
 def at_place(node: Any, place: ir.SourceLocation | None) -> Any:
-    """``node`` in which errors are told to be at ``place``, where that is known."""
+    """Returns ``node`` with errors reported at ``place``, where that is known."""
     if place is None:
         return node
     if isinstance(node, tuple):

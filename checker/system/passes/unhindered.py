@@ -1,9 +1,9 @@
-"""Under fine steps a process that has effects still to come can do nothing else, and so, while it
-is busy now and then, nothing else is possible for it without a break.
+"""Keeps fairness constraints enabled, under fine steps, for processes that have pending effects.
 
-That must not excuse it from what fairness owes: handlers are one step, and what is possible
-between any two of them is possible all the time.  So what is owed can also be done by a busy
-process: it plays at once all that is still to come and goes on from there.  This reaches no state
+A process with pending effects can do nothing else, and so its other actions are not continuously
+enabled.  That must not disable a fairness constraint: in the system of one-step handlers, what is
+enabled between any two handlers is enabled all the time.  So a busy process can also take such an
+action: it executes all pending effects at once and continues from there.  This reaches no state
 that could not be reached in more steps.
 """
 
@@ -21,9 +21,9 @@ from checker.system.ir import FALSE, ActionKind, Block, Expr, fairness_of
 def unhindered_drafts(
     world: World, drafts: Iterable[Draft], rest: Callable[[Expr], Block]
 ) -> list[Draft]:
-    """The twins of those ``drafts`` that a promise is about, for processes that are busy.
+    """Returns the copies, for busy processes, of those ``drafts`` that are subject to fairness.
 
-    ``rest`` gives what plays all effects that a process has still to come.
+    ``rest`` gives what executes all pending effects of a process.
     """
     found = []
     for draft in drafts:
@@ -45,7 +45,7 @@ def unhindered_drafts(
 
 
 def _with(node: Any, old: Expr, new: Expr) -> Any:
-    """``node`` with ``new`` wherever ``old`` stands."""
+    """Returns ``node`` with ``new`` in place of ``old``."""
     if node == old:
         return new
     if isinstance(node, tuple):
