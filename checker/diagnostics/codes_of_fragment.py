@@ -1,4 +1,6 @@
-"""Codes of what leaves the fragment that can be proved for every number of processes: T."""
+"""Diagnostic codes of what is outside the fragment that can be proved for every number of
+processes: T.
+"""
 
 from __future__ import annotations
 
