@@ -42,9 +42,7 @@ def keeping_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def with_keeping(options: Options, given: Mapping[str, Any], checks: int) -> Options:
-    """Returns ``options`` with those that were given; raises ``UsageError`` where they contradict
-    one another.
-    """
+    """Returns ``options`` with those that were given; raises ``UsageError`` where they conflict."""
     both = [f"--{name}" for name in ("checkpoint", "resume") if given[name] is not None]
     if len(both) > 1:
         raise click.UsageError("--resume keeps the run in its folder; leave out --checkpoint")
@@ -56,9 +54,7 @@ def with_keeping(options: Options, given: Mapping[str, Any], checks: int) -> Opt
 
 
 def say_kept(report: Report, options: Options) -> None:
-    """Prints where the run is kept, and the command that resumes it; nothing where it is not
-    kept.
-    """
+    """Prints where the run is kept, if it is, and the command that resumes it."""
     from checker.cli.console import print_note
 
     if report.kept is None:

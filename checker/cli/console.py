@@ -54,9 +54,7 @@ def _put(text: str, color: bool | None = None) -> None:
 
 
 def printable(text: str) -> str:
-    """Returns ``text`` in characters that stdout can encode: in ASCII where its encoding lacks
-    one.
-    """
+    """Returns ``text`` as stdout can encode it: in ASCII where its encoding lacks a sign."""
     try:
         text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
     except (UnicodeEncodeError, LookupError):
@@ -120,9 +118,7 @@ def write_file(path: str, text: str | bytes) -> None:
 
 
 def make_folder(path: str) -> Path:
-    """Makes the folder ``path`` where it is missing, and returns it; raises
-    :class:`WriteFailed`.
-    """
+    """Returns the folder ``path``, made where it is missing; raises :class:`WriteFailed`."""
     target = Path(path)
     if target.exists() and not target.is_dir():
         raise click.UsageError(f"{path} is a file")

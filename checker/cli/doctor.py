@@ -1,6 +1,4 @@
-"""``bivalence doctor``: tests whether everything that the tool needs is installed, and how to get
-it.
-"""
+"""``bivalence doctor``: tests whether all requirements are installed, and how to get them."""
 
 from __future__ import annotations
 
@@ -109,9 +107,7 @@ def _spark() -> Iterator[Finding]:
 
 
 def on_cluster(master: str | None, conf: dict[str, str]) -> Iterator[Finding]:
-    """Tests whether a session can be opened on a cluster, and whether its executors have what they
-    need.
-    """
+    """Tests whether a session can be opened on a cluster, and its executors' installation."""
     from checker.diagnostics import SpecError
     from checker.engines.spark import probe
     from checker.engines.spark.cluster import Cluster
@@ -141,9 +137,7 @@ def _executor(seen: Seen) -> str:
 
 
 def _engine() -> Finding:
-    """Tests whether the native engine compiles a counter to three, and agrees with the
-    interpreter.
-    """
+    """Tests whether the native engine compiles a small counter, and agrees with the interpreter."""
     import importlib
 
     from checker.engines import reference

@@ -14,9 +14,7 @@ from checker.cli import console
 
 VIOLATED, USAGE, UNKNOWN, BUG = 1, 2, 3, 70
 DISKS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
-"""Errors of a disk that is full, or that the user may not write to: none that the tool could
-avoid.
-"""
+"""Errors of a disk that is full, or not writable: none that the tool could avoid."""
 MOST = 50
 """The largest number of diagnostics of one problem that are printed."""
 DEBUG = "BIVALENCE_DEBUG"

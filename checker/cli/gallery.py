@@ -1,6 +1,4 @@
-"""``bivalence gallery``: writes a page for each check that shows a violation, and an index of
-them.
-"""
+"""``bivalence gallery``: writes a page for each check with a violation, and an index of them."""
 
 from __future__ import annotations
 

@@ -210,9 +210,7 @@ class Exploring:
         self.show()
 
     def _standing(self) -> None:
-        """Prints which properties the execution violates, and whether it could stay in its state
-        forever.
-        """
+        """Prints which properties are violated, and whether the execution could stay here."""
         for prop in self._session.violated_invariants():
             console.print_line(f"VIOLATED: {prop.name}")
         if self._session.ends():

@@ -44,9 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _leave_what_goes_on(code: int) -> None:
-    """Exits with ``code`` at once where something is running that can't be stopped (a compiler,
-    say).
-    """
+    """Exits with ``code`` at once where work is running that can't be stopped (a compiler, say)."""
     from checker.budgets import has_abandoned_work
 
     if has_abandoned_work():
@@ -70,9 +68,7 @@ def _can_speak() -> bool:
 
 
 def _flush(code: int) -> int:
-    """Returns ``code`` if all output could be flushed; nothing is left to be flushed at the
-    exit.
-    """
+    """Returns ``code`` if all output could be flushed; nothing is left to flush at the exit."""
     for stream in (sys.stderr, sys.stdout):
         try:
             stream.flush()

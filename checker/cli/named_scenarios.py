@@ -34,9 +34,7 @@ def find_scenario(check: typed.Check, name: str) -> typed.Scenario:
 
 
 def save(opened: PreparedCheck, taken: Sequence[Choice], trace: Trace, file: str) -> None:
-    """Writes the execution through ``taken``, whose trace is ``trace``, as a scenario to
-    ``file``.
-    """
+    """Writes the execution through ``taken``, with its ``trace``, as a scenario to ``file``."""
     from checker.cli.console import require_writable, write_file
 
     require_writable(file)
@@ -93,9 +91,7 @@ def open_scenario(name: str) -> tuple[PreparedCheck, typed.Scenario]:
 
 
 def replay_scenario(name: str, steps: bool) -> int:
-    """Runs a scenario and shows the execution; returns 0 where it is possible and its claims are
-    true, else 1.
-    """
+    """Runs and shows a scenario; returns 0 where it is possible and its claims are true, else 1."""
     from checker.cli.console import print_view
     from checker.stepping.scenario import play
     from checker.stepping.session import trace_of_choices

@@ -138,9 +138,7 @@ def _foretold(progress: Progress) -> str:
 
 
 class Count(_Line):
-    """Shows the progress of several searches: how many of ``total`` are done, and that of some
-    others.
-    """
+    """Shows how many of ``total`` searches are done, and the progress of some others."""
 
     def __init__(
         self, what: str, total: int, *, silent: bool = False, terminal: bool | None = None

@@ -1,6 +1,4 @@
-"""``bivalence show``: shows the properties of a check, its transition system, or its threshold
-automaton.
-"""
+"""``bivalence show``: shows a check's properties, transition system, or threshold automaton."""
 
 from __future__ import annotations
 
@@ -104,9 +102,7 @@ def _describe_parametric(path: str, check: Check) -> str:
 
 
 def _describe(report: Report) -> str:
-    """Describes a check in words; the report is of a search that only reached the initial
-    states.
-    """
+    """Describes a check in words; the report is of a search of the initial states only."""
     sizes = ", ".join(f"{name} = {value}" for name, value in report.parameters.items())
     lines = [f"{report.file}::{report.check}", f"  with {sizes}" if sizes else "  no parameters"]
     expected = {e.what: e.expected for e in report.expectations}

@@ -87,9 +87,7 @@ def sweep(
 
 
 def _rest_of_grid(more: Sequence[str]) -> Sequence[str]:
-    """Returns the further axes (shells split ``links={a,b}`` into two words); refuses other
-    words.
-    """
+    """Returns further axes (shells split ``links={a,b}`` into two words); refuses other words."""
     for word in more:
         if "=" not in word:
             raise click.UsageError(f"one check at a time can be swept: what is {word!r}?")
@@ -203,9 +201,7 @@ class _Keeper:
         self._unsaved = False
 
     def finish(self) -> None:
-        """Saves everything, and shows it; raises ``OSError`` where something could not be
-        written.
-        """
+        """Saves everything, and shows it; raises ``OSError`` where it could not be written."""
         from checker.cli.console import print_view
         from checker.cli.sweep_view import sweep_view
         from checker.sweep.rows import as_json, without_run

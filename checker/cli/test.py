@@ -57,9 +57,7 @@ def specs_in(paths: Iterable[str]) -> Iterable[Path]:
 
 
 def _run(file: str, options: Options) -> list[int]:
-    """Prints a line for each check of a file, and returns their exit codes; a file with errors is
-    one failure.
-    """
+    """Prints a line for each check of a file; returns their exit codes, one for a bad file."""
     from checker import pipeline
     from checker.cli.console import print_note
     from checker.cli.errors import attempt

@@ -19,9 +19,7 @@ GONE = " is gone"
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A trace as a document holds it; ``edited``: the document has been changed since it was
-    written.
-    """
+    """A trace of a document; ``edited``: the document has been changed since it was written."""
 
     path: str
     trace: Trace

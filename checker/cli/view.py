@@ -17,9 +17,7 @@ OUTPUTS: dict[str, tuple[Callable[[Trace], str], str]] = {
     "svg": (formats.svg, "Write the diagram as a picture (SVG) to FILE; - is stdout."),
     "mermaid": (formats.mermaid, "Write it as a Mermaid sequence diagram to FILE; - is stdout."),
 }
-"""The options that write a file in place of the text: the function that makes it, and their
-help.
-"""
+"""The options that write a file in place of the text: its function, and their help."""
 
 
 def _outputs(command: Callable[..., int]) -> Callable[..., int]:

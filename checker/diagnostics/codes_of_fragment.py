@@ -1,6 +1,4 @@
-"""Diagnostic codes of what is outside the fragment that can be proved for every number of
-processes: T.
-"""
+"""Diagnostic codes of what can't be proved for every number of processes: T."""
 
 from __future__ import annotations
 

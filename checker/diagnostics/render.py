@@ -47,9 +47,7 @@ def _excerpt(span: Span, source: str) -> list[str]:
 
 
 def _window(line: str, start: int, end: int) -> tuple[str, int, int]:
-    """Returns the line with control characters made visible, cut to the surroundings of
-    ``start..end``.
-    """
+    """Returns the line, control characters made visible, cut to what is around ``start..end``."""
     plain = "".join(c if c.isprintable() else " " if c == "\t" else "\ufffd" for c in line)
     if len(plain) <= _WIDTH:
         return plain, start, min(end, max(len(plain) + 1, start + 1))

@@ -1,6 +1,4 @@
-"""Makes untrusted text safe for a terminal or a page: control characters are shown, not
-executed.
-"""
+"""Makes untrusted text safe for terminals and pages: control characters are only shown."""
 
 from __future__ import annotations
 
@@ -25,9 +23,7 @@ def visible(text: str) -> str:
 
 
 def json_text(document: object, indent: int | None = 2) -> str:
-    """Returns ``document`` as JSON of the same meaning that can be printed on a terminal as it
-    is.
-    """
+    """Returns ``document`` as equivalent JSON that can be printed on a terminal as it is."""
     separators = (",", ":") if indent is None else None
     text = json.dumps(document, indent=indent, ensure_ascii=False, separators=separators)
     return ACTING.sub(lambda found: json.dumps(found[0])[1:-1], text)

@@ -146,9 +146,7 @@ TABLE: dict[Feature, dict[str, Ability]] = {
 
 
 def require(engine: str, feature: Feature) -> None:
-    """Raises :class:`SpecError` where ``engine`` does not support the feature; ``auto`` is
-    ``native``.
-    """
+    """Raises :class:`SpecError` if ``engine`` lacks the feature; ``auto`` is ``native``."""
     ability = TABLE[feature][_engine_name(engine)]
     if ability.can is Can.NO:
         able = next(e for e in ENGINES[1:] if TABLE[feature][e].can is not Can.NO)
@@ -157,8 +155,8 @@ def require(engine: str, feature: Feature) -> None:
 
 
 def can(engine: str, feature: Feature) -> bool:
-    """Returns whether ``engine`` supports the feature, at least within limits; False for unknown
-    engines.
+    """Returns whether ``engine`` supports the feature, within limits at least; no unknown one
+    does.
     """
     ability = TABLE[feature].get(_engine_name(engine))
     return ability is not None and ability.can in (Can.YES, Can.PARTLY)

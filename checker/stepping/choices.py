@@ -59,17 +59,13 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The choices of a state in canonical order; ``faults``: the steps that meet a runtime
-    error.
-    """
+    """A state's choices in canonical order; ``faults``: the steps that meet a runtime error."""
 
     ways: tuple[Choice, ...]
     faults: tuple[Transition, ...] = ()
 
     def by_process(self) -> dict[str, list[Choice]]:
-        """Groups the choices by process, in the order of the names; those of the environment
-        last.
-        """
+        """Groups choices by process, in the order of the names; those of the environment last."""
         found: dict[str, list[Choice]] = defaultdict(list)
         for way in self.ways:
             found[way.process].append(way)

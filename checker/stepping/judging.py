@@ -31,9 +31,7 @@ class Truths:
         self._known: dict[tuple[str, tuple[Value, ...], State], tuple[bool, ...]] = {}
 
     def of(self, prop: Property, values: tuple[Value, ...], state: State) -> tuple[bool, ...]:
-        """Returns the truth values of the propositions of ``prop`` in ``state``; may raise
-        ``RunFault``.
-        """
+        """Evaluates the propositions of ``prop`` in ``state``; may raise ``RunFault``."""
         key = prop.name, values, state
         found = self._known.get(key)
         if found is None:

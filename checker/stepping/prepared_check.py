@@ -1,6 +1,4 @@
-"""A check prepared for stepping: its system, with capacities that grow as an execution needs
-them.
-"""
+"""A check prepared for stepping: its system, with capacities that grow on demand."""
 
 from __future__ import annotations
 
@@ -26,9 +24,7 @@ class Outgrown(Exception):
 
 
 class PreparedCheck:
-    """A check whose ``system`` is replaced by a larger one where an execution needs it
-    (:meth:`fit`).
-    """
+    """A check whose ``system`` is replaced by a larger one on demand (:meth:`fit`)."""
 
     def __init__(
         self,
@@ -78,8 +74,6 @@ class PreparedCheck:
         return True
 
     def require_room(self, transition: Transition) -> None:
-        """Raises :class:`Outgrown` where ``transition`` fails for lack of capacity, and it could be
-        enlarged.
-        """
+        """Raises :class:`Outgrown` where ``transition`` failed and a capacity was enlarged."""
         if transition.fault is not None and self.fit(transition.fault):
             raise Outgrown

@@ -194,9 +194,7 @@ class SteppingSession:
         return tuple(p for p in invariants(self.system) if is_bad(self.system, p, self.state))
 
     def open(self) -> tuple[ViolatedProperty, ...]:
-        """Returns the liveness properties that would be violated if the execution stayed here
-        forever.
-        """
+        """Returns the liveness properties that are violated if the execution stays here."""
         if not self._taken:
             return ()
         return violated_properties(Truths(self.system), self.states, len(self.states) - 1)

@@ -192,9 +192,7 @@ class _Walk:
         ]
 
     def go(self) -> tuple[Path | None, str]:
-        """Returns the path that violates a property with the property's name (empty: a runtime
-        error).
-        """
+        """Returns a violating path with the property's name (empty: a runtime error)."""
         try:
             return self._went()
         finally:
@@ -234,8 +232,8 @@ class _Walk:
                 self._wrong[kind.value] += 1
 
     def _at_end(self, found: Sequence[Transition], state: State) -> tuple[Path, str] | None:
-        """Returns a liveness property that is violated if the walk stays in ``state`` forever,
-        where it could.
+        """Returns a liveness violation that the walk causes by staying in ``state``, if it
+        could.
         """
         if not self._liveness or not could_stay(self._system, found, state):
             return None

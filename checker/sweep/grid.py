@@ -126,9 +126,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _block(same: list[Axes]) -> list[tuple[str, ...]]:
-    """Returns the cells of texts with the same axes, each once, in the order of the first text's
-    axes.
-    """
+    """Returns the cells of texts with the same axes, each once, in the first text's order."""
     names = tuple(same[0])
     found: set[tuple[str, ...]] = set()
     for axes in same:

@@ -39,9 +39,7 @@ ABOUT = {"engine": "text", "fine_steps": "bool", "file": "text", "check": "text"
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The verdict on one property; ``trace``: the file that a trace was written to, empty for
-    none.
-    """
+    """The verdict on one property; ``trace``: the file of its trace, empty for none."""
 
     word: Word
     reason: str

@@ -17,9 +17,7 @@ ROOM = 0.8
 
 
 def for_each_cell(options: Options, jobs: int) -> Options:
-    """Returns ``options`` for one of ``jobs`` cells at a time: one thread, its share of the
-    memory.
-    """
+    """Returns ``options`` of one of ``jobs`` parallel cells: one thread, a share of the memory."""
     from checker.exploration.memory import available_memory
 
     limits, engine = options.limits, options.engine

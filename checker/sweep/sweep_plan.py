@@ -24,9 +24,7 @@ from checker.system.instantiate.sizes import (
 from checker.system.instantiate.walk import nodes
 
 NEVER_MEANT = ("E030", "C004", "C010", "N002")
-"""Codes of errors that are mistakes of the user for all values of the other axes, not of a single
-cell.
-"""
+"""Codes of errors that are mistakes at all values of the other axes, not in a single cell."""
 
 
 @dataclass(frozen=True, slots=True)

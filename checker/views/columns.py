@@ -30,9 +30,7 @@ class Columns:
     width: int
 
     def room(self, lane: str) -> int:
-        """Returns the number of columns to the right of the lane of ``lane``, up to the next
-        one.
-        """
+        """Returns the number of columns right of the lane of ``lane``, up to the next one."""
         behind = [x for x in self.at.values() if x > self.at[lane]]
         return min(behind, default=self.width + 1) - self.at[lane] - 1
 
@@ -67,9 +65,7 @@ class Row:
     cells: list[tuple[str, str]] = field(default_factory=list)
 
     def put(self, x: int, text: str, style: str = "") -> None:
-        """Writes ``text`` from column ``x`` on, over what is there; clips what is beyond the
-        edge.
-        """
+        """Writes ``text`` from column ``x`` on, over what is there; clips it at the edge."""
         for character in text:
             size = cell_len(character)
             if size == 0:
@@ -110,9 +106,7 @@ def shorten(text: str, room: int) -> str:
 
 
 def widest_gap(lanes: Iterable[int]) -> tuple[int, int]:
-    """Returns the first of the widest gaps between neighbouring lanes: its first column, and its
-    width.
-    """
+    """Returns the first widest gap between neighbouring lanes: its first column, and width."""
     places = sorted(lanes)
     gaps = [(a + 1, b - a - 1) for a, b in pairwise(places)]
     return max(gaps, key=lambda gap: gap[1])

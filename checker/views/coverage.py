@@ -19,9 +19,7 @@ PREFIX = {"branch": "branch: ", "point": "crash "}
 
 
 def coverage_view(covered: tuple[Covered, ...]) -> RenderableType:
-    """Renders what was reached in some execution, in the order of the source, with a line that
-    counts it.
-    """
+    """Renders what some execution reached, in the order of the source, with a line of totals."""
     title = Text("Coverage", style="bold")
     title.append(f": {_summary(covered)}", style="not bold")
     parts: list[RenderableType] = [title]

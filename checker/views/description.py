@@ -13,9 +13,7 @@ MOST = 60
 
 
 def description_of(picture: Picture) -> str:
-    """Describes step after step who sends which message when, and its outcome; a line for each
-    sentence.
-    """
+    """Describes each step's messages and their outcomes; a line for each sentence."""
     lines = [*picture.sentences]
     fates = [
         f"{lane.process} ({lane.fate})" if lane.fate else lane.process for lane in picture.lanes

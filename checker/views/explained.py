@@ -14,9 +14,7 @@ OUTCOMES = {"holds": ("+", "bold green"), "violated": ("-", "red")}
 
 
 def ablations_view(trace: Trace) -> RenderableType | None:
-    """Renders the results without each fault and each message; ``None`` where they were not
-    computed.
-    """
+    """Renders the results without each fault and each message; ``None`` if not computed."""
     explanation = trace.explanation
     if explanation is None or not explanation.ablations:
         return None
@@ -37,9 +35,7 @@ def ablations_view(trace: Trace) -> RenderableType | None:
 
 
 def smaller_view(trace: Trace) -> RenderableType | None:
-    """Renders the size of the execution, and its size before minimisation; ``None`` where that is
-    not known.
-    """
+    """Renders the execution's size, now and before minimisation; ``None`` if not known."""
     explanation = trace.explanation
     if explanation is None:
         return None

@@ -45,9 +45,7 @@ def repeating(trace: Trace) -> str:
 
 
 def fairness_view(trace: Trace) -> RenderableType | None:
-    """Renders how the execution is fair to each fairness constraint; ``None`` where there is none
-    to justify.
-    """
+    """Renders how the execution is fair to each constraint; ``None`` where there is none."""
     if not trace.ledger:
         return None
     if still_acts(trace):

@@ -49,9 +49,7 @@ MEANINGS = (
 
 
 def in_ascii(text: str) -> str:
-    """Replaces all signs in ``text`` by stand-ins, column for column; ``?`` for those without
-    one.
-    """
+    """Replaces signs in ``text`` by stand-ins, column for column; ``?`` for those without one."""
     return text.translate(_TABLE).encode("ascii", "replace").decode("ascii")
 
 

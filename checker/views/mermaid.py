@@ -125,9 +125,7 @@ class _Diagram:
 
 
 def _note(event: Event) -> str:
-    """Returns a note on an event; empty where an arrow shows it, or where it is not shown at
-    all.
-    """
+    """Returns a note on an event; empty where an arrow shows it, or it is not shown at all."""
     match event.kind:
         case "request" | "indication" if event.outermost:
             return event.name

@@ -166,7 +166,7 @@ class _Plan:
         )
 
     def _marks_of(self, step: Step) -> Iterator[tuple[Seat, float, bool]]:
-        """Yields the seats of ``step``, with their heights; those of the start are below its
+        """Yields the marks of ``step``, with their heights; those of the start are below its
         bar.
         """
         y = self._y(step.number)

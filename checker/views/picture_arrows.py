@@ -161,9 +161,7 @@ class Arrows:
         return tuple((x + dx * side, y + dy) for dx, dy in way)
 
     def _emptier(self, arrow: Arrow) -> float:
-        """Returns 1 where fewer of the arrows that leave with ``arrow`` go to the right, else
-        -1.
-        """
+        """Returns 1 if fewer of the arrows that leave with ``arrow`` go to the right, else -1."""
         here = self._x[arrow.sender]
         others = self._together[arrow.multicast]
         right = sum(self._x[other.receiver] > here for other in others)

@@ -1,6 +1,4 @@
-"""Identifies the message that a text is about, so that it keeps its colour wherever it is
-relayed.
-"""
+"""Identifies the message that a text is about, so that it keeps its colour when relayed."""
 
 from __future__ import annotations
 

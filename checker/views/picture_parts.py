@@ -105,9 +105,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A step of the environment, which concerns all lanes; ``apart``: the processes that it
-    partitions off.
-    """
+    """A step of the environment, across all lanes; ``apart``: the processes partitioned off."""
 
     step: int
     y: float
@@ -156,9 +154,7 @@ class Item:
 
     @property
     def missing(self) -> bool:
-        """Returns whether it is an empty place: other processes have it, and this one never gets
-        it.
-        """
+        """Returns whether it is missing: other processes have it, and this one never gets it."""
         return self.step is None
 
 

@@ -95,9 +95,7 @@ def _cells(box: Box) -> Iterator[tuple[int, int]]:
 
 
 def crosses(box: Box, a: Point, b: Point) -> bool:
-    """Returns whether the line from ``a`` to ``b`` crosses ``box`` (Liang and Barsky's
-    clipping).
-    """
+    """Returns whether the line ``a`` to ``b`` crosses ``box`` (Liang and Barsky's clipping)."""
     (x, y), (dx, dy) = a, (b[0] - a[0], b[1] - a[1])
     enters, leaves = 0.0, 1.0
     edges = (

@@ -55,9 +55,7 @@ def rows_of(found: Causality, homes: tuple[str, ...], loop: int | None) -> tuple
 
 
 def is_everybodys(step: Step, home: str) -> bool:
-    """Returns whether a step concerns all processes: it belongs to no process, and to no message
-    either.
-    """
+    """Returns whether a step concerns all processes: it belongs to no process or message."""
     return step.number > 0 and home == NOBODY and step.kind != "lose"
 
 

@@ -1,6 +1,4 @@
-"""Lays out what each process indicated and performed, side by side, and where the violation
-shows.
-"""
+"""Lays out what each process indicated and performed, and where the violation shows."""
 
 from __future__ import annotations
 
@@ -40,9 +38,7 @@ def strips_of(
     top: float,
     width: float,
 ) -> tuple[Strip, ...]:
-    """Lays out a strip for each lane, its first box at ``top``; boxes are at most ``width``
-    wide.
-    """
+    """Lays out a strip for each lane, its first box at ``top``; ``width``: the widest box."""
     happened = _indications(trace, steps)
     missing = _missing(trace, happened, lanes)
     most = int((width - 30) / CHARACTER)
@@ -67,9 +63,7 @@ def _bare(text: str) -> str:
 
 
 def _indications(trace: Trace, steps: Sequence[Step]) -> dict[str, list[tuple[int | None, str]]]:
-    """Returns for each process, in order: the step, and the text of the indication or ``perform``
-    …
-    """
+    """Returns for each process, in order: the step and text of each indication or ``perform``."""
     found: dict[str, list[tuple[int | None, str]]] = {p: [] for p in trace.processes}
     for step in steps:
         for event in step.events:

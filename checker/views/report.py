@@ -1,6 +1,4 @@
-"""Renders a report as a compact table: each property's verdict and why, and how far the search
-came.
-"""
+"""Renders a report as a table: each property's verdict and why, and the search's extent."""
 
 from __future__ import annotations
 
@@ -123,9 +121,7 @@ def _unmet(report: Report) -> list[Expected]:
 
 
 def _expectations(report: Report) -> list[str]:
-    """Returns the expectations that were not met, and the numbers that were (the table has the
-    verdicts).
-    """
+    """Returns unmet expectations, and the numbers that were met (the table has the verdicts)."""
     verdicts = {v.property for v in report.verdicts}
     said = []
     for e in report.expectations:
@@ -180,9 +176,7 @@ def _liveness(report: Report) -> Iterator[str]:
 
 
 def _distinguished_questions(report: Report) -> Iterator[str]:
-    """Yields which of several properties with one name a property is: ``at_most_once over
-    effects``.
-    """
+    """Distinguishes several properties with one name: ``at_most_once over effects``."""
     for verdict in report.verdicts:
         if " over " in verdict.property and verdict.definition:
             yield f"{verdict.property}: {' '.join(verdict.definition.split())}"
@@ -203,9 +197,7 @@ def assumptions(report: Report) -> tuple[str, ...]:
 
 
 def _excuses(report: Report) -> Iterator[str]:
-    """Yields the handlers whose ``promise`` decides a verdict by excusing a process from the
-    goal.
-    """
+    """Yields handlers whose ``promise`` decides a verdict by excusing a process from the goal."""
     for verdict in report.verdicts:
         for one in verdict.rests_on.handlers if verdict.rests_on is not None else ():
             if one.excuse:

@@ -35,9 +35,7 @@ COLOURS = (
 )
 """The colours of messages, and of their deliveries: readable on light and on dark backgrounds."""
 WIDEST = 28
-"""The largest width in columns that the conditions of handlers may take; they are of less
-interest.
-"""
+"""The largest width in columns of handlers' conditions; they are of less interest."""
 ENDING = (m.DELIVERY, m.PERFORM, "")
 """Marks that stand where an arrow ends: its effects."""
 ENDS = {CopyOutcome.LOST: m.LOST, CopyOutcome.MISSED: m.MISSED, CopyOutcome.UNDER_WAY: m.UNDER_WAY}
@@ -268,9 +266,7 @@ class _Page:
                 return FAULT
 
     def _bar(self, said: str, sign: str) -> Row:
-        """Returns a bar across all lanes with a text in it, which may go on to the edge of the
-        page.
-        """
+        """Returns a bar across all lanes with a text, which may extend to the edge of the page."""
         first = min(self._columns.at.values())
         text = self._fitting(said, self._columns.width - first - 5)
         row = Row(self._columns.width)

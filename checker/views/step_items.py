@@ -1,6 +1,4 @@
-"""Computes what a space-time diagram in a terminal shows of each step: items at processes, and
-arrows.
-"""
+"""Computes the items and arrows of each step of a space-time diagram in a terminal."""
 
 from __future__ import annotations
 
@@ -88,9 +86,7 @@ def undelivered(trace: Trace, order: Causality) -> tuple[Arrow, ...]:
 
 
 def _never_left(trace: Trace, down: set[str]) -> list[Arrow]:
-    """Returns, in fine steps, the copies of a multicast that were not sent because of the sender's
-    crash.
-    """
+    """Returns, in fine steps, the copies of a multicast cut off by the sender's crash."""
     return [
         Arrow(copies.sender, to, copies.message, CopyOutcome.MISSED, copies.step, None, 0)
         for copies in trace.copies
@@ -201,9 +197,7 @@ def _of_itself(step: Step) -> LaneItem:
 def _send_items(
     trace: Trace, step: Step, event: Event, arrows: tuple[Arrow, ...]
 ) -> list[LaneItem]:
-    """Returns items for sending a message; none where all its copies are drawn as arrows in this
-    step.
-    """
+    """Returns items for sending a message; none if this step has arrows for all its copies."""
     here = {a.receiver for a in arrows if a.sent == step.number and a.message == event.message}
     if event.peers and set(event.peers) <= here | {event.process}:
         return []
@@ -250,9 +244,7 @@ def _spoken_of(trace: Trace) -> frozenset[str]:
 
 
 def _definition(source: Source, line: int) -> str:
-    """Returns the text from ``line`` on, up to a line that is empty or begins another
-    definition.
-    """
+    """Returns the text from ``line`` on, up to an empty line or another definition."""
     found: list[str] = []
     for text in source.text.splitlines()[line - 1 :]:
         first = text.strip()

@@ -40,9 +40,7 @@ def _step(trace: Trace, step: Step) -> RenderableType:
 
 
 def _event(step: Step, event: Event, fine: bool) -> Iterable[tuple[Text, Text]]:
-    """Yields a line for what the headline does not show yet; in ``fine`` steps copies leave
-    later.
-    """
+    """Yields a line for what the headline lacks; in ``fine`` steps copies leave later."""
     who = "" if event.process == step.process else f"{event.process}: "
     match event.kind:
         case "handler" | "branch":

@@ -68,7 +68,7 @@ def body(kind: str, number: int) -> str:
 
 
 def filled_sign(shape: str, identity: int, prefix: str, struck: bool = False) -> str:
-    """Returns a square (``delivery``) or a diamond (``perform``) in a message's colour and
+    """Returns a square (``delivery``) or diamond (``perform``) in a message's colour and
     pattern.
     """
     ways = {"delivery": "M-5,-5 H5 V5 H-5 Z", "perform": "M0,-7 L7,0 L0,7 L-7,0 Z"}
@@ -104,9 +104,7 @@ def text(x: float, y: float, said: str, classes: str = "") -> str:
 
 
 def safe(said: str) -> str:
-    """Escapes ``said`` for XML, without control characters, or characters that XML does not
-    allow.
-    """
+    """Escapes ``said`` for XML, without control characters or those that XML does not allow."""
     kept = NO_XML.sub("\N{REPLACEMENT CHARACTER}", visible(said))
     return escape(kept, {'"': "&quot;"})
 

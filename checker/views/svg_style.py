@@ -92,9 +92,7 @@ RULES = """
 
 
 def style() -> str:
-    """Returns the style sheet: custom properties that a page defines take precedence over those in
-    here.
-    """
+    """Returns the style sheet: a page's custom properties take precedence over these."""
     hues = "\n".join(
         f".spacetime .m{i} {{ stroke: var(--message-{i}); }}"
         f" .spacetime .f{i} {{ fill: var(--message-{i}); stroke: var(--message-{i}); }}"

@@ -1,6 +1,4 @@
-"""Renders a trace as terminal text: the events between the processes, their outcome, and the reason
-for it.
-"""
+"""Renders a trace as terminal text: the events, their outcome, and the reason for it."""
 
 from __future__ import annotations
 
@@ -60,9 +58,7 @@ def same_run(one: Trace, other: Trace) -> bool:
 
 
 def source_view(trace: Trace) -> RenderableType:
-    """Renders the files of the spec that ``trace`` was made from, as they were, with numbered
-    lines.
-    """
+    """Renders the spec files that ``trace`` was made from, as they were, with numbered lines."""
     parts: list[RenderableType] = []
     for source in trace.header.sources:
         tool = " (comes with the tool)" if source.shipped else ""

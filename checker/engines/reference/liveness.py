@@ -94,9 +94,7 @@ def graph_of(
 
 
 def _in_part(system: TransitionSystem, state: State) -> Moves:
-    """Returns the moves of a state in which an expression can't be evaluated: no execution may stay
-    there.
-    """
+    """Returns the moves of a state with a runtime error: no execution may stay there."""
     steps: dict[State, Label] = {
         t.successor: frozenset()
         for t in interpreter.successors(system, state)
@@ -106,9 +104,7 @@ def _in_part(system: TransitionSystem, state: State) -> Moves:
 
 
 def components(nodes: Iterable[T], after: Callable[[T], Iterable[T]]) -> list[set[T]]:
-    """Returns the strongly connected components of the graph on ``nodes``; steps that leave it are
-    ignored.
-    """
+    """Returns the strongly connected components of the subgraph induced by ``nodes``."""
     inside = list(dict.fromkeys(nodes))
     member = set(inside)
     back: dict[T, list[T]] = {node: [] for node in inside}
@@ -153,9 +149,7 @@ def components(nodes: Iterable[T], after: Callable[[T], Iterable[T]]) -> list[se
 def route(
     starts: Iterable[T], after: Callable[[T], Iterable[T]], goal: Callable[[T], bool]
 ) -> list[T] | None:
-    """Returns a shortest path from one of ``starts`` to a node that is a ``goal``, both ends
-    included.
-    """
+    """Returns a shortest path from one of ``starts`` to a ``goal``, both ends included."""
     parent: dict[T, T | None] = dict.fromkeys(starts)
     queue = deque(parent)
     while queue:
@@ -195,9 +189,7 @@ class Product:
         return [(t, r) for t in self.graph.steps[state] for r in self.reads(q, t)]
 
     def ends_badly(self, node: Node) -> bool:
-        """Returns whether the execution may stay in this state forever, and the automaton then
-        accepts.
-        """
+        """Returns whether the execution may stay here forever, and the automaton then accepts."""
         state, q = node
         if not self.graph.is_end(state):
             return False
@@ -219,9 +211,7 @@ class Product:
         )
 
     def fair_sets(self, nodes: Iterable[Node]) -> list[set[Node]]:
-        """Returns the largest strongly connected sets in which some fair accepted execution
-        eventually stays.
-        """
+        """Returns the largest strongly connected sets in which a fair accepted run can stay."""
         found = []
         for one in components(nodes, self.after):
             if not any(t in one for node in one for t in self.after(node)):
@@ -308,9 +298,7 @@ def _payment(
     constraint: Constraint | None,
     places: frozenset[Node],
 ) -> list[Node]:
-    """Returns the shortest path from ``here`` that takes ``constraint`` or visits one of
-    ``places``.
-    """
+    """Returns the shortest path from ``here`` that takes ``constraint`` or visits ``places``."""
     steps: dict[Node, Node] = {}
     for node in inside:
         for target in product.after(node):
@@ -331,9 +319,7 @@ def _payment(
 def _unmet_constraint(
     product: Product, walk: list[Node], inside: set[Node]
 ) -> tuple[Constraint | None, frozenset[Node]] | None:
-    """Returns a constraint to which ``walk`` is not fair yet: one to be taken, or nodes of which to
-    visit one.
-    """
+    """Returns what ``walk`` lacks to be fair: a constraint to take, or nodes to visit one of."""
     graph = product.graph
     taken: set[Constraint] = set()
     for (a, _), (b, _) in pairwise(walk):
@@ -365,9 +351,7 @@ def some_fair_run(graph: Graph) -> bool:
 
 
 def counterexample(graph: Graph, prop: Property, check: Callable[[], None]) -> Path | None:
-    """Returns a fair execution that violates ``prop``: one that ends, the shortest, where there is
-    one.
-    """
+    """Returns a fair execution that violates ``prop``: the shortest finite one, if any."""
     best: Path | None = None
     products = []
     for values in interpreter.assignments(prop.params):

@@ -185,9 +185,7 @@ class BarrierTask:
                 self.mesh.send(owner, ROWS + rows)
 
     def _take_in(self, ended: dict[int, LevelEnd], seconds: float) -> None:
-        """Receives all messages that have arrived, waiting up to ``seconds`` for the first of
-        them.
-        """
+        """Receives all messages that have arrived, waiting up to ``seconds`` for the first."""
         while (message := self._next((ROWS, ENDED), seconds)) is not None:
             who, body = message
             if body[:1] == ROWS:

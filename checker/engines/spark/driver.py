@@ -51,9 +51,7 @@ COMMIT_EVERY = 30.0
 ATTEMPTS = 4
 """The number of consecutive attempts of a run that may fail without progress."""
 STOPPING = 10.0
-"""Seconds in which a run that was interrupted, or whose time limit is reached, may still write its
-states.
-"""
+"""Seconds in which an interrupted or late run may still write its states."""
 WORTH_IT = 200_000
 """Levels of fewer states are searched by the driver itself."""
 
@@ -224,9 +222,7 @@ class SparkRun:
             self.listener(Progress(0, 0, 0, seconds, 0, words, news=True))
 
     def _otherwise(self, problem: Exception, exchange: Exchange) -> Exchange:
-        """Returns how to continue after ``problem``; raises :class:`SpecError` (E025) where the
-        requested exchange is not possible.
-        """
+        """Returns how to continue after ``problem``; raises :class:`SpecError` (E025)."""
         few = isinstance(problem, TooFew)
         if exchange is Exchange.SHUFFLE or not (few or Unmeshed.__name__ in root_cause(problem)):
             return exchange
@@ -302,24 +298,18 @@ class SparkRun:
                 return barrier.run(self.there, job, heard.check)
 
     def _until(self) -> float | None:
-        """Returns when tasks have to be over: soon after the time limit, on the clock of
-        ``time.monotonic``.
-        """
+        """Returns the deadline of tasks, soon after the time limit, by ``time.monotonic``."""
         left = self._seconds_left
         return None if left is None else time.monotonic() + max(left, 0.0) + STOPPING
 
     def _listening_to_parts(self, *, bounded: bool = True) -> HeartbeatMonitor:
-        """Monitors tasks that do a part of some work, different ones each time; ``bounded``: by the
-        time limit.
-        """
+        """Monitors tasks on parts of some work; ``bounded``: by the time limit."""
         self._groups += 1
         beat = Heartbeat.within(self.folder, self.there.silence, f"part{self._groups}")
         return HeartbeatMonitor(beat, until=self._until() if bounded else None)
 
     def as_cancelled(self, stopped: str, why: str) -> RunOutcome:
-        """Returns the results of a run that had to be cancelled: its last commit; ``stopped``: why
-        it is not exhaustive; ``why``: why it was cancelled.
-        """
+        """Returns a cancelled run's last commit; ``why``: the cause; ``stopped``: the report's."""
         found = self.folder.latest()
         assert found is not None, "the initial states are committed"
         states = sum(part.rows for parts in self.folder.parts().values() for part in parts)
@@ -355,9 +345,7 @@ class SparkRun:
         )
 
     def _orbits(self, outcome: RunOutcome) -> tuple[int, int]:
-        """Returns the sizes of orbits in a sample of the states in the folder; (0, 0) where it does
-        not have all, or the run was interrupted or is late.
-        """
+        """Returns sampled sizes of orbits; (0, 0) if states are missing, or the run has to end."""
         image, folder, states = self.image, self.folder, outcome.states
         if outcome.stopped == INTERRUPTED or self._is_late:
             return 0, 0
@@ -420,9 +408,7 @@ class SparkRun:
         return path_to(self.image, self.folder.parts(), self._find, depth, target)
 
     def _find(self, parts: Sequence[Part], words: tuple[int, ...]) -> Best | None:
-        """Returns the best predecessor among the states of parts: found here, or where there are
-        many states on all executors.
-        """
+        """Returns the best predecessor in parts; searches many states on executors."""
         find = Finder(self.image, self.folder)
         if sum(part.rows for part in parts) < WORTH_IT:
             return find(parts, words)

@@ -53,9 +53,7 @@ def failure_of(
 
 
 def keep(problem: BaseException, log: Path) -> None:
-    """Appends everything that is known of ``problem`` to ``log``; errors in writing the log are
-    ignored.
-    """
+    """Appends everything that is known of ``problem`` to ``log``; never fails."""
     import traceback
 
     try:
@@ -112,9 +110,7 @@ def _of_java(text: str) -> str | None:
 
 
 def _of_start(text: str, log: Path) -> str | None:
-    """Returns why Java ended before a connection to it was possible: the reason is in the log
-    only.
-    """
+    """Returns why Java ended before a connection was possible: the reason is in the log only."""
     if "JAVA_GATEWAY_EXITED" not in text:
         return None
     try:

@@ -164,9 +164,7 @@ def task(payload: bytes) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.Rec
 
 
 def call_pickled(payload: bytes) -> bytes:
-    """Returns the pickled result of a pickled function and item, or the pickled
-    :class:`ItemFailure`.
-    """
+    """Returns the pickled result, or :class:`ItemFailure`, of a pickled function and item."""
     try:
         function, item = pickle.loads(payload)
         return to_pickle(function(item))
@@ -179,9 +177,7 @@ def call_pickled(payload: bytes) -> bytes:
 
 
 def to_pickle(value: Any) -> bytes:
-    """Returns ``value`` as a pickle, including code that can't be imported (closures,
-    ``__main__``).
-    """
+    """Returns ``value`` as a pickle, with code that can't be imported (closures, ``__main__``)."""
     from pyspark import cloudpickle
 
     dumps: Any = cloudpickle.dumps

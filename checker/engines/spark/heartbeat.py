@@ -60,9 +60,7 @@ class Heartbeat:
     def within(
         cls, folder: RunFolder, silence: float, group: str = "beat", end: str | None = None
     ) -> Heartbeat:
-        """Returns a heartbeat frequent enough for a task that is suspected after ``silence``
-        seconds.
-        """
+        """Returns a heartbeat for tasks that are suspected after ``silence`` seconds."""
         return cls(folder, silence / BEATS, group, end)
 
     def name(self, task: int) -> str:

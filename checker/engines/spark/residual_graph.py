@@ -25,9 +25,7 @@ AT_ONCE = 1_000_000
 WORTH_IT = 50_000
 """Steps over fewer rows in total are made by the driver itself."""
 LEAST = 0.01
-"""A pass over the remaining states is followed by another one if it has removed this part of
-them.
-"""
+"""A pass over the remaining states is followed by another if it has removed this part of them."""
 ATTEMPTS = 4
 """The largest number of attempts of a step."""
 
@@ -74,9 +72,7 @@ class ResidualGraph:
             self.trim.work.delete_folder()
 
     def _all(self) -> Levels:
-        """Returns all states, where the folder has all of them: without some, cycles would be
-        missed.
-        """
+        """Returns all states, if the folder has all: without some, cycles would be missed."""
         try:
             levels = self.trim.folder.parts()
         except OSError as error:

@@ -76,9 +76,7 @@ class RunState:
 
     @classmethod
     def after(cls, job: Job, found: Findings, levels: Levels) -> RunState:
-        """Returns the state of a run that resumes from a commit; ``levels``: all states that belong
-        to it.
-        """
+        """Returns the state of a run that resumes from a commit; ``levels``: all its states."""
         image, found = job.image, copy.deepcopy(found)
         untold = _is_live(job) and image.shape.words == 1 and not image.level_limit
         beyond = 0 < image.level_limit <= found.depth
@@ -99,9 +97,7 @@ class RunState:
         return limit is not None and self.found.depth >= limit
 
     def record_expansion(self, job: Job, report: LevelReport, stop: str | None) -> None:
-        """Records that all shards have expanded level ``found.depth``; ``stop``: why not all of
-        it.
-        """
+        """Records that all shards have expanded level ``found.depth``; ``stop``: why not all."""
         counted = report if stop is None else report.without_counts()
         self.found.add(job.system, counted, self.found.depth)
         self.lost, self.stopped = report.lost, stop

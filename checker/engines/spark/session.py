@@ -39,9 +39,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PATIENCE = 45.0
-"""Seconds in which a cluster has to accept a session; ``--conf spark.bivalence.patience=S`` for
-more.
-"""
+"""Seconds in which a cluster has to accept a session; ``--conf spark.bivalence.patience=S``."""
 
 LEAST = 10.0
 """The least seconds for executors to start, however long the rest took."""
@@ -56,9 +54,7 @@ RUNTIME = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000000",
     "spark.sql.execution.arrow.maxBytesPerBatch": "16m",
 }
-"""The settings that our jobs need in any session: their own number of partitions, and batches by
-bytes.
-"""
+"""Settings of our jobs in any session: their own number of partitions, and batches by bytes."""
 
 START = {
     "spark.app.name": "bivalence",
@@ -108,9 +104,7 @@ class Session:
 
     @property
     def has_ended(self) -> bool:
-        """Returns whether the Java process that was started for it has ended: no attempt on it can
-        succeed.
-        """
+        """Returns whether the Java started for it has ended: no attempt on it can succeed."""
         gateway = getattr(getattr(self.spark, "_sc", None), "_gateway", None)
         java = getattr(gateway, "proc", None)
         return java is not None and java.poll() is not None
@@ -254,9 +248,7 @@ def _classic_session(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
 
 
 def settings(cluster: Cluster) -> dict[str, str]:
-    """Returns all of Spark's settings for a driver of our own; those of the user take
-    precedence.
-    """
+    """Returns Spark's settings for a driver of our own; those of the user take precedence."""
     ours = {"spark.master": cluster.master, **START, **RUNTIME}
     if masters.on_loopback(cluster.master):
         ours |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
@@ -338,9 +330,7 @@ def _refusal(master: str, patience: float, log: Path) -> SpecError:
 
 @contextlib.contextmanager
 def _surroundings(cluster: Cluster) -> Iterator[None]:
-    """Within the block, sets the environment variables that PySpark reads, and restores them
-    afterwards.
-    """
+    """Within the block, sets environment variables that PySpark reads; restores them after it."""
     wanted = {"JAVA_HOME": str(find_java().home), "PYSPARK_PYTHON": python_for(cluster)}
     with _environment(wanted):
         yield
@@ -371,9 +361,7 @@ def _environment(wanted: dict[str, str], absent: tuple[str, ...] = ()) -> Iterat
 
 @contextlib.contextmanager
 def _own_interrupt() -> Iterator[None]:
-    """Within the block, keeps our SIGINT handler: PySpark installs one that uses a busy
-    connection.
-    """
+    """Within the block, keeps our SIGINT handler: PySpark's would use a busy connection."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -434,9 +422,7 @@ def _connect_session(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
 
 
 def _configure(spark: Any, cluster: Cluster) -> None:
-    """Applies our settings, and the user's; raises :class:`SpecError` for those that only apply at
-    a start.
-    """
+    """Applies our settings, and the user's; raises :class:`SpecError` for those of a start only."""
     for name, value in {**RUNTIME, **cluster.conf}.items():
         if name in (PATIENCE_KEY, SILENCE_KEY):
             continue

@@ -33,9 +33,7 @@ JOB_SECONDS = 6.0
 
 
 CLEANING = 15.0
-"""Seconds in which executors have to delete files that are not needed any more; Spark does it,
-too.
-"""
+"""Seconds in which executors have to delete obsolete files; Spark does it, too."""
 
 
 def run(session: Session, job: Job, watch: Callable[[], object]) -> RunOutcome:

@@ -1,6 +1,4 @@
-"""Determines how many tasks a session runs at a time, and whether that suffices to run all at
-once.
-"""
+"""Determines how many tasks a session runs at a time, and whether all can run at once."""
 
 from __future__ import annotations
 
@@ -98,9 +96,7 @@ def await_count(
 
 
 def _requested_slots(spark: SparkSession) -> int:
-    """Returns the number of tasks that the settings request room for; 0 where they take what there
-    is.
-    """
+    """Returns the number of tasks that the settings request room for; 0 where they don't."""
 
     def number(name: str) -> int:
         value = _setting(spark, name, "0")

@@ -104,9 +104,7 @@ def _unpack_job(job: bytes) -> Job:
 
 @dataclass
 class InputBuffer:
-    """The input of one shard; summaries and shard state are available once they have been read
-    past.
-    """
+    """The input of one shard; summaries and shard state are there once they have been read past."""
 
     batches: Batches
     shard: int = -1

@@ -211,9 +211,7 @@ class Body(Evaluation):
         table[target.name] = self._update(table[target.name], target, 0, value, guard)
 
     def _update(self, old: Any, target: ir.Target, depth: int, value: Any, guard: Truth) -> Any:
-        """Returns ``old`` with the part that ``target.path[depth:]`` leads to replaced by
-        ``value``.
-        """
+        """Returns ``old`` with the part at ``target.path[depth:]`` replaced by ``value``."""
         if depth == len(target.path):
             return value
         entries: list[tuple[int, Truth]]
@@ -237,9 +235,7 @@ class Body(Evaluation):
     # -- choices --------------------------------------------------------------------------------
 
     def pick(self, domain: ir.Domain, name: str, where: ir.Expr, guard: Truth) -> Any:
-        """Returns any member of ``domain`` that satisfies ``where``; no execution where there is
-        none.
-        """
+        """Returns any member of ``domain`` that satisfies ``where``; infeasible if none does."""
         if isinstance(domain, ir.Subsets):
             assert isinstance(domain.item, SetT)
             of = self.value(domain.of, self.names, guard)

@@ -147,9 +147,7 @@ class _Guess:
             yield self.whole ^ mask, i, False
 
     def long(self, about: Sequence[frozenset[int]], look: Callable[[], None]) -> Iterator[Clause]:
-        """Yields clauses of three literals about one process; to be called after :meth:`short` has
-        ended.
-        """
+        """Yields clauses of three literals about one process; to be called after :meth:`short`."""
         literals = list(self._literals())
         for a, b in combinations(literals, 2):
             if a[1] == b[1] or (a[0], b[0]) in self.pairs:

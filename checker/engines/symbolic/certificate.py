@@ -126,9 +126,7 @@ def formula(encoding: Encoding, fact: Fact, s: Symbolic, name: str) -> z3.BoolRe
 
 
 def rules(encoding: Encoding, s: Symbolic) -> list[z3.BoolRef]:
-    """Returns the constraints by which the constants of ``s`` are those of values, in a fixed
-    order.
-    """
+    """Returns the constraints that the constants of ``s`` are those of values, in a fixed order."""
     whole = encoding.well_formed(s)
     found = whole.children() if z3.is_and(whole) else [whole]
     return list(found)
@@ -143,9 +141,7 @@ def _read(encoding: Encoding, text: str, s: Symbolic) -> z3.BoolRef:
 
 
 def to_smt2(facts: list[z3.BoolRef]) -> SmtFormula:
-    """Prints formulas over the constants of a state called ``s``, so that they can be parsed
-    again.
-    """
+    """Prints formulas over the constants of a state called ``s`` for :func:`_read`."""
     solver = z3.Solver()
     solver.add(*facts)
     return SmtFormula(solver.to_smt2().replace("(check-sat)", ""), len(facts))
@@ -208,9 +204,7 @@ def _step(
 def _types(
     encoding: Encoding, stage: Stage, number: int, run: list[z3.BoolRef], others: tuple[Fact, ...]
 ) -> Iterator[Query]:
-    """Yields that values stay in their types: by the step, or because it follows from the other
-    facts.
-    """
+    """Yields that values stay in their types: by the step, or by the other facts."""
     last = encoding.state(f"s{stage.k}")
     every = rules(encoding, last)
     by_step = z3.And(*(rule for i, rule in enumerate(every) if i not in stage.following))
@@ -307,9 +301,7 @@ def describe_fact(system: TransitionSystem, fact: Fact) -> str:
 
 
 def goals(system: TransitionSystem) -> tuple[Fact, ...]:
-    """Returns the proof goals: every ``INVARIANT`` property, and that no execution meets a runtime
-    error.
-    """
+    """Returns the proof goals: every ``INVARIANT`` property, and that there is no runtime error."""
     kind = ir.PropertyKind.INVARIANT
     safe = [Safe(i) for i, prop in enumerate(system.properties) if prop.kind is kind]
     return (*safe, Faultless())

@@ -35,9 +35,7 @@ from checker.system.ir import TransitionSystem
 from checker.witness.answer import Unsupported
 
 INSTANCES = 600
-"""The largest number of instances of one action that are enumerated; of more, parameters are
-inputs.
-"""
+"""The largest number of enumerated instances of one action; of more, parameters are inputs."""
 
 QUICKLY = 2000
 """Milliseconds for the query whether a loop can continue."""
@@ -136,9 +134,7 @@ class Encoding:
         return list(s.terms)
 
     def constant(self, state: State) -> Symbolic:
-        """Encodes a known state; raises ``ValueError`` where it has an element without a place
-        here.
-        """
+        """Encodes a known state; raises ``ValueError`` for an element without a place here."""
         terms: list[z3.ExprRef] = []
         for each, value in zip(self._shapes, state, strict=True):
             terms += flat(each, lift(each.type, value))
@@ -191,9 +187,7 @@ class Encoding:
         return self._substitute(term_of(either(value, failed)), s)
 
     def holds(self, s: Symbolic, expr: ir.Expr) -> z3.BoolRef:
-        """Returns the value of a Boolean expression in ``s``; it is arbitrary where it meets an
-        error.
-        """
+        """Returns the value of a Boolean expression in ``s``; arbitrary where it meets an error."""
         return self._substitute(self._evaluate(expr)[0], s)
 
     def _evaluate(self, expr: ir.Expr) -> tuple[z3.BoolRef, z3.BoolRef]:

@@ -224,9 +224,7 @@ class Evaluation:
         return list(universe(type_))
 
     def members(self, domain: ir.Domain, names: Names, guard: Truth) -> list[tuple[Any, Truth]]:
-        """Returns the possible members of ``domain``, in canonical order, each with its
-        condition.
-        """
+        """Returns the possible members of ``domain`` in canonical order, with their conditions."""
         match domain:
             case ir.Universe(item):
                 return [(lift(item, v), True) for v in self.all_of(item)]

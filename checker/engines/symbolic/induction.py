@@ -133,9 +133,7 @@ class _Work:
         self.apart: list[tuple[int, int]] = []
 
     def deepen(self, k: int, clock: QueryBudget) -> None:
-        """Refutes facts that are false after ``k - 1`` steps; proves those that are
-        ``k``-inductive.
-        """
+        """Refutes facts that are false after ``k - 1`` steps; proves ``k``-inductive ones."""
         found = self.found
         self._refute(clock)
         found.depth = k
@@ -154,9 +152,7 @@ class _Work:
             self.base.learn(proved)
 
     def _refute(self, clock: QueryBudget) -> None:
-        """Removes facts that are false in the last state of an execution that is one step
-        longer.
-        """
+        """Removes facts that are false in the last state of an execution with one more step."""
         base, found = self.base, self.found
         base.extend()
         if len(base.states) == 1:

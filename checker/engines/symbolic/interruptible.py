@@ -21,9 +21,7 @@ WAIT = 0.05
 """Seconds between two attempts to interrupt z3."""
 
 RAISED_AGAIN = 20
-"""After so many attempts the exception is raised again in the thread that queries z3: a finaliser
-ignores it.
-"""
+"""After so many attempts the thread's exception is raised again: finalisers ignore one."""
 
 STACK = 256 << 20
 """The size of the thread's stack in bytes: formulas are deep."""

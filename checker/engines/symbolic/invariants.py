@@ -38,9 +38,7 @@ def inductive(
 
 
 def stage(found: Candidates, clauses: tuple[Clause, ...], *, first: bool) -> Stage:
-    """Returns the clauses as facts that are inductive together; ``first``: with the constraints of
-    types.
-    """
+    """Returns clauses as facts that are inductive together; ``first``: with those on types."""
     lemmas = (Lemma(found.expression(clause)) for clause in clauses)
     return Stage((*lemmas, Typed()) if first else tuple(lemmas), 1, method=METHOD)
 

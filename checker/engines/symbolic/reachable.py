@@ -96,9 +96,7 @@ class _Bits:
             self._cut(constant, name)
 
     def _cut(self, constant: z3.ExprRef, name: str) -> None:
-        """Cuts ``constant`` into bits: ``bits`` stand for it in the rules; ``values`` express them
-        by it.
-        """
+        """Cuts ``constant`` into bits: ``bits`` represent it in rules; ``values`` are its terms."""
         first = len(self.bits)
         if z3.is_bool(constant):
             self.bits.append(z3.Bool(f"{name}!{first}"))

@@ -141,9 +141,7 @@ def lift(type_: Type, value: Any) -> Any:
 
 
 def merge(condition: Truth, a: Any, b: Any) -> Any:
-    """Returns ``a`` where ``condition``, else ``b``: values of types that differ in integers at
-    most.
-    """
+    """Returns ``a`` where ``condition``, else ``b``: their types differ in integers at most."""
     if a is b:
         return a
     if isinstance(condition, bool):

@@ -60,9 +60,7 @@ def _truth(term: z3.BoolRef) -> z3.BoolRef:
 
 
 def _all(parts: list[z3.BoolRef]) -> z3.BoolRef:
-    """Returns the conjunction as ``z3.And`` does, which spends most of its time on checking its
-    arguments.
-    """
+    """Returns the conjunction; ``z3.And`` spends most of its time on checking its arguments."""
     terms = (z3.Ast * len(parts))(*[part.ast for part in parts])
     return z3.BoolRef(z3.Z3_mk_and(parts[0].ctx_ref(), len(parts), terms), parts[0].ctx)
 

@@ -123,9 +123,7 @@ def leaves(formula: Counted) -> Iterator[Leaf]:
 
 
 def counts(leaf: Leaf) -> frozenset[str]:
-    """Returns the names of the numbers of sent messages in it; for a choice all possible
-    receipts.
-    """
+    """Returns the numbers of sent messages in it, by name; for a choice all possible receipts."""
     condition = leaf.condition if isinstance(leaf, Choice) else leaf
     return names(condition)
 

@@ -26,9 +26,7 @@ Answer: TypeAlias = z3.ModelRef | Unanswered | None
 
 @dataclass
 class SolverQueries:
-    """The time limit ``seconds`` of each query (``None``: unlimited), and the totals of all
-    queries.
-    """
+    """The time limit ``seconds`` of each query (``None``: unlimited), and the totals of all."""
 
     seconds: float | None = None
     queries: int = 0

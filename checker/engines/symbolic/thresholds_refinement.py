@@ -83,9 +83,7 @@ class Refining:
             tracked |= late
 
     def formula(self, asking: SolverQueries, tracked: frozenset[Counted]) -> tuple[Runs, z3.Solver]:
-        """Returns the formula for executions where ``tracked`` is tracked, and a solver that
-        asserts it.
-        """
+        """Returns the formula with ``tracked`` conditions, and a solver that asserts it."""
         if tracked not in self.made:
             runs = accelerate(self.automaton, self.guards, tracked)
             self.made[tracked] = runs, asking.solver(runs.assertions)

@@ -57,9 +57,7 @@ from checker.threshold.automaton import (
 
 @dataclass(frozen=True, slots=True)
 class CounterConfiguration:
-    """The numbers of processes in each location, and of sent messages, as terms: between two
-    segments.
-    """
+    """The numbers of processes in each location, and of sent messages, between two segments."""
 
     where: tuple[z3.ArithRef, ...]
     sent: Mapping[str, z3.ArithRef]
@@ -131,9 +129,7 @@ class Runs:
                 assert_never(formula)
 
     def choice(self, choice: Choice, sent: Mapping[str, z3.ArithRef]) -> z3.BoolRef:
-        """Encodes that there are such receipts: new variables for the receipts, and the condition
-        on them.
-        """
+        """Encodes that there are such receipts: variables for them, and the condition on them."""
         used = counts(choice)
         receipts = [each for each in self.automaton.receipts if each.name in used]
         parts: list[z3.BoolRef] = []

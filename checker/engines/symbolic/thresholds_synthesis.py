@@ -161,9 +161,7 @@ def _stronger(candidate: tuple[int, ...], weak: tuple[int, ...]) -> bool:
 def _all_proved(
     counting: ParametricChecker, questions: Sequence[Question]
 ) -> AcceleratedRun | str | None:
-    """Returns ``None`` where all are proved; else an execution that violates one; else why it is
-    not known.
-    """
+    """Returns ``None`` where all are proved; else a violation, or why it is not known."""
     reason: str | None = None
     for question in questions:
         decision = counting.decide(question)

@@ -40,9 +40,7 @@ from checker.system.types import (
 
 
 def fits(type_: Type, a: Any) -> Truth:
-    """Returns whether ``a`` is a value of ``type_`` (from which its type differs in integers at
-    most).
-    """
+    """Returns whether ``a`` is a value of ``type_``; their types differ in integers at most."""
     match type_:
         case BoolT():
             return True

@@ -44,9 +44,7 @@ def title(trace: Trace, other: Trace | None = None) -> str:
 
 
 def viewer(trace: Trace, side: str, name: str = "") -> dict[str, Any]:
-    """Returns all variables of the template of an execution; ``side`` is the prefix of its
-    elements' ids.
-    """
+    """Returns the variables of an execution's template; ``side``: the prefix of element ids."""
     explained = trace.explanation or Explanation()
     steps = trace.steps if trace.closing is None else (*trace.steps, trace.closing)
     picture = picture_of(trace)
@@ -139,9 +137,7 @@ def with_code(said: str) -> Markup:
 
 
 def as_sentence(said: str) -> str:
-    """Returns ``said`` with a capital letter, unless it begins with the name of a process, and a
-    full stop.
-    """
+    """Returns ``said`` with a full stop and, unless it begins with a process, a capital letter."""
     if not said:
         return ""
     begins = said.split()[0]

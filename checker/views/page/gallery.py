@@ -40,9 +40,7 @@ class Skipped:
 
 
 def page_name(trace: Trace) -> str:
-    """Returns the file name of an execution's page: its file, check and property, valid on every
-    file system.
-    """
+    """Returns a portable file name for an execution's page: its file, check and property."""
     words = (_name(trace).removesuffix(".bcast"), trace.header.check, trace.property_name)
     return "-".join(re.sub(r"\W+", "_", word).strip("_") for word in words) + ".html"
 
@@ -52,9 +50,7 @@ def _name(trace: Trace) -> str:
 
 
 def index_of(exhibits: Sequence[Exhibit], skipped: Sequence[Skipped] = ()) -> str:
-    """Renders the index as a self-contained page: executions by theme, each with a small
-    picture.
-    """
+    """Renders the index as a self-contained page: executions by theme, with small pictures."""
     ordered = sorted(exhibits, key=lambda e: (e.theme, e.trace.header.file))
     themes = [
         {

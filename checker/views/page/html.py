@@ -25,9 +25,7 @@ POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
     "script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
 )
-"""The content security policy of a page: it may run the one script with this hash, and make no
-requests.
-"""
+"""A page's content security policy: only the script with this hash, and no requests."""
 
 
 def page_of(

@@ -47,9 +47,7 @@ class States:
 
 
 def states_of(trace: Trace) -> States:
-    """Returns the states of ``trace`` as cells, of those variables that the spec has or that
-    change.
-    """
+    """Returns the states of ``trace`` as cells, of variables that the spec has or that change."""
     steps = trace.steps if trace.closing is None else (*trace.steps, trace.closing)
     changed: dict[tuple[str, str], Change] = {}
     for step in steps:

@@ -1,6 +1,4 @@
-"""Computes when the parts of a property are true in an execution, and the outcome of its
-obligations.
-"""
+"""Computes when the parts of a property are true, and the outcome of its obligations."""
 
 from __future__ import annotations
 
