@@ -227,7 +227,7 @@ def _clause(event: Event) -> str:
             return ""
 
 
-# ---- telling apart ----------------------------------------------------------------------------
+# ---- disambiguation ---------------------------------------------------------------------------
 
 
 def _apart(system: TransitionSystem, ways: list[_Way]) -> list[tuple[_Way, str]]:

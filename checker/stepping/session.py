@@ -111,7 +111,7 @@ class SteppingSession:
         for _ in undone:
             self.undo()
 
-    # ---- going on and back ----------------------------------------------------------------
+    # ---- moves ----------------------------------------------------------------------------
 
     def pick(self, choice: Choice) -> None:
         """Takes the step ``choice``, one of :attr:`choices`; the steps undone are discarded."""
@@ -156,7 +156,7 @@ class SteppingSession:
         while len(self._taken) - 1 < number:
             self.redo()
 
-    # ---- what there is to say -------------------------------------------------------------
+    # ---- judgement ------------------------------------------------------------------------
 
     def ends(self) -> bool:
         """Returns whether the execution may end here: no fairness constraint is enabled."""

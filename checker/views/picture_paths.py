@@ -14,8 +14,9 @@ CLEAR = 17.0
 """The distance that an arrow that crosses a lane keeps from its marks."""
 
 FLAT = 23.0
-"""What one keeps away that would go down steeply there: it crosses in a flat piece, half-way
-between two marks."""
+"""The distance that a steep arrow keeps: it crosses the lane in a flat piece, half-way between two
+marks.
+"""
 
 STEEP = 130.0
 """An arrow that goes down further than that leaves its lane and reaches the other one in bends."""

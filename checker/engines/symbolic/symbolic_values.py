@@ -293,7 +293,7 @@ def _all_known(a: tuple[Any, ...], values: tuple[Any, ...]) -> Truth:
     return conjunction(parts)
 
 
-# ---- what a value can be ----------------------------------------------------------------------
+# ---- possible values --------------------------------------------------------------------------
 
 
 def candidates(a: Any) -> list[tuple[Value, Truth]]:
