@@ -1,1 +1,1 @@
-"""The command ``bivalence``: nothing else in the tool prints or exits."""
+"""The command ``bivalence``: no other package of the tool prints or exits."""

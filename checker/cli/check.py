@@ -1,4 +1,4 @@
-"""``bivalence check``: run checks, say what was found, and show how."""
+"""``bivalence check``: runs checks, and shows their results."""
 
 from __future__ import annotations
 
@@ -119,10 +119,10 @@ def run_and_report(
     quiet: bool,
     steps: bool,
 ) -> int:
-    """What ``ask`` reports of each check, until somebody interrupts, is written to ``files``, and
-    then printed; the worst exit code.
+    """Writes what ``ask`` reports of each check, until an interrupt, to ``files``, prints it, and
+    returns the worst exit code.
 
-    What goes wrong with one check, or with showing it, is said, and does not end the others.
+    An error in one check, or in showing it, is reported, and does not end the others.
     """
     from checker.cli.checkpoint_options import say_kept
     from checker.cli.errors import attempt
@@ -157,7 +157,7 @@ def run_and_report(
 
 
 def require_outputs(outputs: list[str]) -> None:
-    """Raises ``UsageError`` where two of the files are one, or a file can't be written."""
+    """Raises ``UsageError`` where two of the files are the same, or a file can't be written."""
     from checker.cli.console import require_writable
 
     if len(set(outputs)) < len(outputs):
@@ -194,7 +194,7 @@ def _print(report: Report, *, with_traces: bool, steps: bool, first: bool) -> No
 
 
 def _runs(traces: list[Trace]) -> list[list[Trace]]:
-    """``traces``, those with the same run together."""
+    """Groups ``traces`` by their execution."""
     from checker.views.text import same_run
 
     found: list[list[Trace]] = []
@@ -209,7 +209,7 @@ def _runs(traces: list[Trace]) -> list[list[Trace]]:
 
 
 def traces_of(report: Report) -> list[Trace]:
-    """The traces worth showing: those nobody expected, the expected ones, each once."""
+    """Returns the traces worth showing: the unexpected ones, then the expected ones, each once."""
     from checker.witness.verdict import meets
 
     found: list[Trace] = []
@@ -222,8 +222,9 @@ def traces_of(report: Report) -> list[Trace]:
 
 
 class Files:
-    """Where reports go, and the first trace of a violation: to files as soon as they are there, to
-    stdout (``-``) when all of them are."""
+    """The outputs: reports, and the first trace of a violation, go to files as soon as they are
+    there, and to stdout (``-``) when all of them are.
+    """
 
     def __init__(
         self, json_out: str | None = None, trace_out: str | None = None, itf_out: str | None = None
@@ -235,11 +236,11 @@ class Files:
 
     @property
     def leave_stdout(self) -> bool:
-        """Whether nothing of it goes to stdout, which is free for other things then."""
+        """Returns whether no output goes to stdout, which is free for other text then."""
         return "-" not in (self._json, *self._traces)
 
     def write(self, reports: list[Report]) -> None:
-        """Writes what there is so far to files."""
+        """Writes the reports so far to files."""
         if self._json not in (None, "-"):
             console.write_file(str(self._json), _documents(reports))
         traces = _traces(reports)
@@ -250,7 +251,7 @@ class Files:
             self._written = True
 
     def close(self, reports: list[Report]) -> None:
-        """Writes what goes to stdout, and says what was not written."""
+        """Writes the outputs on stdout, and reports which outputs were not written."""
         if self._json == "-":
             console.write_stdout(_documents(reports))
         if not self._traces:

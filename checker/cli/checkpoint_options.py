@@ -1,4 +1,4 @@
-"""The options for checkpoints: where a run is kept, and how it is resumed."""
+"""The options for checkpoints: where a run of the tool is kept, and how it is resumed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAMES = ("checkpoint", "resume", "keep", "checkpoint_every")
 
 
 def keeping_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds them to a command."""
+    """Adds the options to a command."""
     options = (
         click.option(
             "--checkpoint",
@@ -42,7 +42,7 @@ def keeping_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def with_keeping(options: Options, given: Mapping[str, Any], checks: int) -> Options:
-    """``options`` with what was given of these; raises ``UsageError`` where it makes no sense."""
+    """Returns ``options`` with those that were given; raises ``UsageError`` where they conflict."""
     both = [f"--{name}" for name in ("checkpoint", "resume") if given[name] is not None]
     if len(both) > 1:
         raise click.UsageError("--resume keeps the run in its folder; leave out --checkpoint")
@@ -54,7 +54,7 @@ def with_keeping(options: Options, given: Mapping[str, Any], checks: int) -> Opt
 
 
 def say_kept(report: Report, options: Options) -> None:
-    """Where the run still is, and what goes on with it; nothing where it is nowhere."""
+    """Prints where the run is kept, if it is, and the command that resumes it."""
     from checker.cli.console import print_note
 
     if report.kept is None:
@@ -70,12 +70,12 @@ def say_kept(report: Report, options: Options) -> None:
 
 
 def _has_tables(folder: str) -> bool:
-    """Whether there are tables already: of what was explored so far."""
+    """Returns whether there are tables already: of the states explored so far."""
     return os.path.isdir(folder) and bool(os.listdir(folder))
 
 
 def _same(options: Options) -> Sequence[str]:
-    """The options that have to be the same when a run is gone on with, and the engine."""
+    """Returns the options that have to be the same when a run is resumed, and the engine."""
     words = [w for name, value in options.settings.items() for w in ("--set", f"{name}={value}")]
     words += ["--fine-steps"] * options.fine_steps + ["--coverage"] * options.coverage
     words += ["--reduce", options.reduce] if options.reduce != "auto" else []

@@ -1,4 +1,4 @@
-"""The options that say on which cluster a search is made, and how."""
+"""The options that select the cluster of a search, and how it runs there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from checker.engines.spark.cluster import Cluster
 
 HERE = "local[*]"
-"""The master that ``--engine spark`` has without another word: all cores of this machine."""
+"""The master that ``--engine spark`` uses where none is given: all cores of this machine."""
 
 MASTER = click.option(
     "--master",
@@ -24,7 +24,7 @@ CONF = click.option(
 
 
 def cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds them to a command."""
+    """Adds the options to a command."""
     options = (
         MASTER,
         CONF,
@@ -56,9 +56,10 @@ def cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def cluster_of(given: Mapping[str, Any]) -> Cluster | None:
-    """The cluster that was asked for, looked at from here; ``None`` where there is none.
+    """Returns the requested cluster, after a quick test of it from here; ``None`` where there is
+    none.
 
-    Raises ``UsageError`` for options that do not go together, and :class:`SpecError` (E020 to
+    Raises ``UsageError`` for options that contradict one another, and :class:`SpecError` (E020 to
     E023) for a cluster that can't be reached.
     """
     from checker.engines.spark.cluster import Cluster, Exchange
@@ -86,7 +87,7 @@ def cluster_of(given: Mapping[str, Any]) -> Cluster | None:
 
 
 def _about_clusters(given: Mapping[str, Any]) -> list[str]:
-    """Those of the options that were given."""
+    """Returns those of the options that were given."""
     said = {
         "--master": given["master"] is not None,
         "--conf": bool(given["conf"]),
@@ -98,7 +99,7 @@ def _about_clusters(given: Mapping[str, Any]) -> list[str]:
 
 
 def conf_of(pairs: Sequence[str]) -> dict[str, str]:
-    """``spark.executor.memory=4g`` and the like as a mapping."""
+    """Parses ``spark.executor.memory=4g`` and the like into a mapping."""
     conf: dict[str, str] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
@@ -114,7 +115,7 @@ def conf_of(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def look(cluster: Cluster) -> None:
-    """Raises :class:`SpecError` where no session can be opened, as far as a quick look tells."""
+    """Raises :class:`SpecError` where a quick test shows that no session can be opened."""
     from checker.engines.spark.session import require
 
     require(cluster)

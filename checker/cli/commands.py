@@ -1,4 +1,4 @@
-"""The group of commands, and what becomes of what none of them has answered."""
+"""The group of commands, and the handling of errors that no command handles."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from checker.cli.view import view
 
 
 def version() -> str:
-    """The version of the installed tool."""
+    """Returns the version of the installed tool."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -102,7 +102,7 @@ def _run_command(arguments: Sequence[str] | None) -> int:
         console.print_note(str(cause or "") or "interrupted")
         say_notes(problem)
         return UNKNOWN
-    except (console.OutputClosed, SystemExit):  # click's own answer to a broken pipe is to exit
+    except (console.OutputClosed, SystemExit):  # click itself exits on a broken pipe
         return UNREAD
     except Exception as problem:
         return say_problem(problem)

@@ -1,4 +1,4 @@
-"""What the commands say, and where: results on stdout, everything else on stderr."""
+"""The output of commands: results on stdout, everything else on stderr."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class OutputFailed(OSError):
-    """Stdout can't be written to, so that what was found can't be said."""
+    """Stdout can't be written to, so that results can't be printed."""
 
 
 class OutputClosed(Exception):
-    """Nobody reads stdout any more."""
+    """The reader of stdout has closed it."""
 
 
 def write_stdout(text: str) -> None:
@@ -33,7 +33,7 @@ def write_stdout(text: str) -> None:
 
 
 def print_line(text: str = "") -> None:
-    """A line on stdout, as :func:`write_stdout` writes it."""
+    """Prints a line on stdout, as :func:`write_stdout` does."""
     write_stdout(f"{text}\n")
 
 
@@ -54,7 +54,7 @@ def _put(text: str, color: bool | None = None) -> None:
 
 
 def printable(text: str) -> str:
-    """``text`` as stdout can take it: in ASCII where its encoding lacks a sign."""
+    """Returns ``text`` as stdout can encode it: in ASCII where its encoding lacks a sign."""
     try:
         text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
     except (UnicodeEncodeError, LookupError):
@@ -65,27 +65,27 @@ def printable(text: str) -> str:
 
 
 def width() -> int:
-    """The columns of the terminal, or of ``COLUMNS``; 80 where there is neither."""
+    """Returns the columns of the terminal, or of ``COLUMNS``; 80 where there is neither."""
     import shutil
 
     return max(40, shutil.get_terminal_size((80, 24)).columns)
 
 
 def wants_colours() -> bool:
-    """Whether stdout is a terminal that wants colours (https://no-color.org)."""
+    """Returns whether stdout is a terminal that wants colours (https://no-color.org)."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     return sys.stdout.isatty()
 
 
 def print_note(text: str) -> None:
-    """A line on stderr; where that can't be written to, nobody wants to know."""
+    """Prints a line on stderr; errors in writing it are ignored."""
     with contextlib.suppress(OSError):
         click.echo(visible(text), err=True)
 
 
 def render_with_source(found: Diagnostic) -> str:
-    """A diagnostic with the line of source that it is about."""
+    """Renders a diagnostic with the line of source that it is about."""
     from checker.diagnostics.render import render
 
     source = None if found.span is None else _source(found.span.file)
@@ -93,7 +93,7 @@ def render_with_source(found: Diagnostic) -> str:
 
 
 def _source(file: str) -> str | None:
-    """The text of a file that a diagnostic is about; ``None`` where it can't be read."""
+    """Returns the text of a file that a diagnostic is about; ``None`` where it can't be read."""
     from checker.resources import regular
 
     try:
@@ -103,11 +103,11 @@ def _source(file: str) -> str | None:
 
 
 class WriteFailed(OSError):
-    """What the user wanted can't be written where the user wanted it."""
+    """An output file can't be written."""
 
 
 def write_file(path: str, text: str | bytes) -> None:
-    """Writes the whole file or nothing: a file beside it first, then renamed.
+    """Writes the whole file or nothing: a temporary file beside it first, which is then renamed.
 
     Raises :class:`WriteFailed`, with ``path``.
     """
@@ -118,7 +118,7 @@ def write_file(path: str, text: str | bytes) -> None:
 
 
 def make_folder(path: str) -> Path:
-    """The folder ``path``, made where it is missing; raises :class:`WriteFailed`."""
+    """Returns the folder ``path``, made where it is missing; raises :class:`WriteFailed`."""
     target = Path(path)
     if target.exists() and not target.is_dir():
         raise click.UsageError(f"{path} is a file")
@@ -150,7 +150,7 @@ def _write(path: str, text: str | bytes) -> None:
 
 
 def require_writable(path: str) -> None:
-    """Refuses an output that could not be written, before any work is done for it."""
+    """Refuses an output that can't be written, before any work is done for it."""
     target = Path(path)
     folder = target.parent
     if target.is_dir():
@@ -168,13 +168,13 @@ def _umask() -> int:
 
 
 LARGEST = 1 << 29
-"""A document of more bytes is not read."""
+"""The largest size of a document in bytes."""
 
 
 def read_document(path: str) -> str:
-    """The text of a document that the user names; ``-`` is stdin.
+    """Returns the text of a document that the user names; ``-`` is stdin.
 
-    Raises a usage error where there is none, and :class:`SpecError` (E001) where there is too much.
+    Raises a usage error where there is none, and :class:`SpecError` (E001) where it is too large.
     """
     from checker.diagnostics import Diagnostic, SpecError
     from checker.resources import Unreadable, at_most

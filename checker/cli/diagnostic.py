@@ -1,4 +1,4 @@
-"""``bivalence diagnostic``: what a code means, with a wrong spec and what would be right."""
+"""``bivalence diagnostic``: explains a code, with a wrong spec and its correction."""
 
 from __future__ import annotations
 

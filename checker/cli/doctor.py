@@ -1,4 +1,4 @@
-"""``bivalence doctor``: whether everything that the tool needs is here, and how to get it."""
+"""``bivalence doctor``: tests whether all requirements are installed, and how to get them."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ PACKAGES = (
     ("pyarrow", "runs and results on disk"),
     ("z3-solver", "proofs"),
 )
-"""Name, and what for."""
+"""Packages, and their purposes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at; ``needed`` things that are not ``good`` make exit code 1."""
+    """One test result; ``needed`` things that are not ``good`` make exit code 1."""
 
     what: str
     good: bool
@@ -67,7 +67,7 @@ def doctor(master: str | None, conf: tuple[str, ...]) -> int:
 
 
 def findings() -> Iterator[Finding]:
-    """Everything that is looked at, in order."""
+    """Yields all test results, in order."""
     from checker.cli.commands import version
 
     yield Finding("bivalence", True, version())
@@ -93,7 +93,7 @@ def _package(name: str, purpose: str) -> Finding:
 
 
 def _spark() -> Iterator[Finding]:
-    """PySpark and its Java, which only runs on more than one machine need."""
+    """Tests PySpark and its Java, which only runs on more than one machine need."""
     from checker.diagnostics import SpecError
     from checker.engines.spark.java import find_java
 
@@ -107,7 +107,7 @@ def _spark() -> Iterator[Finding]:
 
 
 def on_cluster(master: str | None, conf: dict[str, str]) -> Iterator[Finding]:
-    """Whether a session can be had on a cluster, and whether its executors have what they need."""
+    """Tests whether a session can be opened on a cluster, and its executors' installation."""
     from checker.diagnostics import SpecError
     from checker.engines.spark import probe
     from checker.engines.spark.cluster import Cluster
@@ -137,7 +137,7 @@ def _executor(seen: Seen) -> str:
 
 
 def _engine() -> Finding:
-    """Whether the native engine compiles a counter to three, and agrees with the interpreter."""
+    """Tests whether the native engine compiles a small counter, and agrees with the interpreter."""
     import importlib
 
     from checker.engines import reference
@@ -171,7 +171,7 @@ def _counter() -> TransitionSystem:
 
 
 def _cache() -> Finding:
-    """Whether machine code can be kept from one run to the next."""
+    """Tests whether machine code can be cached between runs."""
     from checker import resources
 
     folder = resources.cache_folder()
@@ -190,7 +190,7 @@ def _cache() -> Finding:
 
 
 def cores() -> int:
-    """The processors that this process may use."""
+    """Returns the number of processors that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:

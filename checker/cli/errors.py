@@ -1,4 +1,4 @@
-"""Reports errors, and gives the exit code of each."""
+"""Reports errors, and determines the exit code of each."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from checker.cli import console
 
 VIOLATED, USAGE, UNKNOWN, BUG = 1, 2, 3, 70
 DISKS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
-"""What a disk says that has no room, or is not for the user: nothing that the tool could help."""
+"""Errors of a disk that is full, or not writable: none that the tool could avoid."""
 MOST = 50
-"""Diagnostics of one problem that are said."""
+"""The largest number of diagnostics of one problem that are printed."""
 DEBUG = "BIVALENCE_DEBUG"
 
 
 def attempt(what: Callable[[], None]) -> int:
-    """Does ``what``; the exit code of what went wrong with it, which is said, or else 0.
+    """Calls ``what``; returns the exit code of its error, which is reported, or else 0.
 
-    Where stdout can't be written to there is no use in going on: that is raised.
+    Raises the error where stdout can't be written to, since there is no use in going on.
     """
     try:
         what()
@@ -35,7 +35,7 @@ def attempt(what: Callable[[], None]) -> int:
 
 
 def say_problem(problem: Exception) -> int:
-    """Says on stderr what went wrong; the exit code."""
+    """Reports the error on stderr, and returns its exit code."""
     code = say_unusable(problem)
     if code is not None:
         return code
@@ -60,7 +60,7 @@ def say_problem(problem: Exception) -> int:
 
 
 def _of_system(problem: OSError) -> tuple[int, str]:
-    """The machine refuses: a disk is full, a file can't be read or written."""
+    """Handles errors of the operating system: a disk is full, a file can't be read or written."""
     where = f"{problem.filename}: " if problem.filename is not None else ""
     named = (
         isinstance(problem, (console.WriteFailed, console.OutputFailed)) or problem.errno in DISKS
@@ -69,9 +69,10 @@ def _of_system(problem: OSError) -> tuple[int, str]:
 
 
 def say_unusable(problem: BaseException) -> int | None:
-    """Says on stderr why a check can't be asked, or that no run of it can start; the exit code.
+    """Reports on stderr why a check can't be run, or that it has no initial state, and returns the
+    exit code.
 
-    ``None``, and nothing is said, where ``problem`` is not the spec's or the command's.
+    Returns ``None``, and prints nothing, where ``problem`` is not the spec's or the command's.
     """
     from checker.diagnostics import SpecError
     from checker.system.evaluate import RunFault
@@ -96,14 +97,14 @@ def say_unusable(problem: BaseException) -> int | None:
 
 
 def say_notes(problem: BaseException) -> None:
-    """Says what somebody has added on the way, such as where a run is kept."""
+    """Prints the notes that were added to an error, such as where a run is kept."""
     for each in (problem, problem.__cause__):
         for said in getattr(each, "__notes__", ()):
             console.print_note(said)
 
 
 def say_refused() -> None:
-    """Says which folders of the cache were left alone."""
+    """Reports which folders of the cache were not used."""
     from checker.diagnostics import Diagnostic
     from checker.resources import take_refused_folders
 

@@ -1,4 +1,4 @@
-"""``bivalence explain``: why a run violates its property."""
+"""``bivalence explain``: explains why an execution violates its property."""
 
 from __future__ import annotations
 
@@ -70,8 +70,9 @@ def explain(
 
 
 def _since(document: Trace, found: Trace) -> Trace:
-    """``found`` with what the run took that was found first, where ``document`` is from one that
-    was explained before."""
+    """Returns ``found`` with the sizes of the execution that was found first, where ``document``
+    was explained before.
+    """
     first, now = document.explanation, found.explanation
     if first is None or first.before is None or now is None:
         return found

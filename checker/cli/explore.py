@@ -1,4 +1,4 @@
-"""``bivalence explore``: step through a check by hand."""
+"""``bivalence explore``: interactive stepping through a check."""
 
 from __future__ import annotations
 
@@ -67,8 +67,9 @@ def explore(
 
 
 def _execute(exploring: Exploring, line: str) -> bool:
-    """Does what ``line`` says; False at the end.  Where somebody types, Ctrl-C ends the command,
-    such as a long `random`, and not the session."""
+    """Executes the command ``line``; returns False at the end.  On a terminal, Ctrl-C ends the
+    command, such as a long `random`, and not the session.
+    """
     try:
         return exploring.do(line)
     except KeyboardInterrupt:
@@ -79,7 +80,9 @@ def _execute(exploring: Exploring, line: str) -> bool:
 
 
 def _line() -> str | None:
-    """The next line that somebody says; ``None`` at the end.  Where nobody types, it is told."""
+    """Reads the next command; ``None`` at the end.  Where the input is no terminal, the line is
+    echoed.
+    """
     if sys.stdin.isatty():
         try:
             import readline  # noqa: F401 - lines can be edited, and recalled

@@ -1,4 +1,4 @@
-"""``bivalence export``: a trace for other tools."""
+"""``bivalence export``: converts a trace into formats of other tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a trace can be written as: each format is a small function from a trace to text."""
+"""The export formats of a trace: each is a small function from a trace to text."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ if TYPE_CHECKING:
 
 
 def itf(trace: Trace) -> str:
-    """Apalache's Informal Trace Format."""
+    """Converts into Apalache's Informal Trace Format."""
     from checker.witness.itf import trace_to_itf
 
     return _json(trace_to_itf(trace))
 
 
 def document(trace: Trace) -> str:
-    """The trace document itself."""
+    """Returns the trace document itself."""
     from checker.witness.json_format import trace_to_json
 
     return _json(trace_to_json(trace))
 
 
 def shiviz(trace: Trace) -> str:
-    """A log for ShiViz, with vector clocks."""
+    """Converts into a log for ShiViz, with vector clocks."""
     from checker.witness.shiviz import trace_to_shiviz
 
     return visible(trace_to_shiviz(trace))
 
 
 def rows(trace: Trace) -> str:
-    """Comma-separated values: a row for each step."""
+    """Converts into comma-separated values: a row for each step."""
     from checker.witness.csv_format import trace_to_csv
 
     return visible(trace_to_csv(trace))
 
 
 def mermaid(trace: Trace) -> str:
-    """A sequence diagram for whatever draws Mermaid."""
+    """Converts into a Mermaid sequence diagram."""
     from checker.views.mermaid import mermaid_of
 
     return mermaid_of(trace)
 
 
 def svg(trace: Trace) -> str:
-    """The space-time diagram as a picture that stands alone."""
+    """Draws the space-time diagram as a self-contained SVG picture."""
     from checker.views.picture import picture_of
     from checker.views.svg import svg_of
 
@@ -62,7 +62,7 @@ FORMATS: dict[str, Callable[[Trace], str]] = {
     "shiviz": shiviz,
     "svg": svg,
 }
-"""By the names that ``export --to`` takes."""
+"""The formats by the names that ``export --to`` takes."""
 
 
 def _json(data: object) -> str:

@@ -1,4 +1,4 @@
-"""``bivalence gallery``: a page for each check that shows a violation, and an index of them."""
+"""``bivalence gallery``: writes a page for each check with a violation, and an index of them."""
 
 from __future__ import annotations
 
@@ -79,8 +79,9 @@ def _specs(files: tuple[str, ...]) -> list[Path]:
 
 
 def _visit(file: Path, budget: float, every: bool, skipped: list[Skipped]) -> Iterator[Trace]:
-    """Runs of ``file`` that violate, as expected, what no check before theirs has violated; checks
-    that can't be used, or find none, are added to ``skipped``."""
+    """Yields executions of ``file`` that violate, as expected, what no earlier check has violated;
+    checks that can't be run, or have no violation, are added to ``skipped``.
+    """
     from checker import pipeline
     from checker.diagnostics import SpecError
     from checker.views.page.gallery import Skipped
@@ -133,7 +134,7 @@ def _verdicts(file: str, name: str, options: Options) -> tuple[PropertyVerdict, 
 
 
 def _hang(trace: Trace, file: Path, target: Path) -> Exhibit:
-    """Writes the page of a run, with the text of its spec beside it."""
+    """Writes the page of an execution, with the text of its spec beside it."""
     from checker.cli.console import write_file
     from checker.views.page import page_of
     from checker.views.page.gallery import Exhibit, page_name

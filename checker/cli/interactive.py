@@ -1,4 +1,4 @@
-"""The commands of interactive stepping, and their answers."""
+"""The commands of interactive stepping."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ save NAME             the run as a scenario, in NAME.scenario
 ?, help / q, quit     this / the end"""
 
 RATE = 0.1
-"""How likely it is that something goes wrong in a random step, where it can."""
+"""The probability of a fault in a random step in which one is enabled."""
 
 FOUND = 20
-"""Steps taken at random at most that are told one by one."""
+"""The largest number of random steps that are printed one by one."""
 
 
 class Exploring:
-    """A session with somebody."""
+    """An interactive session."""
 
     def __init__(self, session: SteppingSession, *, diagrams: bool = True) -> None:
-        """``diagrams``: the run is drawn after each step."""
+        """Starts with ``session``; ``diagrams``: the execution is drawn after each step."""
         self._session = session
         self._diagrams = diagrams
         self._chance: random.Random | None = None
@@ -68,7 +68,7 @@ class Exploring:
         }
 
     def do(self, line: str) -> bool:
-        """Does what ``line`` says; False where it is the end."""
+        """Executes the command ``line``; returns False where it ends the session."""
         words = line.strip()
         first, _, rest = words.partition(" ")
         short = {"u": "undo", "r": "redo", "?": "help", "h": "help", "s": "show"}
@@ -90,11 +90,11 @@ class Exploring:
             console.print_line(f"the run meets an error: {fault.message} ({fault.code})")
         return True
 
-    # ---- going on ---------------------------------------------------------------------------
+    # ---- steps ------------------------------------------------------------------------------
 
     @property
     def _ways(self) -> list[Choice]:
-        """What can happen, in the order of its numbers."""
+        """Returns the choices in the order of their numbers."""
         return [way for own in self._session.choices.by_process().values() for way in own]
 
     def _choice_of_number(self, number: str) -> Choice:
@@ -192,10 +192,10 @@ class Exploring:
                 self._tell(way)
         self.show()
 
-    # ---- what is told -----------------------------------------------------------------------
+    # ---- output -----------------------------------------------------------------------------
 
     def show(self) -> None:
-        """The run so far, and what can happen next."""
+        """Prints the execution so far, and the choices."""
         if self._session.steps_taken:
             if self._diagrams and len(self._session.steps_taken) > 1:
                 from checker.views.spacetime import spacetime
@@ -210,7 +210,7 @@ class Exploring:
         self.show()
 
     def _standing(self) -> None:
-        """What the run violates, and whether it could stay here."""
+        """Prints which properties are violated, and whether the execution could stay here."""
         for prop in self._session.violated_invariants():
             console.print_line(f"VIOLATED: {prop.name}")
         if self._session.ends():
@@ -296,7 +296,7 @@ class Exploring:
         self.save(rest if rest.endswith(SUFFIX) else f"{rest}{SUFFIX}")
 
     def save(self, file: str) -> None:
-        """Saves the run as a scenario, and says where."""
+        """Saves the execution as a scenario, and prints its file."""
         from checker.cli.named_scenarios import save
 
         try:
@@ -307,7 +307,7 @@ class Exploring:
 
 
 def _loss_of(chosen: Choice, losses: list[Choice]) -> Choice:
-    """The loss of the message that ``chosen`` receives."""
+    """Returns the loss of the message that ``chosen`` receives."""
     message = chosen.text.partition(" receives ")[2].partition(" from ")[0]
     for way in losses:
         if message and f" {message} " in way.text and way.text.endswith(f" to {chosen.process}"):

@@ -1,4 +1,4 @@
-"""``bivalence list``: the protocols that come with the tool."""
+"""``bivalence list``: lists the protocols that come with the tool."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CHECK = re.compile(r"^\s*check\s+(\w+)\s+of\s+(\w+)", re.MULTILINE)
 PROTOCOL = re.compile(r"^\s*protocol\s+(\w+)", re.MULTILINE)
 
 INTERFACES = "interfaces"
-"""The folder of what every spec sees; it holds no protocols to check."""
+"""The folder of the interfaces that every spec sees; it holds no protocols to check."""
 
 
 @click.command("list")
@@ -44,7 +44,7 @@ def _lines(folder: Path, file: Path) -> Iterator[str]:
 
 
 def _comment(text: str) -> str:
-    """The first paragraph of the comment that a spec starts with, if it does."""
+    """Returns the first paragraph of the comment that a spec starts with, if any."""
     said: list[str] = []
     for line in text.splitlines():
         stripped = line.strip()

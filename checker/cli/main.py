@@ -1,7 +1,8 @@
-"""The entry point: what has to be right before anything else is imported, and at the very end.
+"""The entry point: prepares signals and streams before anything else is imported, and flushes the
+output at the very end.
 
-Exit codes: 0 as it should be, 1 violated, 4 vacuous, 3 unknown, 2 what was given can't be used or
-what was found can't be said, 70 a fault of the tool, 141 nobody reads what is said.
+Exit codes: 0 as it should be, 1 violated, 4 vacuous, 3 unknown, 2 unusable input or output that
+can't be written, 70 an internal error, 141 the reader of the output has closed it.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ from collections.abc import Sequence
 
 VERDICTS = (0, 1, 3, 4)
 USAGE, UNKNOWN, UNREAD = 2, 3, 141
-"""``UNREAD``: what a shell says of a process that SIGPIPE ended."""
+"""``UNREAD``: the exit code that a shell reports for a process that SIGPIPE ended."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line and returns its exit code, which is a verdict's only where that verdict
-    could be said.
+    could be printed.
 
-    Without ``arguments`` they are those of the program, which ends then: Ctrl-C does not change
-    any more what it ends with.
+    Without ``arguments`` the program's own are used, and the process ends: Ctrl-C does not change
+    the exit code any more then.
     """
     try:
         if not _can_speak():
@@ -43,8 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _leave_what_goes_on(code: int) -> None:
-    """Ends with ``code`` at once where something goes on that can't be stopped (a compiler, say):
-    nobody would wait for it."""
+    """Exits with ``code`` at once where work is running that can't be stopped (a compiler, say)."""
     from checker.budgets import has_abandoned_work
 
     if has_abandoned_work():
@@ -52,10 +52,10 @@ def _leave_what_goes_on(code: int) -> None:
 
 
 def _can_speak() -> bool:
-    """Whether there is a stdout.
+    """Returns whether there is a stdout.
 
-    Streams that are closed go nowhere from here on; otherwise a file that is opened later would
-    have the number of one, and be written to by whoever means the stream.
+    Closed streams are redirected to the null device; otherwise a file that is opened later could
+    get the descriptor of one, and receive what is written to the stream.
     """
     speaks = sys.stdout is not None
     for number, name in enumerate(("stdin", "stdout", "stderr")):
@@ -68,7 +68,7 @@ def _can_speak() -> bool:
 
 
 def _flush(code: int) -> int:
-    """``code``, where all that was said has left; nothing is left to be flushed at the exit."""
+    """Returns ``code`` if all output could be flushed; nothing is left to flush at the exit."""
     for stream in (sys.stderr, sys.stdout):
         try:
             stream.flush()

@@ -1,4 +1,4 @@
-"""Scenarios that a user names: of a check, or in a file; and how they are written."""
+"""Scenarios that a user names, of a check or in a file, and how they are written."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def find_scenario(check: typed.Check, name: str) -> typed.Scenario:
-    """The scenario ``name`` of ``check``, or the one in the file ``name``."""
+    """Returns the scenario ``name`` of ``check``, or the one in the file ``name``."""
     from checker.cli.console import read_document
     from checker.stepping.scenario_files import SUFFIX, read_saved
 
@@ -34,7 +34,7 @@ def find_scenario(check: typed.Check, name: str) -> typed.Scenario:
 
 
 def save(opened: PreparedCheck, taken: Sequence[Choice], trace: Trace, file: str) -> None:
-    """Writes the run through ``taken``, which ``trace`` tells, as a scenario to ``file``."""
+    """Writes the execution through ``taken``, with its ``trace``, as a scenario to ``file``."""
     from checker.cli.console import require_writable, write_file
 
     require_writable(file)
@@ -44,7 +44,7 @@ def save(opened: PreparedCheck, taken: Sequence[Choice], trace: Trace, file: str
 def text_of(
     opened: PreparedCheck, taken: Sequence[Choice], trace: Trace, file: str, name: str | None = None
 ) -> str:
-    """What a file with that scenario holds; it is called ``name``, or as the file."""
+    """Returns the text of a file with that scenario, which is called ``name``, or like the file."""
     from checker.stepping.scenario import claims_of, clause
     from checker.stepping.scenario_files import scenario_text
 
@@ -55,27 +55,27 @@ def text_of(
 
 
 def scenario_name(file: str) -> str:
-    """A scenario's name, from the name of its file, or from what it shall be called."""
+    """Makes a scenario's name, from the name of its file, or from the requested name."""
     from checker.diagnostics import SpecError
     from checker.lang.check_scenario import scenario_in
 
     name = re.sub(r"\W+", "_", Path(file).stem, flags=re.ASCII).strip("_")
     try:
         scenario_in(f"\nscenario {name} {{\n}}\n", file, frozenset())
-    except SpecError:  # a word of the language, or it begins with a digit
+    except SpecError:  # a keyword of the language, or it begins with a digit
         return f"run_{name}".rstrip("_")
     return name
 
 
 def is_scenario(name: str) -> bool:
-    """Whether ``name`` is a scenario's: ``FILE.scenario`` or ``FILE::CHECK::SCENARIO``."""
+    """Returns whether ``name`` is a scenario's: ``FILE.scenario`` or ``FILE::CHECK::SCENARIO``."""
     from checker.stepping.scenario_files import SUFFIX
 
     return name.endswith(SUFFIX) or name.count("::") == 2
 
 
 def open_scenario(name: str) -> tuple[PreparedCheck, typed.Scenario]:
-    """The scenario ``name`` (see :func:`is_scenario`), and its check ready for stepping."""
+    """Opens the scenario ``name`` (see :func:`is_scenario`), with its check ready for stepping."""
     from checker import pipeline
     from checker.cli.console import read_document
     from checker.stepping.scenario_files import SUFFIX, read_saved
@@ -91,7 +91,7 @@ def open_scenario(name: str) -> tuple[PreparedCheck, typed.Scenario]:
 
 
 def replay_scenario(name: str, steps: bool) -> int:
-    """Runs a scenario and shows the run; 0 where it is as it is told, and 1 where it is not."""
+    """Runs and shows a scenario; returns 0 where it is possible and its claims are true, else 1."""
     from checker.cli.console import print_view
     from checker.stepping.scenario import play
     from checker.stepping.session import trace_of_choices

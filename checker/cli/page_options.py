@@ -1,4 +1,4 @@
-"""Options of ``bivalence view`` that write a page of HTML, and open it."""
+"""The options of ``bivalence view`` that write a page of HTML, and open it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def page_options(command: Callable[..., int]) -> Callable[..., int]:
-    """``--html``, ``--open``, ``--compare`` and ``--without-faults``."""
+    """Adds ``--html``, ``--open``, ``--compare`` and ``--without-faults`` to a command."""
     options = (
         click.option(
             "--html",
@@ -44,7 +44,7 @@ def page_options(command: Callable[..., int]) -> Callable[..., int]:
 
 
 def require_page(html: str | None, opened: bool, compare: str | None, faultless: bool) -> bool:
-    """Whether a page is asked for at all; refuses options that don't go together."""
+    """Returns whether a page is requested at all; refuses options that contradict one another."""
     if compare is not None and faultless:
         raise click.UsageError("--compare and --without-faults: only one run can stand beside it")
     if (compare is not None or faultless) and html is None and not opened:
@@ -58,9 +58,9 @@ def require_page(html: str | None, opened: bool, compare: str | None, faultless:
 
 
 def beside(document: Loaded, compare: str | None, faultless: bool) -> Trace | None:
-    """The run that stands beside that of ``document``, where one is asked for.
+    """Returns the execution to be shown beside that of ``document``, if one is requested.
 
-    Raises :class:`checker.diagnostics.SpecError` for what it can't be made from.
+    Raises :class:`checker.diagnostics.SpecError` where it can't be made.
     """
     from checker import pipeline
     from checker.cli.trace_documents import load, replay_document
@@ -84,7 +84,7 @@ def beside(document: Loaded, compare: str | None, faultless: bool) -> Trace | No
 
 
 def companion_title(compare: str | None, faultless: bool) -> str:
-    """What the run that stands beside another one is called on the page."""
+    """Returns the title on the page of the execution that is shown beside another one."""
     if faultless:
         return "The same without faults"
     if compare is None or "::" not in compare:
@@ -97,7 +97,8 @@ def write_page(
     document: Trace, html: str | None, opened: bool, other: Trace | None, name: str = ""
 ) -> None:
     """Writes the page of ``document``, with ``other``, which is called ``name``, beside it, to the
-    file ``html`` (``-`` is stdout), or, where it is only to be opened, to a temporary one."""
+    file ``html`` (``-`` is stdout), or, where it is only to be opened, to a temporary one.
+    """
     from checker.cli.console import print_note, write_file
     from checker.views.page import page_of
 
@@ -113,7 +114,7 @@ def write_page(
 
 
 def open_in_browser(file: str) -> None:
-    """Shows ``file`` in the user's browser; says so where there is none."""
+    """Opens ``file`` in the user's browser; reports it where there is none."""
     import webbrowser
 
     from checker.cli.console import print_note

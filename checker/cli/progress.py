@@ -1,6 +1,7 @@
-"""How far a search came, on stderr: a line that changes on a terminal, now and then one elsewhere.
+"""Shows the progress of a search on stderr: a line that changes on a terminal, elsewhere a line
+from time to time.
 
-Nothing is said about searches that take less than a second.
+Searches of less than a second show nothing.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ if TYPE_CHECKING:
     from checker.witness.answer import Progress
 
 QUIET = 1.0
-"""Seconds before anything is said."""
+"""Seconds before anything is shown."""
 EVERY = 5.0
 """Seconds between two lines where stderr is no terminal."""
 SHOWN = 2
-"""Searches of many that are told about."""
+"""The largest number of parallel searches whose progress is shown."""
 
 
 class _Line:
-    """What is said about ``what``; a context, so that the line goes away at the end."""
+    """The progress line of ``what``; a context that removes the line at the end."""
 
     def __init__(self, what: str, *, silent: bool = False, terminal: bool | None = None) -> None:
         self._what = what
@@ -49,7 +50,7 @@ class _Line:
             console.print_note(line)
 
     def _tell(self, line: str) -> None:
-        """A line that stays."""
+        """Prints a line that stays."""
         if self._status is None:
             console.print_note(line)
         else:
@@ -77,9 +78,10 @@ class _Line:
 
 
 class Meter(_Line):
-    """A listener for an exploration.
+    """Shows the progress of an exploration; its listener.
 
-    Until something is heard of it, it is being prepared: a system is made, planned and compiled.
+    Until the first progress it shows that the search is being prepared: the system is instantiated,
+    planned and compiled.
     """
 
     def __init__(self, what: str, *, silent: bool = False, terminal: bool | None = None) -> None:
@@ -136,7 +138,7 @@ def _foretold(progress: Progress) -> str:
 
 
 class Count(_Line):
-    """The same for many searches: how many of ``total`` are over, and how far some others are."""
+    """Shows how many of ``total`` searches are done, and the progress of some others."""
 
     def __init__(
         self, what: str, total: int, *, silent: bool = False, terminal: bool | None = None
@@ -146,7 +148,7 @@ class Count(_Line):
         self._started = time.monotonic()
 
     def count(self, done: int, others: Sequence[str]) -> None:
-        """Says that ``done`` are over; ``others`` is what else to say."""
+        """Shows that ``done`` searches are complete; ``others``: further text."""
         if not self._silent and time.monotonic() - self._started >= QUIET:
             told = "".join(f"; {other}" for other in others[:SHOWN])
             self._say(f"{self._what}: {done} of {self._total} cells{told}")

@@ -1,4 +1,4 @@
-"""``bivalence prove``: what holds at every depth, and for every number of processes."""
+"""``bivalence prove``: proves properties at every depth, and for every number of processes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ METHODS = {
     "induction": ("induction",),
     "pdr": ("pdr",),
 }
-"""What each choice of ``--method`` tries, in order."""
+"""The methods that each value of ``--method`` tries, in order."""
 
 
 @click.command()
@@ -131,8 +131,9 @@ def _require_sense(
     certificate: str | None,
     synthesize: bool,
 ) -> None:
-    """Raises ``UsageError`` for options that are not about what is asked: ``general`` are the
-    checks about all sizes, ``of_one`` says that there are options about the others."""
+    """Raises ``UsageError`` for options that don't apply to the checks: ``general`` are the checks
+    for all sizes, ``of_one`` says whether options for single sizes are given.
+    """
     if certificate is not None and len(asked) > 1:
         raise click.UsageError("--certificate is about one check: name it, as FILE::CHECK")
     if of_one and general == set(asked):
@@ -142,7 +143,7 @@ def _require_sense(
 
 
 def _is_parametric(path: str, name: str, options: Options) -> bool:
-    """Whether the check is about all sizes; one that can't be asked is said to be so later."""
+    """Returns whether the check is for all sizes; one that can't be loaded is reported later."""
     from checker import budgets, pipeline
     from checker.diagnostics import SpecError
 
@@ -161,7 +162,7 @@ def _of_one(
     methods: tuple[str, ...],
     certificate: str | None,
 ) -> Report:
-    """The report on a finite system; the certificate is written where one was found."""
+    """Returns the report on a finite system; writes the certificate where there is one."""
     from checker.engines.solver import require_solver
 
     require_solver()

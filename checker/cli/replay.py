@@ -1,4 +1,4 @@
-"""``bivalence replay``: a run that was written down, as a trace or a scenario, is made again."""
+"""``bivalence replay``: replays a recorded execution, a trace or a scenario."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``bivalence scenario``: a trace becomes a scenario, a regression from then on."""
+"""``bivalence scenario``: converts a trace into a scenario, which serves as a regression test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the options mean: ``FILE::CHECK``, ``n=4``, ``4G``, and the options they make."""
+"""Parses option values: ``FILE::CHECK``, ``n=4``, ``4G``, and makes options from them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 def size(text: str) -> int:
-    """An amount of memory in bytes: ``500M``, ``4G``, ``1.5GiB``."""
+    """Parses an amount of memory in bytes: ``500M``, ``4G``, ``1.5GiB``."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     if found is None:
         raise click.BadParameter(f"{text!r} is no amount of memory, such as 4G or 500M")
@@ -28,7 +28,7 @@ def size(text: str) -> int:
 
 
 DEEPEST = 10_000
-"""Steps that formulas are unrolled to at most."""
+"""The largest depth to which formulas are unrolled."""
 
 DEPTH = click.option(
     "--depth",
@@ -45,7 +45,7 @@ QUERY_TIMEOUT = click.option(
 
 
 def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say how a search is made."""
+    """Adds the options of a search to a command."""
     options = (
         click.option(
             "--engine",
@@ -97,7 +97,7 @@ SET = click.option(
 
 
 def settings_of(pairs: Sequence[str]) -> dict[str, str]:
-    """``n=4`` and the like as a mapping."""
+    """Parses ``n=4`` and the like into a mapping."""
     settings: dict[str, str] = {}
     for pair in pairs:
         name, equals, value = (part.strip() for part in pair.partition("="))
@@ -112,7 +112,7 @@ def settings_of(pairs: Sequence[str]) -> dict[str, str]:
 def options_of(
     settings: Sequence[str], given: dict[str, Any], *, coverage: bool = False
 ) -> Options:
-    """The pipeline's options from the options of :func:`engine_options`."""
+    """Makes the pipeline's options from the options of :func:`engine_options`."""
     from checker.pipeline import Options
     from checker.witness.answer import Limits
 
@@ -143,7 +143,7 @@ def options_of(
 def targets(
     names: Sequence[str], seconds: float | None = None, memory: int | None = None
 ) -> list[tuple[str, str]]:
-    """The checks that ``FILE`` (all of them) and ``FILE::CHECK`` name, in order, each once.
+    """Returns the checks that ``FILE`` (all of them) and ``FILE::CHECK`` name, in order, each once.
 
     ``seconds``, ``memory``: for reading each of the files.
     """
@@ -161,7 +161,7 @@ def targets(
 
 
 def one_target(name: str) -> tuple[str, str]:
-    """The one check that ``FILE`` or ``FILE::CHECK`` names."""
+    """Returns the one check that ``FILE`` or ``FILE::CHECK`` names."""
     from checker import pipeline
 
     found = targets([name])

@@ -1,4 +1,4 @@
-"""``bivalence show``: what a check asks, or the system, or the automaton, that it becomes."""
+"""``bivalence show``: shows a check's properties, transition system, or threshold automaton."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def show(
 
 
 def _draw(path: str, name: str, options: Options, svg: str | None) -> None:
-    """The threshold automaton of a check as text, or as a picture in the file ``svg``."""
+    """Prints the threshold automaton of a check, or draws it as a picture in the file ``svg``."""
     from checker.cli.console import print_note, write_file
     from checker.proving.parametric import automaton_of
 
@@ -90,7 +90,7 @@ def _draw(path: str, name: str, options: Options, svg: str | None) -> None:
 
 
 def _describe_parametric(path: str, check: Check) -> str:
-    """A check about all sizes in words."""
+    """Describes a check for all sizes in words."""
     from checker.lang.constant_text import sizes_of
 
     lines = [f"{path}::{check.name}", f"  for {sizes_of(check)}"]
@@ -102,7 +102,7 @@ def _describe_parametric(path: str, check: Check) -> str:
 
 
 def _describe(report: Report) -> str:
-    """A check in words; the report is of a search that only looked at the start."""
+    """Describes a check in words; the report is of a search of the initial states only."""
     sizes = ", ".join(f"{name} = {value}" for name, value in report.parameters.items())
     lines = [f"{report.file}::{report.check}", f"  with {sizes}" if sizes else "  no parameters"]
     expected = {e.what: e.expected for e in report.expectations}

@@ -1,4 +1,4 @@
-"""What a polite request to end means: the same as Ctrl-C, and neither is lost."""
+"""Treats SIGTERM like Ctrl-C, and loses neither."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from types import FrameType
 from checker.budgets import being_given_up
 
 AGAIN = 0.02
-"""Seconds after which a signal comes again where it could not be answered."""
+"""Seconds after which a signal that could not be handled is raised again."""
 
 
 @contextmanager
 def interrupting_on_signals() -> Iterator[None]:
-    """SIGTERM raises ``KeyboardInterrupt`` meanwhile, so that what was found is told and kept.
+    """Within the block, SIGTERM raises ``KeyboardInterrupt``, so that results so far are reported
+    and kept.
 
-    So does SIGINT, as ever; and both also where they come while an object is being given up, in
+    So does SIGINT, as usual; and both also where they come while an object is being finalised, in
     which an exception would be ignored.
     """
     if threading.current_thread() is not threading.main_thread():

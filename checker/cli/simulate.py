@@ -1,4 +1,4 @@
-"""``bivalence simulate``: random walks, which find and never prove."""
+"""``bivalence simulate``: random simulation, which finds violations and proves nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``bivalence sweep``: one check at every point of a grid of parameters."""
+"""``bivalence sweep``: runs one check at every point of a grid of parameters."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from checker.witness.answer import Progress
 
 MOST_SHOWN = 1000
-"""Cells on screen, where a file has all."""
+"""The largest number of cells on screen; files have all."""
 
 ALLOWED, SHARE = 1.0, 20
-"""Saving what is done so far may take so many seconds, and one part in so many of the time."""
+"""Saving results may take ``ALLOWED`` seconds plus a ``SHARE``-th of the elapsed time."""
 
 
 @click.command()
@@ -87,7 +87,7 @@ def sweep(
 
 
 def _rest_of_grid(more: Sequence[str]) -> Sequence[str]:
-    """Shells turn ``links={a,b}`` into two words; what is no axis was meant as something else."""
+    """Returns further axes (shells split ``links={a,b}`` into two words); refuses other words."""
     for word in more:
         if "=" not in word:
             raise click.UsageError(f"one check at a time can be swept: what is {word!r}?")
@@ -95,7 +95,7 @@ def _rest_of_grid(more: Sequence[str]) -> Sequence[str]:
 
 
 def _require_whole(engine: Mapping[str, Any]) -> None:
-    """A cell is searched by one process; refuses what divides a search."""
+    """Refuses options that distribute a search: a cell is searched by one process."""
     for name, otherwise in (("exchange", "auto"), ("shards", None), ("graduate_at", None)):
         if engine[name] != otherwise:
             option = name.replace("_", "-")
@@ -166,7 +166,7 @@ def _exit_code(rows: Sequence[Row]) -> int:
 
 
 class _Keeper:
-    """Rows and traces as they come, on disk before all are there."""
+    """Keeps rows and traces as they come, on disk before all are there."""
 
     def __init__(
         self, planned: SweepPlan, out: str | None, json_out: str | None, traces: str | None
@@ -180,7 +180,7 @@ class _Keeper:
         self._untraced: OSError | None = None
 
     def take(self, outcome: CellOutcome) -> None:
-        """Keeps the outcome of a cell."""
+        """Adds the outcome of a cell."""
         from checker.sweep.rows import row_of
 
         cell = self._plan.cells[outcome.cell - 1]
@@ -189,7 +189,7 @@ class _Keeper:
         self.save_if_due()
 
     def save_if_due(self) -> None:
-        """Saves what there is, unless saving has taken much of the time already."""
+        """Saves the rows so far, unless saving has taken too much of the time already."""
         now = time.monotonic()
         if not self._unsaved or self._spent > ALLOWED + (now - self._began) / SHARE:
             return
@@ -201,7 +201,7 @@ class _Keeper:
         self._unsaved = False
 
     def finish(self) -> None:
-        """Saves everything, and shows it; raises ``OSError`` where something is not on disk."""
+        """Saves everything, and shows it; raises ``OSError`` where it could not be written."""
         from checker.cli.console import print_view
         from checker.cli.sweep_view import sweep_view
         from checker.sweep.rows import as_json, without_run
@@ -220,7 +220,7 @@ class _Keeper:
             raise self._untraced
 
     def _note_write_error(self, problem: OSError) -> None:
-        """A disk that is full is no reason to stop: the table will be shown."""
+        """Reports an error of the disk, which does not stop the sweep: the table will be shown."""
         from checker.cli.console import print_note
 
         if not self._told:
@@ -238,7 +238,7 @@ class _Keeper:
             write_file(str(self._json), json_text(document) + "\n")
 
     def _write_traces(self, outcome: CellOutcome) -> dict[str, str]:
-        """Writes the traces of one cell; gives the file of each property."""
+        """Writes the traces of one cell; returns the file of each property."""
         if self._traces is None:
             return {}
         from checker.cli.console import write_file

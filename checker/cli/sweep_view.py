@@ -1,4 +1,4 @@
-"""A sweep as a table: a line for each cell, then what came of each property."""
+"""Shows a sweep as a table: a line for each cell, then the results of each property."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CALM = (Status.DONE,)
 
 
 def sweep_view(plan: SweepPlan, rows: Sequence[Row], most: int | None = None) -> RenderableType:
-    """The sweep; of its cells the first ``most`` where that is not ``None``."""
+    """Renders the sweep; of its cells the first ``most`` where that is not ``None``."""
     ordered = in_order(rows)
     title = Text(f"{plan.path}::{plan.check.name}", style="bold")
     fixed = ", ".join(f"{name}={value}" for name, value in plan.options.settings.items())

@@ -1,4 +1,4 @@
-"""``bivalence test``: run every check of files and folders against what it expects."""
+"""``bivalence test``: runs every check of files and folders against what it expects."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test(paths: tuple[str, ...], **engine: Any) -> int:
 
 
 def specs_in(paths: Iterable[str]) -> Iterable[Path]:
-    """The specs that ``paths`` name, or that are in the folders they name."""
+    """Returns the specs that ``paths`` name, or that are in the folders they name."""
     for name in paths:
         path = Path(name)
         if path.is_dir():
@@ -57,7 +57,7 @@ def specs_in(paths: Iterable[str]) -> Iterable[Path]:
 
 
 def _run(file: str, options: Options) -> list[int]:
-    """A line for each check of a file, and their exit codes; a bad file is one failure."""
+    """Prints a line for each check of a file; returns their exit codes, one for a bad file."""
     from checker import pipeline
     from checker.cli.console import print_note
     from checker.cli.errors import attempt
@@ -89,7 +89,7 @@ def _run(file: str, options: Options) -> list[int]:
 
 
 def _report_unusable(what: str, code: int) -> int:
-    """Says that a file or a check could not be run, for which ``code`` stands."""
+    """Reports that a file or a check could not be run, with the exit code ``code``."""
     from checker.cli.errors import USAGE
 
     console.print_line(f"{'UNUSABLE' if code == USAGE else 'FAILED'}  {what}")

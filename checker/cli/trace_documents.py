@@ -1,4 +1,4 @@
-"""Trace documents that a user names, and what has become of the specs that they are from."""
+"""Loads trace documents, and compares the specs that they are from with those of today."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from checker.witness.trace import Source, Trace
 
 LONGEST = 160
-"""Characters of a problem that are told."""
+"""The largest number of characters of an error message that are printed."""
 GONE = " is gone"
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A trace as a document holds it; ``edited``: somebody has changed the document since."""
+    """A trace of a document; ``edited``: the document has been changed since it was written."""
 
     path: str
     trace: Trace
@@ -27,16 +27,16 @@ class Loaded:
 
 
 def load(path: str) -> Trace:
-    """The trace in the file ``path`` (``-`` is stdin); that it was edited is said on stderr.
+    """Loads the trace in the file ``path`` (``-`` is stdin); reports on stderr where it was edited.
 
-    Raises :class:`checker.diagnostics.SpecError` where it is none, and a usage error where there
-    is no such file.
+    Raises :class:`checker.diagnostics.SpecError` where it is none, and a usage error where there is
+    no such file.
     """
     return load_document(path).trace
 
 
 def load_document(path: str) -> Loaded:
-    """As :func:`load`, with what is known of the document."""
+    """Loads a trace as :func:`load` does, with what is known of the document."""
     from checker.cli.console import print_note, read_document
     from checker.witness.json_format import is_edited, trace_from_text
 
@@ -51,7 +51,7 @@ def load_document(path: str) -> Loaded:
 
 
 def changed_sources(trace: Trace) -> tuple[str, ...]:
-    """What has become, since, of the files that ``trace`` was made from, in words."""
+    """Describes which of the files that ``trace`` was made from have changed since, and how."""
     found = []
     for source in trace.header.sources:
         digest = _digest(source)
@@ -64,8 +64,9 @@ def changed_sources(trace: Trace) -> tuple[str, ...]:
 
 
 def say_changes(trace: Trace) -> None:
-    """Says on stderr which files of ``trace`` are not what they were; one that is not here is no
-    news to who has nothing but the document."""
+    """Reports on stderr which files of ``trace`` have changed; missing files are not reported,
+    since a user may have nothing but the document.
+    """
     from checker.cli.console import print_note
 
     for difference in changed_sources(trace):
@@ -76,9 +77,9 @@ def say_changes(trace: Trace) -> None:
 
 
 def replay_document(document: Loaded) -> Trace:
-    """The run made again, from the spec as it is now; what has changed since is said on stderr.
+    """Replays the execution with the spec as it is now; reports on stderr what has changed since.
 
-    Raises :class:`SpecError`: E009 where the spec has no such run, or can't be used any more.
+    Raises :class:`SpecError`: E009 where the spec has no such execution, or can't be used any more.
     """
     from checker import pipeline
     from checker.cli.console import print_note
@@ -103,7 +104,7 @@ def replay_document(document: Loaded) -> Trace:
 
 
 def _no_run(document: Loaded, differences: tuple[str, ...], problem: str) -> SpecError:
-    """The diagnostic for a run that can't be made again, with the likeliest reason."""
+    """Returns the diagnostic for an execution that can't be replayed, with the likeliest reason."""
     from checker.diagnostics import Diagnostic, SpecError
     from checker.options import version
 
@@ -124,7 +125,7 @@ def _no_run(document: Loaded, differences: tuple[str, ...], problem: str) -> Spe
 
 
 def _digest(source: Source) -> str | None:
-    """The SHA-256 of a source as it is now; ``None`` where it can't be read."""
+    """Returns the SHA-256 of a source as it is now; ``None`` where it can't be read."""
     from checker.lang.library import data_of
     from checker.resources import specs
 

@@ -1,4 +1,4 @@
-"""``bivalence view``: a trace that was written before, as text or as a picture."""
+"""``bivalence view``: shows a recorded trace, as text or as a picture."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OUTPUTS: dict[str, tuple[Callable[[Trace], str], str]] = {
     "svg": (formats.svg, "Write the diagram as a picture (SVG) to FILE; - is stdout."),
     "mermaid": (formats.mermaid, "Write it as a Mermaid sequence diagram to FILE; - is stdout."),
 }
-"""Options that write a file in place of the text: what makes it, and their help."""
+"""The options that write a file in place of the text: its function, and their help."""
 
 
 def _outputs(command: Callable[..., int]) -> Callable[..., int]:

@@ -1,4 +1,4 @@
-"""What can be wrong with what a person wrote, and how it is said."""
+"""Diagnostics: what is wrong with an input, with a code, a place and a message."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of a source file; lines and columns count from 1, ``end`` is just behind it."""
+    """A range of a source file; lines and columns count from 1, ``end`` is just behind it."""
 
     file: str
     line: int
@@ -18,10 +18,10 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One thing that is wrong: a stable ``code``, where, what, and what would be right.
+    """One error or warning: a stable ``code``, where, what, and what would be right.
 
     ``expected`` and ``hint`` are empty or a sentence each.  ``severity`` is ``error``, or
-    ``warning`` for what is possible and can hardly be meant.
+    ``warning`` for what is possible and is hardly intended.
     """
 
     code: str
@@ -33,7 +33,7 @@ class Diagnostic:
 
 
 class SpecError(Exception):
-    """What the user gave can't be used; holds every diagnostic that was found (exit code 2)."""
+    """The user's input can't be used; holds every diagnostic that was found (exit code 2)."""
 
     def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
         super().__init__("; ".join(d.message for d in diagnostics))

@@ -1,5 +1,6 @@
-"""The codes of all diagnostics: S syntax, N names and types, C checks, R errors of a run,
-E settings, engines and files, T what can't be proved for every number of processes."""
+"""The codes of all diagnostics: S syntax, N names and types, C checks, R runtime errors, E
+settings, engines and files, T what can't be proved for every number of processes.
+"""
 
 from __future__ import annotations
 
@@ -147,7 +148,7 @@ CODES: dict[str, Entry] = {
 
 
 def page(code: str) -> str:
-    """The page about ``code`` (in any case): explanation, example, message, in Markdown.
+    """Returns the page about ``code`` (in any case): explanation, example, message, in Markdown.
 
     Raises ``KeyError`` where there is no such code.
     """

@@ -1,4 +1,4 @@
-"""Codes of checks: C."""
+"""Diagnostic codes of checks: C."""
 
 from __future__ import annotations
 

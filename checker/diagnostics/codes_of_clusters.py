@@ -1,4 +1,4 @@
-"""The codes of what a run on Spark can lack."""
+"""Diagnostic codes of requirements of a run on Spark that are not met."""
 
 from __future__ import annotations
 

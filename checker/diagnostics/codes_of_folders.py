@@ -1,4 +1,4 @@
-"""Codes about the folders in which runs are kept."""
+"""Diagnostic codes of the folders in which runs are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Codes of what leaves the fragment that can be proved for every number of processes: T."""
+"""Diagnostic codes of what can't be proved for every number of processes: T."""
 
 from __future__ import annotations
 

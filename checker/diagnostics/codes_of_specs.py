@@ -1,4 +1,4 @@
-"""Codes of specs: S syntax, N names and types."""
+"""Diagnostic codes of specs: S syntax, N names and types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept of a code."""
+"""The entry of a diagnostic code."""
 
 from __future__ import annotations
 

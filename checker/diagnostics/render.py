@@ -1,4 +1,4 @@
-"""Diagnostics as plain text: where, what, the lines of source, what would be right."""
+"""Renders diagnostics as plain text: place, message, lines of source, correction."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _WIDTH = 160
 
 
 def render(found: Diagnostic, source: str | None = None) -> str:
-    """``found`` as lines of text without colour and without a final newline.
+    """Renders ``found`` as lines of text without colour and without a final newline.
 
     ``source`` is the text of the file that the place is in; without it no lines are shown.
     """
@@ -47,7 +47,7 @@ def _excerpt(span: Span, source: str) -> list[str]:
 
 
 def _window(line: str, start: int, end: int) -> tuple[str, int, int]:
-    """The line with its odd characters made visible, cut to what is around ``start..end``."""
+    """Returns the line, control characters made visible, cut to what is around ``start..end``."""
     plain = "".join(c if c.isprintable() else " " if c == "\t" else "\ufffd" for c in line)
     if len(plain) <= _WIDTH:
         return plain, start, min(end, max(len(plain) + 1, start + 1))

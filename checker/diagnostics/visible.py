@@ -1,4 +1,4 @@
-"""Texts of strangers on a terminal or a page: signs that do something are shown instead of done."""
+"""Makes untrusted text safe for terminals and pages: control characters are only shown."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ ACTING = re.compile(
     "|[\u200b\u2028\u2029\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
     "|[\ud800-\udfff]"  # halves of characters, which no encoding has
 )
-"""Signs that move the cursor, colour, reorder or hide what stands around them."""
+"""Characters that move the cursor, colour, reorder or hide what stands around them."""
 
 
 def visible(text: str) -> str:
-    r"""``text`` with signs that act on what shows it written as ``\x1b`` or ``\u202e``.
+    r"""Returns ``text`` with control characters written as ``\x1b`` or ``\u202e``.
 
-    What is visible stays so: a text may go through here twice.
+    The function is idempotent.
     """
     return ACTING.sub(_escape, text)
 
 
 def json_text(document: object, indent: int | None = 2) -> str:
-    """``document`` as JSON of the same meaning that can be shown on a terminal as it is."""
+    """Returns ``document`` as equivalent JSON that can be printed on a terminal as it is."""
     separators = (",", ":") if indent is None else None
     text = json.dumps(document, indent=indent, ensure_ascii=False, separators=separators)
     return ACTING.sub(lambda found: json.dumps(found[0])[1:-1], text)

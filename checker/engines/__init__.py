@@ -1,1 +1,1 @@
-"""Engines: each turns a transition system into an answer.  They do not know one another."""
+"""Engines: each turns a transition system into an answer.  They do not depend on one another."""

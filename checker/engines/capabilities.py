@@ -1,5 +1,6 @@
-"""What each engine can do: one table, from which the pipeline knows what to refuse before any work
-is done, and the report what to say."""
+"""The capabilities of each engine: one table, which the pipeline uses to refuse requests before any
+work is done, and the report to describe limits.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ ENGINES = ("reference", "native", "spark", "symbolic")
 
 
 class Feature(Enum):
-    """What somebody may want of an engine; the value says it in words."""
+    """A feature that a user may request of an engine; the value names it in words."""
 
     SAFETY = "what must hold in every state, with a shortest run to where it does not"
     STEADY = "what must come true again and again (`eventually`, `~>` over growing histories)"
@@ -31,18 +32,19 @@ class Feature(Enum):
 
 
 class Can(Enum):
-    """Whether an engine can do something."""
+    """Whether an engine supports a feature."""
 
     YES = "yes"
-    PARTLY = "within limits"  # beyond them it says so, and nothing wrong
+    PARTLY = "within limits"  # beyond them it reports so, and no wrong answer
     IGNORED = "not observed"  # the answer is the same without it, and the report says so
     NO = "no"  # refused before any work is done
 
 
 @dataclass(frozen=True)
 class Ability:
-    """``note``: what the limits are, what is done instead, or why not: what comes after the name of
-    the engine; ``code``: of the diagnostic that refuses it."""
+    """The support of a feature.  ``note``: what the limits are, what is done instead, or why it is
+    refused: the text behind the name of the engine; ``code``: of the diagnostic that refuses it.
+    """
 
     can: Can
     note: str = ""
@@ -140,11 +142,11 @@ TABLE: dict[Feature, dict[str, Ability]] = {
         "symbolic": Ability(Can.NO, "has no compact mode: it keeps no states at all"),
     },
 }
-"""What each engine makes of each feature."""
+"""The support of each feature by each engine."""
 
 
 def require(engine: str, feature: Feature) -> None:
-    """Raises :class:`SpecError` where ``engine`` can't do it; ``auto`` is ``native``."""
+    """Raises :class:`SpecError` if ``engine`` lacks the feature; ``auto`` is ``native``."""
     ability = TABLE[feature][_engine_name(engine)]
     if ability.can is Can.NO:
         able = next(e for e in ENGINES[1:] if TABLE[feature][e].can is not Can.NO)
@@ -153,19 +155,21 @@ def require(engine: str, feature: Feature) -> None:
 
 
 def can(engine: str, feature: Feature) -> bool:
-    """Whether ``engine`` can do it, within limits at least; what is no engine can do nothing."""
+    """Returns whether ``engine`` supports the feature, within limits at least; no unknown one
+    does.
+    """
     ability = TABLE[feature].get(_engine_name(engine))
     return ability is not None and ability.can in (Can.YES, Can.PARTLY)
 
 
 def ignored_features(engine: str, wanted: Iterable[Feature]) -> tuple[str, ...]:
-    """What the report says about what was wanted and is not observed."""
+    """Returns the report's remarks on features that were requested and are ignored."""
     abilities = [TABLE[feature][_engine_name(engine)] for feature in wanted]
     return tuple(f"the {engine} engine {a.note}" for a in abilities if a.can is Can.IGNORED)
 
 
 def table() -> list[str]:
-    """The table in Markdown, line by line; notes below."""
+    """Returns the table in Markdown, line by line; notes below."""
     lines = [f"| | {' | '.join(ENGINES)} |", f"|---|{'---|' * len(ENGINES)}"]
     notes: list[str] = []
     for feature in Feature:

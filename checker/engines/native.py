@@ -1,4 +1,4 @@
-"""The native engine: machine code made for the system, threads on one machine, exact.
+"""The native engine: machine code generated for the system, threads on one machine, exact.
 
 Results do not depend on the number of threads.
 """
@@ -33,7 +33,9 @@ from checker.witness.answer import Answer, Limits, Listener, State, nothing_know
 
 NAME = "native"
 SOME, MANY = 20_000, 3_000_000
-"""From so many states on it is told what multiplies them: of a search cut short, and of any."""
+"""The numbers of states from which on the report names the variables that multiply them: of a
+truncated search, and of any.
+"""
 
 
 def explore(
@@ -47,16 +49,17 @@ def explore(
     compact: bool = False,
     carry: Carry | None = None,
 ) -> Answer:
-    """Explores ``system`` and answers.
+    """Explores ``system`` and returns its answer.
 
-    ``plan``: what need not be explored; ``threads``: how many may be used, all processors where it
-    is ``None``; ``journal``: opens that of the run, which goes on where it ends; ``compact``: where
-    states take more than a word, fingerprints are kept in their place, and the answer says how
-    probable it is that a state was omitted; there is no journal then; ``carry``: has what an
-    exploration with smaller capacities has left, and takes what this one leaves.  Raises
-    :class:`Unsupported` where the engine can't take the system, ``RunFault`` where no initial
-    state, or a property, can be computed, :class:`HandedOver` where the journal wants the run to go
-    on elsewhere, and :class:`Cyclic` where the plan is not proven for the system after all.
+    ``plan``: the reductions to use; ``threads``: how many may be used, all processors where it is
+    ``None``; ``journal``: opens the checkpoint of the run, which is resumed from its end;
+    ``compact``: where states take more than a word, fingerprints are kept in their place, and the
+    answer states the probability that a state was omitted; there is no journal then; ``carry``:
+    holds the results of an exploration with smaller capacities, and receives those of this one.
+    Raises :class:`Unsupported` where the engine can't take the system, ``RunFault`` where no
+    initial state, or a property, can be computed, :class:`HandedOver` where the journal wants the
+    run to continue elsewhere, and :class:`Cyclic` where the plan turns out not to be proven for the
+    system.
     """
     assert not (compact and journal), "compact mode keeps no states to go on from"
     begun = time.monotonic()
@@ -93,7 +96,9 @@ def _prepare_search(
     journal: Callable[[KernelImage], Journal] | None,
     compact: bool,
 ) -> tuple[Search, list[tuple[State, tuple[Event, ...]]] | None]:
-    """A search that can be run, and where it starts (``None``: native code or a journal knows)."""
+    """Returns a search that is ready to run, and its initial states (``None``: native code or a
+    journal has them).
+    """
     image = build(system, plan, KEY_BITS if compact else 0)
     if image.compact and plan.acyclic:
         image = build(system, without_rounds(plan), KEY_BITS)
@@ -107,7 +112,7 @@ def _prepare_search(
 
 
 def _conclude(search: Search, journal: Journal | None) -> Answer:
-    """The answer; what is complete is committed where it is not all."""
+    """Returns the answer; commits the complete levels where the search is not exhaustive."""
     try:
         answer = finalize(NAME, _as_explored(search))
     except KeyboardInterrupt:
@@ -121,7 +126,7 @@ def _conclude(search: Search, journal: Journal | None) -> Answer:
         with contextlib.suppress(KeyboardInterrupt):
             limits = search.limits
             if limits.max_states is not None and answer.stopped == limits.no_more_states:
-                # which states of the next level were found is chance where threads look for them
+                # with threads, which states of the next level were found is nondeterministic
                 search.store.drop(search.found.depth + 1)
             answer = replace(answer, weights=blowup_factors(search.system, search.store))
     return answer

@@ -1,4 +1,4 @@
-"""Whether the solver that proofs are made with is here."""
+"""Tests whether the solver that proofs are made with is installed."""
 
 from __future__ import annotations
 

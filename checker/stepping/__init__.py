@@ -1,1 +1,1 @@
-"""Runs made by hand or at random, step by step, with the interpreter; scenarios that keep them."""
+"""Interactive and random simulation with the interpreter; scenarios that record executions."""

@@ -1,9 +1,9 @@
-"""What can happen in a state, each way with a short phrase of its own.
+"""Enumerates the possible steps of a state, each with a unique short phrase.
 
 A phrase says what the step does in the words of the spec: ``p1 broadcasts a``, ``p2 receives
 DATA(p1, a) from p1``, ``p1 crashes``.  It depends on the step's events and not on how states are
-encoded.  Ways with one phrase and one outcome are one choice; where one phrase has several
-outcomes, what tells them apart is added to it.
+encoded.  Transitions with the same phrase and the same successor are one choice; where one phrase
+has several successors, it is extended by what distinguishes them.
 """
 
 from __future__ import annotations
@@ -25,27 +25,26 @@ from checker.witness.show_values import show
 from checker.witness.trace import Event
 
 START = "the run starts"
-"""The phrase of the only way to start."""
+"""The phrase of the only initial state."""
 
 NOBODYS = (ActionKind.WORLD, ActionKind.LOSE)
-"""What no process does."""
+"""Kinds of steps that belong to no process."""
 
 LONG = 72
-"""Characters of a handler's condition that a phrase has at most."""
+"""The largest number of characters of a handler's condition in a phrase."""
 
 HISSES = ("s", "x", "z", "sh", "ch")
-"""Verbs that end so get an ``es``."""
+"""Endings of verbs that take an ``es``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One way to go on.
+    """One possible step.
 
-    ``text``: the phrase, unique among the choices of a state; ``also``: other ways to say it;
-    ``process``: whose step it is, empty for the world; ``kind``: a
-    :class:`checker.system.ir.ActionKind`, or ``start``.
-    ``transition`` is never an error of the run, and ``None`` for a way to start; ``idle``: it
-    changes nothing.
+    ``text``: the phrase, unique among the choices of a state; ``also``: synonyms; ``process``:
+    whose step it is, empty for the environment; ``kind``: a :class:`checker.system.ir.ActionKind`,
+    or ``start``.  ``transition`` is never a runtime error, and ``None`` for an initial state;
+    ``idle``: it does not change the state.
     """
 
     text: str
@@ -60,13 +59,13 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """``ways`` in canonical order; ``faults``: the steps that meet an error of the run."""
+    """A state's choices in canonical order; ``faults``: the steps that meet a runtime error."""
 
     ways: tuple[Choice, ...]
     faults: tuple[Transition, ...] = ()
 
     def by_process(self) -> dict[str, list[Choice]]:
-        """The ways of each process that has some, in the order of the names; the world's last."""
+        """Groups choices by process, in the order of the names; those of the environment last."""
         found: dict[str, list[Choice]] = defaultdict(list)
         for way in self.ways:
             found[way.process].append(way)
@@ -74,14 +73,14 @@ class Choices:
 
 
 def _natural(name: str) -> tuple[str, int]:
-    """``p2`` before ``p10``."""
+    """Returns a sort key by which ``p2`` comes before ``p10``."""
     digits = name[len(name.rstrip("0123456789")) :]
     return name[: len(name) - len(digits)], int(digits or 0)
 
 
 @dataclass(slots=True)
 class _Way:
-    """A transition with what is told of it."""
+    """A transition with its phrases."""
 
     transition: Transition
     events: tuple[Event, ...]
@@ -90,7 +89,7 @@ class _Way:
 
 
 def choices(system: TransitionSystem, state: State) -> Choices:
-    """Everything that can happen in ``state``."""
+    """Returns the choices of all transitions enabled in ``state``."""
     ways: list[_Way] = []
     faults: list[Transition] = []
     for transition in interpreter.successors(system, state):
@@ -127,7 +126,7 @@ def _choice(system: TransitionSystem, state: State, way: _Way, text: str) -> Cho
 
 
 def starts(system: TransitionSystem) -> tuple[Choice, ...]:
-    """The ways to start, each with a phrase of its own; may raise ``RunFault``."""
+    """Returns the initial states as choices, each with a unique phrase; may raise ``RunFault``."""
     found = dict(reversed(interpreter.initial_events(system)))
     states = [state for state in interpreter.initial_states(system)]
     said = _outcomes(system, states)
@@ -151,7 +150,7 @@ def _way(system: TransitionSystem, state: State, transition: Transition) -> _Way
 
 
 def _names(transition: Transition, events: tuple[Event, ...]) -> list[str]:
-    """What the step does, the best way to say it first."""
+    """Returns phrases for what the step does, the best one first."""
     kind = transition.action.kind
     leading = next((e for wanted in LEADING[kind] for e in events if e.kind == wanted), None)
     if leading is None:
@@ -171,7 +170,7 @@ def _names(transition: Transition, events: tuple[Event, ...]) -> list[str]:
 
 
 def _request(event: Event) -> list[str]:
-    """As the clause ``clients`` says it: ``p1 broadcasts a``."""
+    """Phrases a request as the clause ``clients`` does: ``p1 broadcasts a``."""
     operator, _, given = event.name.partition("(")
     given = given.removesuffix(")")
     items = f" ({given})" if _several(given) else f" {given}" if given else ""
@@ -183,7 +182,7 @@ def _request(event: Event) -> list[str]:
 
 
 def _several(given: str) -> bool:
-    """Whether there is a comma outside of all brackets."""
+    """Returns whether there is a comma outside of all brackets."""
     depth = 0
     for char in given:
         depth += (char in "([{") - (char in ")]}")
@@ -195,7 +194,7 @@ def _several(given: str) -> bool:
 def _crash(
     system: TransitionSystem, state: State, transition: Transition, events: tuple[Event, ...]
 ) -> str:
-    """Where a crash falls inside the handler: ``, and crashes after sending a to p2``."""
+    """Describes where a crash falls inside the handler: ``, and crashes after sending a to p2``."""
     if not any(event.kind == MarkKind.CRASH for event in events):
         return ""
     if not transition.action.name.endswith(CRASHING):
@@ -211,7 +210,7 @@ def _crash(
 
 
 def _clause(event: Event) -> str:
-    """An effect as something that was being done; empty where it does nothing."""
+    """Describes an effect as an action in progress; empty where it does nothing."""
     match event.kind:
         case MarkKind.SEND:
             to = ", ".join(event.peers)
@@ -228,11 +227,11 @@ def _clause(event: Event) -> str:
             return ""
 
 
-# ---- telling apart ----------------------------------------------------------------------------
+# ---- disambiguation ---------------------------------------------------------------------------
 
 
 def _apart(system: TransitionSystem, ways: list[_Way]) -> list[tuple[_Way, str]]:
-    """Ways with one phrase and several outcomes, each with a phrase of its own."""
+    """Makes the phrases of transitions with one phrase and several successors unique."""
     if len(ways) == 1:
         return [(ways[0], ways[0].phrase)]
     named = [_with(way.phrase, _arguments(way)) for way in ways]
@@ -257,7 +256,7 @@ def _with(phrase: str, arguments: tuple[str, ...]) -> str:
 
 
 def _arguments(way: _Way) -> tuple[str, ...]:
-    """The names that the step's first handler binds."""
+    """Returns the names that the step's first handler binds."""
     for event in way.events:
         if event.kind == MarkKind.HANDLER:
             return tuple(f"{name} = {value}" for name, value in event.arguments)
@@ -265,7 +264,7 @@ def _arguments(way: _Way) -> tuple[str, ...]:
 
 
 def _outcomes(system: TransitionSystem, states: Sequence[State]) -> list[str]:
-    """The variables in which ``states`` differ, with the values that each has."""
+    """Returns the variables in which ``states`` differ, with the values that each has."""
     said: list[list[str]] = [[] for _ in states]
     for position, variable in enumerate(system.variables):
         values = [state[position] for state in states]

@@ -1,4 +1,4 @@
-"""What a state holds, in words, for somebody who steps through a run."""
+"""Describes a state in words, for interactive stepping."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from checker.system.types import AtomT, MapT, universe
 from checker.witness.show_values import show
 
 SHOWN = (VariableKind.LOCAL, VariableKind.SHARED)
-"""Kinds of variables that the spec itself declares."""
+"""The kinds of variables that the spec itself declares."""
 
 
 def variables(system: TransitionSystem, state: State) -> Iterator[tuple[str, str, str]]:
-    """Whose, called what, with what value: the spec's variables in ``state``; what is shared has
-    an empty process."""
+    """Yields process, name and value of each of the spec's variables in ``state``; shared variables
+    have an empty process.
+    """
     for variable, value in zip(system.variables, state, strict=True):
         if variable.kind not in SHOWN or variable.name.startswith("@"):
             continue
@@ -30,9 +31,9 @@ def variables(system: TransitionSystem, state: State) -> Iterator[tuple[str, str
 
 
 def why_not(words: str, ways: tuple[Choice, ...], down: frozenset[str], waiting: list[str]) -> str:
-    """Why what ``words`` say is not possible now, as far as that is easily told.
+    """Explains why the step that ``words`` describe is not enabled, as far as that is easily found.
 
-    ``down``: the processes that are; ``waiting``: the messages on their way, in words.
+    ``down``: the crashed processes; ``waiting``: the messages in transit, in words.
     """
     who = words.split(maxsplit=1)[0] if words.split() else ""
     if who in down:

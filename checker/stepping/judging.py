@@ -1,4 +1,4 @@
-"""What is true of a run: the invariants, and the formulas where it goes on for ever."""
+"""Judges an execution: the invariants, and the liveness properties where it is infinite."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from checker.witness.show_values import show
 
 @dataclass(frozen=True, slots=True)
 class ViolatedProperty:
-    """A property that the run violates, with the values of its parameters."""
+    """A property that the execution violates, with the values of its parameters."""
 
     property: Property
     values: tuple[Value, ...]
@@ -24,14 +24,14 @@ class ViolatedProperty:
 
 
 class Truths:
-    """The propositions of a system's properties in states, each evaluated once."""
+    """The truth values of a system's atomic propositions in states, each evaluated once."""
 
     def __init__(self, system: TransitionSystem) -> None:
         self.system = system
         self._known: dict[tuple[str, tuple[Value, ...], State], tuple[bool, ...]] = {}
 
     def of(self, prop: Property, values: tuple[Value, ...], state: State) -> tuple[bool, ...]:
-        """The propositions of ``prop`` in ``state``; may raise ``RunFault``."""
+        """Evaluates the propositions of ``prop`` in ``state``; may raise ``RunFault``."""
         key = prop.name, values, state
         found = self._known.get(key)
         if found is None:
@@ -45,8 +45,9 @@ class Truths:
 
 
 def why_not_admitted(system: TransitionSystem, states: Sequence[State], loop: int) -> str | None:
-    """Why the world does not admit that the run goes on from ``loop`` for ever; ``None``: it
-    does."""
+    """Explains which fairness assumption the lasso that cycles from ``loop`` violates; ``None``
+    where it is fair.
+    """
     try:
         fairness_justification(system, states, loop)
     except Unfair as why:
@@ -57,12 +58,12 @@ def why_not_admitted(system: TransitionSystem, states: Sequence[State], loop: in
 
 
 def invariants(system: TransitionSystem) -> tuple[Property, ...]:
-    """The properties that a single state can violate."""
+    """Returns the properties that a single state can violate."""
     return tuple(p for p in system.properties if p.kind is PropertyKind.INVARIANT)
 
 
 def is_bad(system: TransitionSystem, prop: Property, state: State) -> bool:
-    """Whether ``state`` violates an invariant; one that can't be evaluated says nothing."""
+    """Returns whether ``state`` violates an invariant; ``False`` where it can't be evaluated."""
     try:
         return interpreter.holds(system, prop.bad, state)
     except RunFault:
@@ -72,8 +73,10 @@ def is_bad(system: TransitionSystem, prop: Property, state: State) -> bool:
 def violated_properties(
     truths: Truths, states: Sequence[State], loop: int, only: Sequence[Property] | None = None
 ) -> tuple[ViolatedProperty, ...]:
-    """The liveness properties (``only``: of these) that the run through ``states``, then again
-    from ``loop``, violates; for each the first values of its parameters that show it."""
+    """Returns the liveness properties (``only``: among these) that the lasso through ``states``
+    with the cycle from ``loop`` violates; for each the first values of its parameters that violate
+    it.
+    """
     found = []
     for prop in truths.system.properties if only is None else only:
         if prop.kind is not PropertyKind.LIVENESS or prop.formula is None:

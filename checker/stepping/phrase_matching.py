@@ -1,4 +1,4 @@
-"""Which choice a person's words mean."""
+"""Matches the user's words with choices."""
 
 from __future__ import annotations
 
@@ -10,25 +10,26 @@ from difflib import get_close_matches
 from checker.stepping.choices import Choice
 
 ANYTHING = ("...", "…")
-"""What stands for any words of a phrase."""
+"""The wildcards for any words of a phrase."""
 
 _TOKEN = re.compile(r"\.\.\.|\w+'*|\S")
 
 
 @dataclass(frozen=True, slots=True)
 class Unclear:
-    """Words that mean no choice, or several: ``choices`` are those that could be meant (the
-    nearest first), or, where none could, what the process that the words begin with can do."""
+    """No choice matches, or several: ``choices`` are the candidates (the nearest first) or, where
+    there are none, the choices of the process that the words begin with.
+    """
 
     message: str
     choices: tuple[str, ...]
 
 
 def match_choice(words: str, among: Sequence[Choice]) -> Choice | Unclear:
-    """The choice that ``words`` mean: its phrase, or the beginning of it, whole words only.
+    """Returns the choice whose phrase is ``words`` or begins with them (whole words only).
 
-    White space makes no difference, and ``…`` (or ``...``) stands for any words.  Where the
-    beginning of several phrases is meant, they must lead to one state.
+    White space makes no difference, and ``…`` (or ``...``) stands for any words.  Where several
+    phrases match, they must lead to one state.
     """
     pattern = _pattern(words)
     plain = _plain(words)
@@ -50,7 +51,7 @@ def _phrases(choice: Choice) -> tuple[str, ...]:
 
 
 def _plain(text: str) -> str:
-    """The words and signs of ``text``, one space between them."""
+    """Returns the words and signs of ``text``, separated by one space."""
     return " ".join(_TOKEN.findall(text))
 
 
@@ -73,6 +74,6 @@ def _none(words: str, among: Sequence[Choice]) -> Unclear:
 
 
 def process_of(words: str, processes: Iterable[str]) -> str:
-    """The process that ``words`` begin with, or an empty text."""
+    """Returns the process that ``words`` begin with, or an empty text."""
     first = re.match(r"\w+'*", words)
     return first[0] if first is not None and first[0] in set(processes) else ""

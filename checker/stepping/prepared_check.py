@@ -1,4 +1,4 @@
-"""A check prepared for stepping: its system, with capacities that grow as a run needs them."""
+"""A check prepared for stepping: its system, with capacities that grow on demand."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from checker.system.ir import TransitionSystem
 from checker.witness.trace import Header
 
 Describe = Callable[[Instantiated], Header]
-"""What a trace of a run says of where it comes from."""
+"""Makes the header of a trace, which names its origin."""
 
 
 class Outgrown(Exception):
-    """A capacity that the tool guessed was too small and is larger now: what was made of the old
-    system is made again."""
+    """A capacity that was estimated was too small and has been enlarged: states of the old system
+    have to be replayed.
+    """
 
 
 class PreparedCheck:
-    """``system`` is replaced by a larger one where a run needs it (:meth:`fit`)."""
+    """A check whose ``system`` is replaced by a larger one on demand (:meth:`fit`)."""
 
     def __init__(
         self,
@@ -34,7 +35,9 @@ class PreparedCheck:
         fine: bool = False,
         made: Instantiated | None = None,
     ) -> None:
-        """``made``: the system to begin with, where there is one; raises :class:`SpecError`."""
+        """Instantiates ``check``; ``made``: the initial system, if there is one already; raises
+        :class:`SpecError`.
+        """
         self.check = check
         self.fine = fine
         self.settings = dict(settings)
@@ -43,12 +46,12 @@ class PreparedCheck:
 
     @property
     def system(self) -> TransitionSystem:
-        """The system as large as it is by now."""
+        """The system with its current capacities."""
         return self._made.system
 
     @property
     def header(self) -> Header:
-        """Where traces of it come from."""
+        """The header of its traces."""
         return self._describe(self._made)
 
     def _make(self, capacities: Mapping[str, int]) -> Instantiated:
@@ -57,9 +60,9 @@ class PreparedCheck:
         )
 
     def fit(self, fault: RunFault) -> bool:
-        """Makes room where ``fault`` is about a capacity that the tool guessed.
+        """Enlarges the capacity where ``fault`` is about one that was estimated.
 
-        False where there is nothing to do: it is an error of the run, or there is no end to it.
+        Returns False where that is not possible: it is a runtime error, or the growth is unbounded.
         """
         if fault.grows is None:
             return False
@@ -71,6 +74,6 @@ class PreparedCheck:
         return True
 
     def require_room(self, transition: Transition) -> None:
-        """Raises :class:`Outgrown` where ``transition`` fails for want of room, and there is."""
+        """Raises :class:`Outgrown` where ``transition`` failed and a capacity was enlarged."""
         if transition.fault is not None and self.fit(transition.fault):
             raise Outgrown

@@ -1,4 +1,4 @@
-"""A check's scenarios, run beside its exploration."""
+"""Runs a check's scenarios beside its exploration."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from checker.witness.verdict import ScenarioVerdict
 
 
 def judge_scenario(opened: PreparedCheck, scenario: typed.Scenario) -> ScenarioVerdict:
-    """Whether ``scenario`` can be run as it is written, and its claims are true."""
+    """Judges whether ``scenario`` is possible as it is written, and whether its claims are true."""
     return verdict_of(play(opened, scenario))
 
 
 def verdict_of(played: Played) -> ScenarioVerdict:
-    """What to say of a scenario that was run."""
+    """Returns the verdict on a scenario that was run."""
     name, problem, steps = played.scenario.name, played.problem, max(len(played.taken) - 1, 0)
     if problem is None:
         span = played.scenario.span

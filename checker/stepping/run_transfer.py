@@ -1,8 +1,9 @@
-"""Transfers a known run, as far as it goes, to another model: another protocol, or no faults.
+"""Transfers a known execution, as far as possible, to another model: another protocol, or no
+faults.
 
-What is to happen is told in the phrases of the known run.  What can't happen is left out, so that a
-protocol that does more, or less, on the way still has its say; at the end the run goes on, without
-any fault, until nothing is left to do.
+The steps are given as the phrases of the known execution.  What can't happen is left out, so that a
+protocol that does more, or less, on the way still applies; at the end the execution is completed,
+without any fault, until no fairness constraint is enabled.
 """
 
 from __future__ import annotations
@@ -17,13 +18,15 @@ from checker.system.ir import ActionKind
 from checker.witness.trace import Trace
 
 MOST = 500
-"""Steps that are added at the end at most."""
+"""The largest number of steps that are added at the end."""
 
 FAULTS = frozenset({ActionKind.CRASH, ActionKind.LOSE, ActionKind.FORGE, ActionKind.RECOVER})
-"""What is not done again where a run is told without its faults, nor added at its end."""
+"""Kinds of steps that are left out where an execution is transferred without its faults, and never
+added at its end.
+"""
 
 CRASHES = ", and crashes"
-"""Before it, in a phrase, stands what a process does that crashes on the way."""
+"""The text in a phrase behind what a process does that crashes during the step."""
 
 ORDER = (
     ActionKind.EFFECT,
@@ -34,11 +37,13 @@ ORDER = (
     ActionKind.TIMEOUT,
     ActionKind.WORLD,
 )
-"""What is preferred where a run goes on by itself."""
+"""The preference among kinds of steps where an execution is completed."""
 
 
 def phrases_of(taken: Sequence[Choice], *, faults: bool = True) -> tuple[str, ...]:
-    """The steps of a run in words, without its start; ``faults``: those, too."""
+    """Returns the phrases of the steps of an execution, without its start; ``faults``: whether to
+    include faults.
+    """
     steps = taken[1:]
     if faults:
         return tuple(choice.text for choice in steps)
@@ -47,13 +52,13 @@ def phrases_of(taken: Sequence[Choice], *, faults: bool = True) -> tuple[str, ..
 
 
 def transfer_run(opened: PreparedCheck, phrases: Iterable[str]) -> Trace:
-    """The run of ``opened`` that does what ``phrases`` say, the first of them that it can each
-    time, and then goes on to an end.
+    """Returns the execution of ``opened`` that performs ``phrases``, each time the first of them
+    that is enabled, and is then completed.
 
-    It may violate a property, or none.  Raises ``RunFault`` where no run can start.
+    It may violate a property, or none.  Raises ``RunFault`` where there is no initial state.
     """
     session = SteppingSession(opened)
-    if session.state is None:  # several ways to start
+    if session.state is None:  # several initial states
         session.pick(session.choices.ways[0])
     waiting = list(phrases)
     while waiting:
@@ -67,7 +72,7 @@ def transfer_run(opened: PreparedCheck, phrases: Iterable[str]) -> Trace:
 
 
 def _next(session: SteppingSession, waiting: Sequence[str]) -> tuple[int, Choice] | None:
-    """The first of the phrases that can happen now, and how."""
+    """Returns the first of the phrases that is enabled now, and its choice."""
     ways = {way.text: way for way in session.choices.ways if not way.idle}
     for number, phrase in enumerate(waiting):
         if phrase in ways:
@@ -76,7 +81,7 @@ def _next(session: SteppingSession, waiting: Sequence[str]) -> tuple[int, Choice
 
 
 def _finish(session: SteppingSession) -> None:
-    """Goes on, never to a state that the run has been in, until the run could end."""
+    """Extends the execution, never to a visited state, until it could end."""
     seen: set[State] = set(session.states)
     for _ in range(MOST):
         if session.ends():

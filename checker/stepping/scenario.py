@@ -1,4 +1,4 @@
-"""Runs in words: a scenario is run step by step, and what it claims is looked at."""
+"""Runs scenarios: executions in words, step by step, with claims that are checked."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ from checker.witness.answer import Path
 from checker.witness.trace import Trace
 
 MOST = 12
-"""Of what was possible instead, so many phrases are told."""
+"""The largest number of alternatives that are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a run is not as its scenario says: at the line of ``span``; ``possible``: what can
-    happen instead."""
+    """A deviation from the scenario, at the line of ``span``; ``possible``: the steps that are
+    enabled instead.
+    """
 
     message: str
     span: Span
@@ -39,9 +40,9 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """How far a scenario came: what was taken, from the start, and the first problem.
+    """The result of a scenario: the steps taken, from the start, and the first problem.
 
-    ``loop``: the run goes on for ever from there, as in :class:`checker.witness.answer.Path`.
+    ``loop``: the start of the lasso's cycle, as in :class:`checker.witness.answer.Path`.
     """
 
     scenario: typed.Scenario
@@ -51,12 +52,12 @@ class Played:
 
     @property
     def states(self) -> tuple[State, ...]:
-        """The states of the run."""
+        """The states of the execution."""
         return tuple(choice.successor for choice in self.taken)
 
 
 def play(opened: PreparedCheck, scenario: typed.Scenario) -> Played:
-    """Runs ``scenario`` from the start, and looks at its claims where it could be run."""
+    """Runs ``scenario`` from the start, and checks its claims where it is possible."""
     try:
         session = SteppingSession(opened)
     except RunFault as fault:
@@ -101,7 +102,7 @@ def _follow(session: SteppingSession, steps: Iterable[typed.Happening]) -> Probl
 def _loop_problem(
     session: SteppingSession, scenario: typed.Scenario, before: int
 ) -> Problem | None:
-    """What is wrong with what is repeated for ever."""
+    """Explains what is wrong with the cycle of the scenario."""
     states = session.states
     at = scenario.again[-1].span
     if states[-1] != states[before]:
@@ -111,7 +112,7 @@ def _loop_problem(
 
 
 def _false(session: SteppingSession, played: Played, claim: typed.Claim) -> str:
-    """Why ``claim`` is not true of the run; empty where it is."""
+    """Explains why ``claim`` is false of the execution; empty where it is true."""
     if claim.what == "it":
         return _of_run(session, played, claim.word)
     system, states = session.system, played.states
@@ -149,13 +150,13 @@ def _of_run(session: SteppingSession, played: Played, word: str) -> str:
     return ""
 
 
-# ---- runs into words --------------------------------------------------------------------------
+# executions into words
 
 
 def as_choices(opened: PreparedCheck, path: Path) -> tuple[Choice, ...]:
-    """The steps of ``path`` as choices, with the one that closes its loop, where there is one.
+    """Converts the steps of ``path`` into choices, including the one that closes its cycle, if any.
 
-    Raises :class:`NotPossible` where it is no run of the system.
+    Raises :class:`NotPossible` where it is no execution of the system.
     """
     system = opened.system
     taken = [_leading(starts(system), path.states[0], 0)]
@@ -175,7 +176,7 @@ def _leading(among: Sequence[Choice], state: State, number: int) -> Choice:
 
 
 def clause(name: str, taken: Sequence[Choice], loop: int | None, claims: Iterable[str]) -> str:
-    """The text of the clause ``scenario name { … }``.
+    """Returns the text of the clause ``scenario name { … }``.
 
     ``taken``: as :func:`as_choices` gives them; ``claims``: such as ``agreement violated``.
     """
@@ -195,7 +196,7 @@ def clause(name: str, taken: Sequence[Choice], loop: int | None, claims: Iterabl
 
 
 def claims_of(trace: Trace) -> tuple[str, ...]:
-    """What a scenario claims that keeps the run of ``trace``."""
+    """Returns the claims of a scenario that records the execution of ``trace``."""
     if trace.failure is not None:
         return ("it fails",)
     claims = (f"{trace.property_name} violated",) if trace.word == "violated" else ()

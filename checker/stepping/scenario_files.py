@@ -1,4 +1,4 @@
-"""Scenarios in files of their own: what they are of, and the clause.
+"""Reads and writes scenario files: the check that they belong to, and the clause.
 
     of ../specs/broadcast/eager_reliable.bcast::crash_one
     set n = 4
@@ -10,7 +10,7 @@
       then it ends
     }
 
-``of`` names the spec, seen from the file's folder (or from here), and the check.
+``of`` names the spec, relative to the file's folder (or to the working directory), and the check.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from checker.lang import typed
 from checker.lang.check_scenario import scenario_in
 
 SUFFIX = ".scenario"
-"""How the names of such files end."""
+"""The suffix of scenario files."""
 
 FINE = "fine steps"
 _OF = re.compile(r"of\s+(?P<path>.+?)::(?P<check>\w+)\s*")
@@ -35,7 +35,9 @@ _SET = re.compile(r"set\s+(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<value>\S.*?)\s*")
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """``path`` and ``check``: what it is of; ``clause``: the rest of ``file``, at its lines."""
+    """A parsed file: ``path`` and ``check``: what it belongs to; ``clause``: the rest of ``file``,
+    at its lines.
+    """
 
     file: str
     path: str
@@ -45,7 +47,7 @@ class Saved:
     clause: str = ""
 
     def scenario(self, check: typed.Check) -> typed.Scenario:
-        """The scenario, as one of ``check``; raises :class:`SpecError`."""
+        """Returns the scenario, typed as one of ``check``; raises :class:`SpecError`."""
         found = scenario_in(self.clause, self.file, {p.name for p in check.prove})
         if found is None:
             raise _wrong(self.file, 1, "this file has not exactly one scenario")
@@ -53,7 +55,7 @@ class Saved:
 
 
 def read_saved(text: str, file: str) -> Saved:
-    """What is saved in ``text``, the content of ``file``; raises :class:`SpecError` (E040)."""
+    """Parses ``text``, the content of ``file``; raises :class:`SpecError` (E040)."""
     path = check = ""
     settings: dict[str, str] = {}
     fine = False
@@ -83,7 +85,9 @@ def _wrong(file: str, line: int, message: str) -> SpecError:
 
 
 def _resolve(path: str, file: str) -> str:
-    """``path`` seen from the folder of ``file``, or from here where there is no such file."""
+    """Resolves ``path`` relative to the folder of ``file``, or to the working directory where there
+    is no such file.
+    """
     beside = Path(file).parent / path
     return os.path.normpath(beside) if beside.exists() else path
 
@@ -91,7 +95,7 @@ def _resolve(path: str, file: str) -> str:
 def scenario_text(
     path: str, check: str, settings: Iterable[tuple[str, str]], fine: bool, clause: str, file: str
 ) -> str:
-    """The text of such a file, to be written to ``file``."""
+    """Returns the text of such a file, to be written to ``file``."""
     folder = Path(file).resolve().parent
     seen = Path(path)
     if seen.exists():

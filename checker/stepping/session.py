@@ -1,4 +1,4 @@
-"""A run that somebody makes step by step."""
+"""An execution that a user makes step by step."""
 
 from __future__ import annotations
 
@@ -28,18 +28,20 @@ from checker.witness.trace import Trace
 
 
 class NotPossible(Exception):
-    """What was asked for can't be done now; the message says why."""
+    """The requested step is not enabled now; the message says why."""
 
 
 class SteppingSession:
-    """The run so far, what was undone, and what can happen now.
+    """The execution so far, the steps undone, and the choices now.
 
-    A capacity that the tool guessed too small grows in passing: the run is made again from the
+    An estimated capacity that is too small grows on the way: the execution is replayed from the
     phrases of its steps.
     """
 
     def __init__(self, opened: PreparedCheck) -> None:
-        """Starts, where there is only one way to.  Raises ``RunFault`` where none can."""
+        """Starts where there is only one initial state.  Raises ``RunFault`` where there is
+        none.
+        """
         self._opened = opened
         self._taken: list[Choice] = []
         self._undone: list[Choice] = []
@@ -47,7 +49,7 @@ class SteppingSession:
         if len(self.choices.ways) == 1:
             self.pick(self.choices.ways[0])
 
-    # ---- where the run is -----------------------------------------------------------------
+    # ---- the position ---------------------------------------------------------------------
 
     @property
     def prepared(self) -> PreparedCheck:
@@ -61,22 +63,22 @@ class SteppingSession:
 
     @property
     def steps_taken(self) -> tuple[Choice, ...]:
-        """What was picked, the start first."""
+        """The choices that were taken, the start first."""
         return tuple(self._taken)
 
     @property
     def states(self) -> tuple[State, ...]:
-        """The states of the run, the initial one first; empty before it has started."""
+        """The states of the execution, the initial one first; empty before it has started."""
         return tuple(choice.successor for choice in self._taken)
 
     @property
     def state(self) -> State | None:
-        """The state now; ``None`` before the run has started."""
+        """The current state; ``None`` before the execution has started."""
         return self._taken[-1].successor if self._taken else None
 
     @property
     def choices(self) -> Choices:
-        """What can happen now; before the run has started, the ways to start."""
+        """The current choices; before the execution has started, the initial states."""
         while self._now is None:
             try:
                 self._now = self._choices_now()
@@ -98,7 +100,7 @@ class SteppingSession:
         return found
 
     def _again(self) -> None:
-        """The run once more, in a larger system."""
+        """Replays the execution in a larger system."""
         texts, undone = [c.text for c in self._taken], [c.text for c in self._undone]
         self._taken, self._undone, self._now = [], [], None
         for text in (*texts, *reversed(undone)):
@@ -109,15 +111,15 @@ class SteppingSession:
         for _ in undone:
             self.undo()
 
-    # ---- going on and back ----------------------------------------------------------------
+    # ---- moves ----------------------------------------------------------------------------
 
     def pick(self, choice: Choice) -> None:
-        """Goes on by ``choice``, one of :attr:`choices`; what was undone is gone."""
+        """Takes the step ``choice``, one of :attr:`choices`; the steps undone are discarded."""
         self._undone.clear()
         self._go(choice)
 
     def say(self, words: str) -> Choice | Unclear:
-        """Goes on by the choice that ``words`` mean, and returns it, or says why it can't."""
+        """Takes the choice that ``words`` match, and returns it, or explains why none matches."""
         found = match_choice(words, self.choices.ways)
         if isinstance(found, Choice):
             self.pick(found)
@@ -128,7 +130,7 @@ class SteppingSession:
         self._now = None
 
     def undo(self) -> Choice:
-        """Takes the last step back; raises :class:`NotPossible` at the start."""
+        """Undoes the last step; raises :class:`NotPossible` at the start."""
         alone = len(self._taken) == 1 and len(starts(self.system)) == 1
         if not self._taken or alone:
             raise NotPossible("this is the start: there is nothing to undo")
@@ -137,7 +139,7 @@ class SteppingSession:
         return self._undone[-1]
 
     def redo(self) -> Choice:
-        """Takes again what was undone last."""
+        """Takes the step again that was undone last."""
         if not self._undone:
             raise NotPossible("nothing was undone")
         choice = self._undone.pop()
@@ -145,7 +147,7 @@ class SteppingSession:
         return choice
 
     def jump(self, number: int) -> None:
-        """Goes to step ``number`` of the run, back or, where steps were undone, forth."""
+        """Goes to step ``number`` of the execution, back or, where steps were undone, forward."""
         last = len(self._taken) + len(self._undone) - 1
         if not 0 <= number <= last:
             raise NotPossible(f"the run has no step {number}: it has steps 0 to {last}")
@@ -154,14 +156,16 @@ class SteppingSession:
         while len(self._taken) - 1 < number:
             self.redo()
 
-    # ---- what there is to say -------------------------------------------------------------
+    # ---- judgement ------------------------------------------------------------------------
 
     def ends(self) -> bool:
-        """Whether the run is over here: nothing that is promised is left to do."""
+        """Returns whether the execution may end here: no fairness constraint is enabled."""
         return self._is(interpreter.is_over)
 
     def stays(self) -> bool:
-        """Whether the run could stay here for ever, be it by steps that change nothing."""
+        """Returns whether the execution could stay here forever, possibly by steps that do not
+        change the state.
+        """
         return self._is(interpreter.is_admissible_end)
 
     def _is(self, question: Callable[[TransitionSystem, State], bool]) -> bool:
@@ -173,7 +177,7 @@ class SteppingSession:
             return False
 
     def enabled_fairness(self) -> tuple[str, ...]:
-        """What the world promises and what is possible now, in words; empty at an end."""
+        """Describes the fairness constraints that are enabled now; empty at an end."""
         if self.state is None or self.ends():
             return ()
         try:
@@ -184,35 +188,36 @@ class SteppingSession:
         return tuple(dict.fromkeys(texts))
 
     def violated_invariants(self) -> tuple[Property, ...]:
-        """The invariants that are violated in the state now."""
+        """Returns the invariants that are violated in the current state."""
         if self.state is None:
             return ()
         return tuple(p for p in invariants(self.system) if is_bad(self.system, p, self.state))
 
     def open(self) -> tuple[ViolatedProperty, ...]:
-        """The liveness properties that would be violated if the run stayed here for ever."""
+        """Returns the liveness properties that are violated if the execution stays here."""
         if not self._taken:
             return ()
         return violated_properties(Truths(self.system), self.states, len(self.states) - 1)
 
     def faults(self) -> tuple[Transition, ...]:
-        """The steps that would meet an error of the run."""
+        """Returns the steps that would meet a runtime error."""
         return self.choices.faults
 
     def trace(self) -> Trace:
-        """The run so far: of the invariant that it violates now, of the liveness property that it
-        violates where it ends here, or of no property."""
+        """Returns the trace so far: of the invariant that is violated now, of the liveness property
+        that is violated if the execution ends here, or of no property.
+        """
         return trace_of_choices(self._opened, self.steps_taken)
 
 
 def trace_of_choices(
     opened: PreparedCheck, taken: Sequence[Choice], loop: int | None = None, about: str = ""
 ) -> Trace:
-    """The run through ``taken``; ``loop``: it goes on for ever from there, as in
-    :class:`checker.witness.answer.Path`; ``about``: the property that it is about where it
-    violates that one (otherwise: the first that it violates).
+    """Returns the trace through ``taken``; ``loop``: the start of the cycle, as in
+    :class:`checker.witness.answer.Path`; ``about``: the property that it is about where it violates
+    that one (otherwise: the first that it violates).
 
-    Violations are replayed; a run that violates nothing has the word ``run``.
+    Violations are replayed; an execution that violates nothing has the word ``run``.
     """
     system, header = opened.system, opened.header
     states = tuple(choice.successor for choice in taken)
@@ -232,5 +237,5 @@ def trace_of_choices(
 
 
 def _first(properties: Sequence[Property], name: str) -> list[Property]:
-    """``properties`` with the one called ``name`` in front."""
+    """Moves the property called ``name`` to the front of ``properties``."""
     return sorted(properties, key=lambda prop: prop.name != name)

@@ -1,9 +1,9 @@
-"""Random walks: runs that a seeded generator makes, each state of them looked at.
+"""Random simulation: executions that a seeded generator makes, with each of their states checked.
 
 A walk does not choose uniformly among transitions: where one process can receive twenty messages
 and another can take one step, or where everything can crash, such walks would see little else.
-Whether something goes wrong is drawn first (each walk has its own rate, and some have none), then
-the process, then the kind of step, then the step.
+Whether a fault occurs is drawn first (each walk has its own rate, which may be 0), then the
+process, then the kind of step, then the step.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ from checker.witness.replay import replay
 from checker.witness.trace import Trace
 
 RATES = (0.0, 0.05, 0.2)
-"""How likely it is that something goes wrong in a step where it can; each walk draws one."""
+"""The probabilities of a fault in a step in which one is enabled; each walk draws one."""
 
 WRONG = (ActionKind.CRASH, ActionKind.LOSE, ActionKind.FORGE)
-"""Kinds of steps in which something goes wrong; a crash inside a handler is one as well."""
+"""The kinds of steps that are faults; a crash inside a handler is one as well."""
 
 KEPT = 20_000
-"""The transitions of so many states are remembered at most."""
+"""The largest number of states whose transitions are cached."""
 
 EVERY = 0.2
-"""Seconds between two reports of how far it came."""
+"""Seconds between two progress reports."""
 
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
 class WalkFinding:
-    """What ended the walks: the run of walk number ``walk``, replayed."""
+    """The result that ended the walks: the execution of walk number ``walk``, replayed."""
 
     walk: int
     trace: Trace
@@ -52,11 +52,11 @@ class WalkFinding:
 
 @dataclass(slots=True)
 class Walks:
-    """What was walked.  ``answer`` has the marks that were reached, for coverage.
+    """The result of random simulation.  ``answer`` has the reached coverage marks.
 
-    ``wrong``: how often what went wrong; ``ends``: how often a walk could have stayed for ever
-    where it was, and its liveness was judged; ``stopped``: why there are fewer walks than were
-    asked for.
+    ``wrong``: how often each kind of fault occurred; ``ends``: how often a walk could have stayed
+    forever in its state, and its liveness was judged; ``stopped``: why there are fewer walks than
+    requested.
     """
 
     seed: int
@@ -73,7 +73,7 @@ class Walks:
 
     @property
     def answer(self) -> Answer:
-        """As an engine would say it; never exhaustive."""
+        """The result as an engine's answer; never exhaustive."""
         return Answer(
             engine="random walks",
             distinct_states=len(self.states),
@@ -86,8 +86,9 @@ class Walks:
 
 @dataclass(frozen=True, slots=True)
 class WalkPlan:
-    """How many walks of how many steps at most; ``only``: the properties that are looked at
-    (empty: all); ``timeout`` in seconds."""
+    """The largest number of walks and of steps of each; ``only``: the properties that are checked
+    (empty: all); ``timeout`` in seconds.
+    """
 
     seed: int
     runs: int = 1000
@@ -97,10 +98,10 @@ class WalkPlan:
 
 
 def simulate(opened: PreparedCheck, plan: WalkPlan, listener: Listener | None = None) -> Walks:
-    """Walks until something is found, all walks are made, the time is over, or somebody wants it
-    to end.  Walk number k depends on the seed and on k alone.
+    """Walks until a violation is found, all walks are made, the time limit is reached, or the
+    listener stops it.  Walk number k depends on the seed and on k alone.
 
-    Raises ``RunFault`` where no run can start.
+    Raises ``RunFault`` where there is no initial state.
     """
     walks, started, said = Walks(plan.seed), time.monotonic(), 0.0
     memo = _Memo(opened.system)
@@ -127,7 +128,7 @@ def simulate(opened: PreparedCheck, plan: WalkPlan, listener: Listener | None = 
 def _one(
     opened: PreparedCheck, plan: WalkPlan, number: int, walks: Walks, memo: _Memo
 ) -> WalkFinding | None:
-    """Walk ``number``; begun again in a larger system where it needs one."""
+    """Makes walk ``number``; restarts it in a larger system where it needs one."""
     while True:
         if memo.system is not opened.system:
             memo = _Memo(opened.system)
@@ -147,7 +148,7 @@ def _one(
 
 
 class _Memo:
-    """What several walks ask for, of one system: the transitions of states, and what is true."""
+    """Caches what several walks need of one system: the transitions and truth values of states."""
 
     def __init__(self, system: TransitionSystem) -> None:
         self.system = system
@@ -164,7 +165,7 @@ class _Memo:
 
 
 class _Walk:
-    """One walk; what it sees goes to ``walks`` when it is over."""
+    """One walk; adds what it has seen to ``walks`` at its end."""
 
     def __init__(
         self,
@@ -191,7 +192,7 @@ class _Walk:
         ]
 
     def go(self) -> tuple[Path | None, str]:
-        """The run that violates something with the property's name (empty: it meets an error)."""
+        """Returns a violating path with the property's name (empty: a runtime error)."""
         try:
             return self._went()
         finally:
@@ -231,7 +232,9 @@ class _Walk:
                 self._wrong[kind.value] += 1
 
     def _at_end(self, found: Sequence[Transition], state: State) -> tuple[Path, str] | None:
-        """Where the walk could stay here for ever: a liveness property that this violates."""
+        """Returns a liveness violation that the walk causes by staying in ``state``, if it
+        could.
+        """
         if not self._liveness or not could_stay(self._system, found, state):
             return None
         self._ends += 1
@@ -252,7 +255,7 @@ class _Walk:
 
 
 def could_stay(system: TransitionSystem, found: Sequence[Transition], state: State) -> bool:
-    """Whether ``state``, whose transitions are ``found``, is an admissible end."""
+    """Returns whether ``state``, whose transitions are ``found``, is an admissible end."""
     leaving = {
         interpreter.taken_constraint(system, state, t) for t in found if t.successor != state
     }
@@ -267,9 +270,10 @@ def could_stay(system: TransitionSystem, found: Sequence[Transition], state: Sta
 def draw_transition(
     system: TransitionSystem, among: Sequence[Transition], chance: random.Random, rate: float
 ) -> Transition | None:
-    """One of ``among``: whether something goes wrong (with probability ``rate``, where it can),
-    then the process, then the kind of step, then the step.  ``None``: nothing goes wrong, and
-    nothing else can happen."""
+    """Draws one of ``among``: whether a fault occurs (with probability ``rate``, where one is
+    enabled), then the process, then the kind of step, then the step.  Returns ``None`` where no
+    fault is drawn, and no other transition is enabled.
+    """
     wrong = [t for t in among if goes_wrong(t)]
     pool = [t for t in among if not goes_wrong(t)]
     if wrong and chance.random() < rate:
@@ -282,13 +286,13 @@ def draw_transition(
 
 
 def goes_wrong(transition: Transition) -> bool:
-    """Whether the step is a fault of the world's."""
+    """Returns whether the step is a fault of the environment."""
     action = transition.action
     return action.kind in WRONG or action.name.endswith(CRASHING)
 
 
 def _group(among: Sequence[_T], key: Callable[[_T], str], chance: random.Random) -> list[_T]:
-    """One of the groups into which ``key`` divides ``among``."""
+    """Draws one of the groups into which ``key`` divides ``among``."""
     groups: dict[str, list[_T]] = defaultdict(list)
     for each in among:
         groups[key(each)].append(each)

@@ -1,4 +1,4 @@
-"""One cell run, wherever that is: in a process of this machine or on an executor."""
+"""Runs one cell, in a process of this machine or on an executor."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from checker.witness.verdict import Report, Word
 
 
 class Status(StrEnum):
-    """How a cell ended; violations are results, and so ``done``."""
+    """The status with which a cell ended; violations are results, and so ``done``."""
 
     DONE = "done"  # everything was explored, or every property is decided
     TIMEOUT = "timeout"
     MEMORY = "memory"
-    STOPPED = "stopped"  # by another limit, or what grows without a bound
+    STOPPED = "stopped"  # by another limit, or by unbounded growth
     IMPOSSIBLE = "impossible"  # there is no such system
     DIED = "died"  # its process did
-    FAILED = "failed"  # a fault of the tool
+    FAILED = "failed"  # an internal error
     NOT_RUN = "not run"
 
 
 @dataclass(frozen=True, slots=True)
 class CellOutcome:
-    """What became of the cell ``cell``: a report, or only a ``status`` and the reason for it.
+    """The outcome of the cell ``cell``: a report, or only a ``status`` and the reason for it.
 
-    ``seconds``: all that the cell took, making the system and replaying included.
+    ``seconds``: the whole time of the cell, including instantiation and replay.
     """
 
     cell: int
@@ -40,7 +40,7 @@ class CellOutcome:
 
 
 def run_cell(task: CellTask, listener: Listener | None = None) -> CellOutcome:
-    """Runs the check of one cell; whatever goes wrong is an outcome too."""
+    """Runs the check of one cell; every failure is an outcome, too."""
     from checker import pipeline
 
     started = time.monotonic()
@@ -52,13 +52,13 @@ def run_cell(task: CellTask, listener: Listener | None = None) -> CellOutcome:
         status, reason = Status.IMPOSSIBLE, reason_of(problem)
     except MemoryError as problem:
         status, reason = Status.MEMORY, str(problem) or "there is no memory left"
-    except Exception as problem:  # a fault of ours costs this cell only
+    except Exception as problem:  # an internal error costs this cell only
         status, reason = Status.FAILED, " ".join(f"{type(problem).__name__}: {problem}".split())
     return CellOutcome(task.cell, status, reason, report, time.monotonic() - started)
 
 
 def _ending(report: Report) -> tuple[Status, str]:
-    """Whether all is known, and otherwise why not."""
+    """Returns the status, and the reason where the result is not complete."""
     unknown = [v.reason for v in report.verdicts if v.word in (Word.UNKNOWN, Word.BOUNDED)]
     if report.exhaustive and not unknown:
         return Status.DONE, ""

@@ -1,4 +1,4 @@
-"""A grid as the user writes it: ``n=3..5,f=0..2,links={perfect,fifo}``."""
+"""Parses a grid of parameters: ``n=3..5,f=0..2,links={perfect,fifo}``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from checker.diagnostics import Diagnostic, SpecError
 
 MOST = 100_000
-"""Cells at most."""
+"""The largest number of cells."""
 
 Axes = Mapping[str, Sequence[str]]
 
@@ -28,19 +28,19 @@ class Grid:
     cells: tuple[tuple[str, ...], ...]
 
     def settings(self) -> Iterator[dict[str, str]]:
-        """Each cell as settings."""
+        """Yields each cell as settings."""
         for cell in self.cells:
             yield dict(zip(self.names, cell, strict=True))
 
     def values(self, name: str) -> tuple[str, ...]:
-        """The values that the axis ``name`` takes, each once."""
+        """Returns the values that the axis ``name`` takes, each once."""
         place = self.names.index(name)
         return tuple(dict.fromkeys(cell[place] for cell in self.cells))
 
 
 def grid_of(texts: Sequence[str]) -> Grid:
-    """The grid of all ``texts``: one with the same axes as another adds cells to it (so that it
-    does not matter whether a shell has expanded braces), one with other axes multiplies.
+    """Returns the grid of all ``texts``: one with the same axes as another adds cells to it (so
+    that it does not matter whether a shell has expanded braces), one with other axes multiplies.
 
     Raises :class:`SpecError` (E031, E032).
     """
@@ -59,7 +59,7 @@ def grid_of(texts: Sequence[str]) -> Grid:
 
 
 def axes_of(text: str) -> dict[str, tuple[str, ...]]:
-    """The axes of one text, and the values of each; raises :class:`SpecError` (E031)."""
+    """Returns the axes of one text, and the values of each; raises :class:`SpecError` (E031)."""
     axes: dict[str, tuple[str, ...]] = {}
     for part in _parts(text):
         found = _AXIS.fullmatch(part)
@@ -110,7 +110,7 @@ def _range(name: str, value: str) -> Sequence[str]:
 
 
 def _parts(text: str) -> list[str]:
-    """``text`` taken apart at the commas outside of braces."""
+    """Splits ``text`` at the commas outside of braces."""
     parts, depth = [""], 0
     for character in text:
         depth += (character == "{") - (character == "}")
@@ -126,7 +126,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _block(same: list[Axes]) -> list[tuple[str, ...]]:
-    """The cells of texts with the same axes, each once, in the order of the first text's axes."""
+    """Returns the cells of texts with the same axes, each once, in the first text's order."""
     names = tuple(same[0])
     found: set[tuple[str, ...]] = set()
     for axes in same:
@@ -137,7 +137,7 @@ def _block(same: list[Axes]) -> list[tuple[str, ...]]:
 
 
 def _ranks(values: Iterable[str]) -> dict[str, int]:
-    """Numbers by their size, then words in the order in which they come."""
+    """Ranks numbers by their size, then words in the order in which they come."""
     each = list(dict.fromkeys(values))
     each.sort(key=lambda v: (0, int(v)) if _NUMBER.fullmatch(v) else (1, 0))
     return {value: rank for rank, value in enumerate(each)}
@@ -152,7 +152,7 @@ def _few_enough(factors: Sequence[Sequence[object]]) -> None:
 
 
 def wrong(message: str, hint: str = "") -> SpecError:
-    """What can't be read in a grid (E031)."""
+    """Returns the error for a grid that can't be parsed (E031)."""
     return SpecError((Diagnostic("E031", message, expected=_EXAMPLE, hint=hint),))
 
 

@@ -1,4 +1,4 @@
-"""Cells in processes of this machine: one that dies, hangs or grows takes no other with it."""
+"""Runs cells in processes of this machine: one that dies, hangs or grows affects no other."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from checker.sweep.sweep_plan import CellTask
 from checker.witness.answer import Progress
 
 TELL = 0.5
-"""Seconds between two words of a cell about how far it has come."""
+"""Seconds between two progress messages of a cell."""
 GRACE = 30.0
-"""Seconds that a cell has beyond its time limit, to make its system and to replay what it found."""
+"""Seconds that a cell has beyond its time limit, for instantiation and for replaying traces."""
 TICK = 1.0
 
 Listener = Callable[[int, Mapping[int, Progress]], None]
-"""Told how many cells are done, and how far those are that run."""
+"""Receives how many cells are done, and the progress of those that run."""
 
 
 class Pool:
-    """``jobs`` processes that run cells; a context that leaves none of them behind."""
+    """A pool of ``jobs`` processes that run cells; a context that leaves none of them behind."""
 
     def __init__(self, jobs: int) -> None:
         self._context = get_context("spawn")
@@ -51,7 +51,7 @@ class Pool:
     def run(
         self, tasks: Sequence[CellTask], listener: Listener | None = None
     ) -> Iterator[CellOutcome]:
-        """The outcome of each task, in the order in which they finish."""
+        """Yields the outcome of each task, in the order in which they finish."""
         waiting = deque(tasks)
         done = 0
         while True:
@@ -66,7 +66,7 @@ class Pool:
                 listener(done, {w.task.cell: w.progress for w in busy if w.task and w.progress})
 
     def _staff(self, waiting: deque[CellTask]) -> None:
-        """Gives work to whoever has none, and to new processes in the place of dead ones."""
+        """Assigns tasks to idle processes, and to new processes in the place of dead ones."""
         self._workers = [worker for worker in self._workers if worker.alive]
         for worker in self._workers:
             if waiting and worker.task is None:
@@ -84,7 +84,7 @@ class Pool:
 
 
 class _Worker:
-    """A process, and the cell that it runs."""
+    """A worker process, and the cell that it runs."""
 
     def __init__(self, context: SpawnContext) -> None:
         self._pipe, other = context.Pipe()
@@ -99,18 +99,18 @@ class _Worker:
 
     @property
     def ends(self) -> tuple[Connection, int]:
-        """What becomes ready when there is something to hear, or when the process is no more."""
+        """Returns what becomes ready when there is a message, or when the process has ended."""
         return self._pipe, self._process.sentinel
 
     def begin(self, task: CellTask) -> None:
         self.task, self.progress, self._began = task, None, time.monotonic()
         try:
             self._pipe.send(task)
-        except OSError:  # it has died while it had nothing to do; heard() says so
+        except OSError:  # it died while it was idle; poll_outcome() reports it
             return
 
     def poll_outcome(self) -> CellOutcome | None:
-        """The outcome of the cell, if there is one by now."""
+        """Returns the outcome of the cell, if there is one yet."""
         try:
             while self._pipe.poll():
                 said = self._pipe.recv()
@@ -149,7 +149,7 @@ class _Worker:
         return f"its process ended with exit code {code}"
 
     def end(self) -> None:
-        """Ends the process, whatever it does."""
+        """Ends the process in any state."""
         if not self.alive:
             return
         self.alive = False
@@ -161,7 +161,7 @@ class _Worker:
 
 @contextmanager
 def _no_interrupt() -> Iterator[None]:
-    """Processes started here never see Ctrl-C: it is the parent's to answer."""
+    """Within the block, processes that are started ignore Ctrl-C: the parent handles it."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -173,7 +173,7 @@ def _no_interrupt() -> Iterator[None]:
 
 
 def _serve(pipe: Connection) -> None:
-    """Runs what comes through ``pipe`` until the parent goes away."""
+    """Runs the tasks that come through ``pipe`` until the parent closes it."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:
@@ -193,7 +193,7 @@ def _end_with_parent() -> None:
 
 
 class _Throttle:
-    """Passes on how far a cell has come, now and then."""
+    """Passes on the progress of a cell at a limited rate."""
 
     def __init__(self, pipe: Connection) -> None:
         self._pipe, self._last = pipe, 0.0

@@ -1,4 +1,4 @@
-"""What a sweep found, as rows: the same for Parquet, for JSON and for the table on screen."""
+"""The results of a sweep as rows: the same for Parquet, for JSON and for the table on screen."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from checker.witness.trace import Trace
 from checker.witness.verdict import ERRORS, Report, Word
 
 FORMAT = 1
-"""Version of the columns, and of the JSON document."""
+"""The version of the columns, and of the JSON document."""
 
 KIND = "bivalence sweep"
 
@@ -34,12 +34,12 @@ FIGURES = {
 }
 ERROR = {"run_error": "text", "run_error_trace": "text"}
 ABOUT = {"engine": "text", "fine_steps": "bool", "file": "text", "check": "text", "version": "text"}
-"""Columns of every sweep, and what they hold."""
+"""The columns of every sweep, and their types."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """About one property; ``trace``: the file that a trace was written to, empty for none."""
+    """The verdict on one property; ``trace``: the file of its trace, empty for none."""
 
     word: Word
     reason: str
@@ -48,7 +48,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A cell and what became of it; ``verdicts`` by property.
+    """A cell and its outcome; ``verdicts`` by property.
 
     ``report`` has no traces any more: those are in files, if anywhere.
     """
@@ -62,7 +62,7 @@ class Row:
 
 
 def row_of(cell: Cell, outcome: CellOutcome, traces: Mapping[str, str]) -> Row:
-    """``traces``: the files that traces were written to, by property."""
+    """Makes the row of a cell; ``traces``: the files that traces were written to, by property."""
     report = outcome.report
     if report is None:
         return Row(cell, outcome.status, outcome.reason, outcome.seconds)
@@ -78,13 +78,13 @@ def _verdicts(report: Report, traces: Mapping[str, str]) -> dict[str, Verdict]:
 
 
 def traces_of(outcome: CellOutcome) -> dict[str, Trace]:
-    """The traces of one cell, by property."""
+    """Returns the traces of one cell, by property."""
     verdicts = () if outcome.report is None else outcome.report.verdicts
     return {v.property: v.trace for v in verdicts if v.trace is not None}
 
 
 def without_run(plan: SweepPlan, known: Iterable[Row]) -> list[Row]:
-    """Rows of the cells that are not among ``known``: impossible, or not run."""
+    """Returns rows of the cells that are not among ``known``: impossible, or not run."""
     done = {row.cell.number for row in known}
     return [
         Row(
@@ -103,9 +103,9 @@ def without_run(plan: SweepPlan, known: Iterable[Row]) -> list[Row]:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Names and kinds (``int``, ``real``, ``text``, ``bool``) of the columns of one sweep.
+    """The names and types (``int``, ``real``, ``text``, ``bool``) of the columns of one sweep.
 
-    ``parameters`` and ``properties``: the column (for a property, the end of its columns' names)
+    ``parameters`` and ``properties``: the column (for a property, the suffix of its columns' names)
     of each.
     """
 
@@ -115,7 +115,7 @@ class Columns:
 
 
 def columns_of(plan: SweepPlan) -> Columns:
-    """The columns that the rows of ``plan`` have, whatever comes out."""
+    """Returns the columns of the rows of ``plan``, which do not depend on the results."""
     fixed = {**FIRST, **STATUS, **FIGURES, **ERROR, **ABOUT}
     parameters = {name: f"{name}_" if name in fixed else name for name in plan.parameter_names}
     properties = {name: re.sub(r"\W+", "_", name) for name in plan.properties}
@@ -135,7 +135,7 @@ def _kind(plan: SweepPlan, parameter: str) -> str:
 
 
 def record(row: Row, plan: SweepPlan, columns: Columns) -> dict[str, Any]:
-    """One row with a value, or ``None``, for every column."""
+    """Converts one row into a mapping with a value, or ``None``, for every column."""
     made: dict[str, Any] = dict.fromkeys(columns.kinds)
     made["cell"] = row.cell.number
     for name, column in columns.parameters.items():
@@ -192,7 +192,7 @@ def _version() -> str:
 
 
 def as_json(plan: SweepPlan, rows: Iterable[Row]) -> dict[str, Any]:
-    """The sweep as a JSON object; each cell has what its row in Parquet has."""
+    """Returns the sweep as a JSON object; each cell has what its row in Parquet has."""
     columns = columns_of(plan)
     return {
         "format": FORMAT,
@@ -208,12 +208,12 @@ def as_json(plan: SweepPlan, rows: Iterable[Row]) -> dict[str, Any]:
 
 
 def in_order(rows: Iterable[Row]) -> list[Row]:
-    """By the number of the cell."""
+    """Sorts rows by the number of the cell."""
     return sorted(rows, key=lambda row: row.cell.number)
 
 
 def as_parquet(plan: SweepPlan, rows: Iterable[Row]) -> bytes:
-    """The sweep as a Parquet file."""
+    """Returns the sweep as a Parquet file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

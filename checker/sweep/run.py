@@ -13,11 +13,11 @@ from checker.sweep.local import Listener, Pool
 from checker.sweep.sweep_plan import SweepPlan
 
 ROOM = 0.8
-"""Of the memory there is, what all cells that run at a time may take together."""
+"""The part of the available memory that all cells that run at a time may take together."""
 
 
 def for_each_cell(options: Options, jobs: int) -> Options:
-    """``options`` as one of ``jobs`` cells is to be run: one thread, its share of the memory."""
+    """Returns ``options`` of one of ``jobs`` parallel cells: one thread, a share of the memory."""
     from checker.exploration.memory import available_memory
 
     limits, engine = options.limits, options.engine
@@ -33,17 +33,18 @@ def for_each_cell(options: Options, jobs: int) -> Options:
 
 
 def jobs_for(threads: int | None) -> int:
-    """As many cells at a time as there are processors for."""
+    """Returns how many cells run at a time: one for each available processor."""
     return max(1, (os.cpu_count() or 1) // (threads or 1))
 
 
 def run(
     plan: SweepPlan, jobs: int, cluster: Cluster | None, listener: Listener | None = None
 ) -> Generator[CellOutcome]:
-    """The outcome of each task of ``plan``, in the order in which they finish.
+    """Yields the outcome of each task of ``plan``, in the order in which they finish.
 
-    Without a ``cluster``, ``jobs`` processes of this machine do it.  Raises :class:`SpecError`
-    where the cluster can't be reached.  Closing the iterator ends what still runs.
+    Without a ``cluster``, ``jobs`` processes of this machine run the tasks.  Raises
+    :class:`SpecError` where the cluster can't be reached.  Closing the iterator ends what still
+    runs.
     """
     if not plan.tasks:
         return

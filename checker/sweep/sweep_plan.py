@@ -1,4 +1,4 @@
-"""What a sweep will do: a task for each cell that makes sense, and why the others do not."""
+"""Plans a sweep: a task for each cell that can be run, and the reason why the others can't."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from checker.system.instantiate.sizes import (
 from checker.system.instantiate.walk import nodes
 
 NEVER_MEANT = ("E030", "C004", "C010", "N002")
-"""What is wrong with a world whatever the other axes say: a slip, and not a cell's own trouble."""
+"""Codes of errors that are mistakes at all values of the other axes, not in a single cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,9 @@ class CellTask:
 class Cell:
     """A point of the grid.
 
-    ``parameters``: of the check there, as a report shows them, or those that are set where it is
-    ``impossible`` (a reason); ``within``: whether what the protocol ``requires`` holds (``None``
-    where it requires nothing, or can't be told).
+    ``parameters``: those of the check there, as a report shows them, or those that are set where it
+    is ``impossible`` (a reason); ``within``: whether the protocol's ``requires`` condition holds
+    (``None`` where there is none, or it can't be evaluated).
     """
 
     number: int
@@ -57,8 +57,8 @@ class Cell:
 class SweepPlan:
     """All cells of ``grid`` for one check; ``tasks`` has those that can be run.
 
-    ``named``: the names of all parameters that a cell can have; ``properties``: of what is asked.
-    ``notes``: what is likely not meant so.
+    ``named``: the names of all parameters that a cell can have; ``properties``: the names of the
+    properties checked.  ``notes``: remarks on what is likely a mistake.
     """
 
     path: str
@@ -83,8 +83,8 @@ class SweepPlan:
 def plan(path: str, name: str | None, grid: Grid, options: Options) -> SweepPlan:
     """Makes the tasks of all cells of the check ``name`` of ``path`` (``None``: its only one).
 
-    ``options.settings`` hold for all cells, ``options.limits`` for each.  Raises
-    :class:`SpecError` for what no cell can be meant to have: an unknown parameter or kind of link.
+    ``options.settings`` hold for all cells, ``options.limits`` for each.  Raises :class:`SpecError`
+    for mistakes that no cell can intend: an unknown parameter or kind of link.
     """
     base = _loaded(path, name, options, options.settings)
     _require_known(base, grid, options)
@@ -105,7 +105,7 @@ def plan(path: str, name: str | None, grid: Grid, options: Options) -> SweepPlan
 def _loaded(
     path: str, name: str | None, options: Options, settings: Mapping[str, str]
 ) -> typed.Check:
-    """The check in the world of ``settings``, read within the limits of one cell."""
+    """Loads the check with ``settings``, within the limits of one cell."""
     with budgets.within(options.limits.timeout, options.limits.memory):
         return pipeline.load_check(path, name, settings)
 
@@ -132,7 +132,7 @@ def _key(check: typed.Check, settings: Mapping[str, str]) -> _Key:
 def _worlds(
     path: str, check: typed.Check, grid: Grid, options: Options
 ) -> dict[_Key, typed.Check | SpecError]:
-    """The check in each world of the grid, or why there is no such world."""
+    """Returns the check for each point of the grid, or the reason why there is no such system."""
     worlds: dict[_Key, typed.Check | SpecError] = {}
     for values in grid.settings():
         settings = {**options.settings, **values}
@@ -154,7 +154,7 @@ def _cell(
     settings: Mapping[str, str],
     loaded: typed.Check | SpecError,
 ) -> tuple[Cell, typed.Check | None]:
-    """A cell, and its check where it can be run."""
+    """Returns a cell, and its check where it can be run."""
     given = {name: number_or_text(value) for name, value in settings.items()}
     try:
         if isinstance(loaded, SpecError):
@@ -168,12 +168,12 @@ def _cell(
 
 
 def reason_of(problem: SpecError) -> str:
-    """What is wrong, in a line."""
+    """Returns the error message in one line."""
     return problem.diagnostics[0].message
 
 
 def _idle(check: typed.Check, grid: Grid) -> Iterator[str]:
-    """Says where ``f`` is an axis and changes nothing."""
+    """Yields remarks where ``f`` is an axis and changes nothing."""
     if "f" not in grid.names or set(BOUNDS) & set(grid.names):
         return
     below = (stands_for(layer, check.given) for layer in layers_of(check.protocol, check.given))

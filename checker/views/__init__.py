@@ -1,1 +1,1 @@
-"""Reports and traces for people; views see only :mod:`checker.witness`."""
+"""Renders reports and traces for people; views import only :mod:`checker.witness`."""

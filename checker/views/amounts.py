@@ -1,4 +1,4 @@
-"""Amounts that nobody needs to the last digit: ``14 M``, ``1.2 GB``, ``3 min``."""
+"""Formats approximate amounts: ``14 M``, ``1.2 GB``, ``3 min``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
 def about(number: float) -> str:
-    """A number to two digits: ``870``, ``24,000``, ``1.8 M``, ``14 M``."""
+    """Formats a number to two digits: ``870``, ``24,000``, ``1.8 M``, ``14 M``."""
     for unit, name in _NUMBERS:
         if number >= 0.995 * unit:
             return f"{_two_digits(number / unit)}{name}"
@@ -17,7 +17,7 @@ def about(number: float) -> str:
 
 
 def size(number: float) -> str:
-    """A number of bytes: ``1.2 GB``."""
+    """Formats a number of bytes: ``1.2 GB``."""
     for unit, name in _BYTES:
         if number >= 0.995 * unit:
             return f"{_two_digits(number / unit)} {name}"
@@ -25,7 +25,7 @@ def size(number: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time: ``20 s``, ``4 min``, ``3 h``, ``2 days``."""
+    """Formats a duration: ``20 s``, ``4 min``, ``3 h``, ``2 days``."""
     for unit, name in ((86_400, "days"), (3_600, "h"), (60, "min")):
         if seconds >= 2 * unit:
             return f"{_two_digits(seconds / unit)} {name}"
@@ -33,7 +33,7 @@ def duration(seconds: float) -> str:
 
 
 def foretold(forecast: Forecast) -> str:
-    """``about 9 M to 14 M states in all, 20 s to 40 s more, up to 1.2 GB``."""
+    """Formats a forecast: ``about 9 M to 14 M states in all, 20 s to 40 s more, up to 1.2 GB``."""
     low, high = about(forecast.low), about(forecast.high)
     states = low if low == high else f"{low} to {high}"
     soonest, latest = duration(forecast.soonest), duration(forecast.latest)
@@ -45,7 +45,7 @@ def foretold(forecast: Forecast) -> str:
 
 
 def _two_digits(number: float) -> str:
-    """To two digits, or three below 200."""
+    """Rounds to two digits, or three below 200."""
     if number < 9.95:
         return f"{number:.1f}".removesuffix(".0")
     step: float = 1

@@ -1,4 +1,4 @@
-"""What the views draw on: columns, and rich turned into plain lines of text."""
+"""Text layout for the views: columns, and rich turned into plain lines of text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WIDTH = 80
 
 
 def as_text(view: RenderableType, width: int = WIDTH, colour: bool = False) -> str:
-    """``view`` as lines of at most ``width`` columns, without trailing blanks."""
+    """Renders ``view`` as lines of at most ``width`` columns, without trailing blanks."""
     page = io.StringIO()
     console = Console(
         file=page,
@@ -34,7 +34,7 @@ def as_text(view: RenderableType, width: int = WIDTH, colour: bool = False) -> s
 
 
 class _Visible:
-    """A view with signs that act on a terminal shown instead; colours are none of its text."""
+    """A view whose control characters are made visible; colours are not part of its text."""
 
     def __init__(self, view: RenderableType) -> None:
         self._view = view
@@ -45,7 +45,7 @@ class _Visible:
 
 
 def pairs(rows: list[tuple[Text, Text]], indent: int, label: int) -> RenderableType:
-    """Rows of a label and a text that wraps under itself."""
+    """Lays out rows of a label and a text that wraps under itself."""
     table = Table.grid(padding=(0, 1))
     table.add_column(min_width=label, no_wrap=True)
     table.add_column(ratio=1, overflow="fold")
@@ -56,7 +56,7 @@ def pairs(rows: list[tuple[Text, Text]], indent: int, label: int) -> RenderableT
 
 
 def stack(parts: list[RenderableType]) -> RenderableType:
-    """The parts one under another, with a blank line between them."""
+    """Stacks the parts one under another, with a blank line between them."""
     spaced: list[RenderableType] = []
     for part in parts:
         if spaced:

@@ -12,31 +12,33 @@ from rich.text import Text
 from checker.views import marks as m
 
 LEAST = 4
-"""Columns that a process gets at least: its lane, and some of a text."""
+"""The least width of a process's column: its lane, and some of a text."""
 USUAL = 8
-"""Columns that a process gets where there is room, whatever happens at it."""
+"""The width of a process's column where there is room, whether or not it has events."""
 AROUND = 5
-"""Columns that an arrow takes besides its label and the lanes at its ends."""
+"""The columns that an arrow takes besides its label and the lanes at its ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Where each process has its lane, from the left; ``edge``: the last column of all of them;
-    ``width``: of the whole page."""
+    """The lane of each process, from the left; ``edge``: the last column of all of them; ``width``:
+    of the whole page.
+    """
 
     at: dict[str, int]
     edge: int
     width: int
 
     def room(self, lane: str) -> int:
-        """Columns to the right of the lane of ``lane``, up to the next one."""
+        """Returns the number of columns right of the lane of ``lane``, up to the next one."""
         behind = [x for x in self.at.values() if x > self.at[lane]]
         return min(behind, default=self.width + 1) - self.at[lane] - 1
 
 
 def columns(lanes: tuple[str, ...], needs: dict[str, int], left: int, width: int) -> Columns | None:
-    """``lanes`` behind ``left`` columns, each as wide as it needs where that fits, and none wider
-    than the others need; ``None`` where there is no room for them."""
+    """Places ``lanes`` behind ``left`` columns, each as wide as it needs where that fits, and none
+    wider than the others need; returns ``None`` where there is no room for them.
+    """
     free = width - left
     if not lanes or free < LEAST * len(lanes):
         return None
@@ -63,7 +65,7 @@ class Row:
     cells: list[tuple[str, str]] = field(default_factory=list)
 
     def put(self, x: int, text: str, style: str = "") -> None:
-        """Writes ``text`` from column ``x`` on, over what is there; what is beyond is left out."""
+        """Writes ``text`` from column ``x`` on, over what is there; clips it at the edge."""
         for character in text:
             size = cell_len(character)
             if size == 0:
@@ -78,11 +80,11 @@ class Row:
             x += size
 
     def sign(self, x: int) -> str:
-        """The character in column ``x``."""
+        """Returns the character in column ``x``."""
         return self.cells[x][0] if x < len(self.cells) else " "
 
     def text(self, faded: bool = False) -> Text:
-        """The line, ``faded`` where it is only context."""
+        """Returns the line, ``faded`` where it is only context."""
         line = Text(no_wrap=True, overflow="crop", end="")
         for style, cells in groupby(self.cells, key=lambda cell: cell[1]):
             text = "".join(character for character, _ in cells)
@@ -92,7 +94,7 @@ class Row:
 
 
 def shorten(text: str, room: int) -> str:
-    """``text``, or as much of its beginning as fits, with a sign that it is cut."""
+    """Returns ``text``, or as much of its beginning as fits, with a sign that it is cut."""
     if cell_len(text) <= room:
         return text
     kept = ""
@@ -104,7 +106,7 @@ def shorten(text: str, room: int) -> str:
 
 
 def widest_gap(lanes: Iterable[int]) -> tuple[int, int]:
-    """The first of the widest gaps between neighbouring lanes: its first column, and its width."""
+    """Returns the first widest gap between neighbouring lanes: its first column, and width."""
     places = sorted(lanes)
     gaps = [(a + 1, b - a - 1) for a, b in pairwise(places)]
     return max(gaps, key=lambda gap: gap[1])

@@ -1,4 +1,4 @@
-"""Coverage as a table: each handler with its branches and crash points, reached or not."""
+"""Renders coverage as a table: each handler with its branches and crash points, reached or not."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PREFIX = {"branch": "branch: ", "point": "crash "}
 
 
 def coverage_view(covered: tuple[Covered, ...]) -> RenderableType:
-    """What was reached in some run, in the order of the source, with a line that counts it."""
+    """Renders what some execution reached, in the order of the source, with a line of totals."""
     title = Text("Coverage", style="bold")
     title.append(f": {_summary(covered)}", style="not bold")
     parts: list[RenderableType] = [title]
@@ -46,7 +46,7 @@ def _table(covered: list[Covered]) -> RenderableType:
 
 
 def _summary(covered: tuple[Covered, ...]) -> str:
-    """``3 of 4 handlers, 2 of 2 branches and 5 of 5 crash points reached``."""
+    """Summarises coverage: ``3 of 4 handlers, 2 of 2 branches and 5 of 5 crash points reached``."""
     whole = Counter(each.kind for each in covered)
     reached = Counter(each.kind for each in covered if each.reached)
     parts = [f"{reached[k]} of {whole[k]} {name}" for k, name in KINDS.items() if whole[k]]

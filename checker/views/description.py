@@ -1,4 +1,4 @@
-"""A space-time diagram in plain sentences, for those who do not see it."""
+"""Describes a space-time diagram in plain sentences, for users who do not see it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from checker.witness.causality import CopyOutcome
 from checker.witness.phrases import listing
 
 MOST = 60
-"""Steps that are told one by one at either end of a long run."""
+"""The largest number of steps that are described one by one at either end of a long execution."""
 
 
 def description_of(picture: Picture) -> str:
-    """Who sends what when and what becomes of it, step after step; a line for each sentence."""
+    """Describes each step's messages and their outcomes; a line for each sentence."""
     lines = [*picture.sentences]
     fates = [
         f"{lane.process} ({lane.fate})" if lane.fate else lane.process for lane in picture.lanes

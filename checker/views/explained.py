@@ -1,4 +1,4 @@
-"""Why a run violates its property, beyond the sentences: what it would be without its parts."""
+"""Renders the counterfactuals of a violation: the results without each part of the execution."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from checker.witness.phrases import count, listing
 from checker.witness.trace import Counterfactual, Explanation, Trace
 
 OUTCOMES = {"holds": ("+", "bold green"), "violated": ("-", "red")}
-"""The sign in front of an ablation, and its style."""
+"""The sign in front of a counterfactual, and its style."""
 
 
 def ablations_view(trace: Trace) -> RenderableType | None:
-    """What would be without each fault and each message; ``None`` where nobody has asked."""
+    """Renders the results without each fault and each message; ``None`` if not computed."""
     explanation = trace.explanation
     if explanation is None or not explanation.ablations:
         return None
@@ -35,7 +35,7 @@ def ablations_view(trace: Trace) -> RenderableType | None:
 
 
 def smaller_view(trace: Trace) -> RenderableType | None:
-    """What the run takes, and what it took as it was found; ``None`` where that is not known."""
+    """Renders the execution's size, now and before minimisation; ``None`` if not known."""
     explanation = trace.explanation
     if explanation is None:
         return None
@@ -47,7 +47,7 @@ def smaller_view(trace: Trace) -> RenderableType | None:
 
 
 def smaller(explanation: Explanation) -> str:
-    """What making the run smaller took away, in sentences; empty where nothing is known."""
+    """Describes in sentences what minimisation removed; empty where nothing is known."""
     before, after = explanation.before, explanation.after
     if after is None:
         return ""
@@ -65,5 +65,5 @@ def _would(ablation: Counterfactual) -> str:
 
 
 def _what(ablation: Counterfactual) -> str:
-    """What is left out; a fault that a process has from the start is at no step."""
+    """Names what is left out; a fault that a process has from the start is at no step."""
     return f"{ablation.what} (step {ablation.step})" if ablation.step else ablation.what

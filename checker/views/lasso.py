@@ -1,4 +1,4 @@
-"""A lasso: the steps of its cycle, and the fairness justification."""
+"""Renders a lasso: the steps of its cycle, and the fairness justification."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from checker.witness.phrases import listing
 from checker.witness.trace import FairnessJustification, Trace
 
 MOST = 4
-"""Steps that are named one by one."""
+"""The largest number of steps that are named one by one."""
 
 
 class Bar:
-    """What it holds, with a bar on the left."""
+    """A container with a bar on the left."""
 
     def __init__(self, inside: RenderableType) -> None:
         self._inside = inside
@@ -31,7 +31,7 @@ class Bar:
 
 
 def repeated_steps(trace: Trace, steps: list[RenderableType]) -> RenderableType:
-    """``steps``, which repeat for ever, marked as such."""
+    """Renders ``steps``, which repeat forever, marked as such."""
     then = "at the start" if trace.loop == 0 else f"after step {trace.loop}"
     head = Text(f"+-- from here on, for ever: {repeating(trace)}", style="bold yellow")
     foot = Text(f"+-- then all is as it was {then}, and so on for ever", style="yellow")
@@ -39,13 +39,13 @@ def repeated_steps(trace: Trace, steps: list[RenderableType]) -> RenderableType:
 
 
 def repeating(trace: Trace) -> str:
-    """``steps 5 to 8 repeat``."""
+    """Names the cycle: ``steps 5 to 8 repeat``."""
     first, last = (trace.loop or 0) + 1, trace.length
     return f"step {first} repeats" if first == last else f"steps {first} to {last} repeat"
 
 
 def fairness_view(trace: Trace) -> RenderableType | None:
-    """How the run keeps each promise of the world; ``None`` where there is nothing to say."""
+    """Renders how the execution is fair to each constraint; ``None`` where there is none."""
     if not trace.ledger:
         return None
     if still_acts(trace):
@@ -63,7 +63,7 @@ def fairness_view(trace: Trace) -> RenderableType | None:
 
 
 def still_acts(trace: Trace) -> bool:
-    """Whether something still happens where the run stays for ever."""
+    """Returns whether something still happens where the execution stays forever."""
     return trace.closing is None and any(entry.how == "taken" for entry in trace.ledger)
 
 

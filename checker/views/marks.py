@@ -1,6 +1,6 @@
 """The signs of space-time diagrams in a terminal: each is one column wide, with an ASCII stand-in.
 
-What a sign means never depends on its colour.
+The meaning of a sign never depends on its colour.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ STAND_INS = {
     "·": "*", "►": ">", "◄": "<", "─": "-", "┄": ".", "═": "=", "┼": "+", "━": "=", "┃": "!",
     "┏": "!", "┗": "!", "…": "~", "╟": "+", "╢": "+",
 }  # fmt: skip
-"""What stands for each sign where an output can't take it."""
+"""The ASCII stand-in for each sign."""
 
 MEANINGS = (
     (REQUEST, "asked to"),
@@ -45,11 +45,11 @@ MEANINGS = (
     (MISSED, "never arrives"),
     (UNDER_WAY, "still on its way"),
 )
-"""What is said of a sign below a diagram that has it."""
+"""The meaning of each sign, as the legend of a diagram with that sign has it."""
 
 
 def in_ascii(text: str) -> str:
-    """``text`` with stand-ins for all signs, column for column; ``?`` for what has none."""
+    """Replaces signs in ``text`` by stand-ins, column for column; ``?`` for those without one."""
     return text.translate(_TABLE).encode("ascii", "replace").decode("ascii")
 
 

@@ -1,7 +1,7 @@
-"""A trace as a Mermaid sequence diagram, for pages that draw such diagrams themselves.
+"""Converts a trace into a Mermaid sequence diagram, for pages that draw such diagrams themselves.
 
-A message is drawn where it is received or lost, since Mermaid's arrows are level: the number of the
-step that sent it stands in front of it where another step was in between.
+A message is drawn where it is received or lost, since Mermaid's arrows are horizontal: the number
+of the step that sent it stands in front of it where another step was in between.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ SPECIAL = {
     "}": "#125;",
     "\\": "#92;",
 }
-"""What Mermaid takes for its own; it shows the entity as the character."""
+"""Mermaid's special characters; it shows the entity as the character."""
 
 RESERVED = "end"
 """A word that ends a block wherever it stands alone."""
 
 
 def mermaid_of(trace: Trace) -> str:
-    """``trace`` as the text of a ``sequenceDiagram``, with a newline at its end."""
+    """Returns ``trace`` as the text of a ``sequenceDiagram``, with a newline at its end."""
     return "\n".join(_Diagram(trace).lines()) + "\n"
 
 
 def escape(text: str) -> str:
-    """``text`` so that Mermaid shows it as it is."""
+    """Escapes ``text`` so that Mermaid shows it literally."""
     shown = "".join(SPECIAL.get(c, c) for c in " ".join(visible(text).split()))
     words = ("e#110;d" if word.lower() == RESERVED else word for word in shown.split(" "))
     return " ".join(words)
@@ -125,7 +125,7 @@ class _Diagram:
 
 
 def _note(event: Event) -> str:
-    """What a note says of an event; empty where it is told by an arrow, or not at all."""
+    """Returns a note on an event; empty where an arrow shows it, or it is not shown at all."""
     match event.kind:
         case "request" | "indication" if event.outermost:
             return event.name

@@ -1,10 +1,10 @@
-"""A trace as a space-time diagram: where everything is, and nothing of how it is drawn.
+"""Lays out a trace as a space-time diagram, independently of how it is drawn.
 
-Time runs downwards, one column per process, as in the terminal: a run of 5 or of 5,000 steps
-scrolls like text, labels stay horizontal, and there is room for them between the columns.  (In
-textbooks time often goes to the right; that reads well for ten steps and not for a hundred.)  A
-step is as far down as the longest chain of steps that leads to it, so that what does not depend on
-one another stands side by side, see :func:`checker.views.picture_rows.rows_of`.
+Time runs downwards, one column per process, as in the terminal: an execution of 5 or of 5,000 steps
+scrolls like text, labels stay horizontal, and there is room for them between the columns. (In
+textbooks time often goes to the right; that reads well for ten steps and not for a hundred.) A step
+is as far down as the longest chain of steps that leads to it, so that what does not depend on one
+another stands side by side, see :func:`checker.views.picture_rows.rows_of`.
 
 A copy that a crashed process would have sent to itself is not drawn.
 """
@@ -41,28 +41,28 @@ from checker.witness.trace import Step, Trace
 __all__ = ["Picture", "picture_of"]
 
 TOP = 62.0
-"""Where lanes start: above are their heads."""
+"""The y at which lanes start; their heads are above."""
 
 LEAST = 460.0
 """The least width of a picture."""
 
 STRIPS = 88.0
-"""How far below the end of the run the strips start."""
+"""The distance between the end of the execution and the strips."""
 
 BAR = 42.0
-"""Height of what concerns all lanes."""
+"""The height of what concerns all lanes."""
 
 BASE, CRASH, OTHERS = 46.0, 24.0, 26.0
-"""Height of a step, and what a crash inside it and marks on other lanes add to it."""
+"""The height of a step, and what a crash inside it and marks on other lanes add to it."""
 
 
 def picture_of(trace: Trace) -> Picture:
-    """The space-time diagram of ``trace``; the same trace always gives the same one."""
+    """Lays out the space-time diagram of ``trace``; the same trace always gives the same one."""
     return _Plan(trace).picture()
 
 
 class _Plan:
-    """Gathers the parts of a picture."""
+    """Collects the parts of a picture."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
@@ -166,7 +166,9 @@ class _Plan:
         )
 
     def _marks_of(self, step: Step) -> Iterator[tuple[Seat, float, bool]]:
-        """The seats of ``step``, with their heights; those of the start are below its bar."""
+        """Yields the marks of ``step``, with their heights; those of the start are below its
+        bar.
+        """
         y = self._y(step.number)
         if not step.number and self._is_bar(step):
             y += BAR - OTHERS
@@ -200,7 +202,7 @@ class _Plan:
         )
 
     def _place_label(self, mark: Mark, room: Room) -> Mark:
-        """``mark`` with a place for its label."""
+        """Returns ``mark`` with a place for its label."""
         if mark.label is None:
             return mark
         lines = mark.label.lines

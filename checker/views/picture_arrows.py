@@ -1,4 +1,4 @@
-"""The messages of a run as arrows: their ways, and places for their texts."""
+"""Routes the messages of an execution as arrows, and places their texts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FAR = 260.0
 
 
 class Arrows:
-    """Finds ways for the arrows of a run."""
+    """Routes the arrows of an execution."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Arrows:
     def route(
         self, marks: list[Mark], row: Callable[[int], float], loop: int | None
     ) -> tuple[tuple[Drawn, ...], list[Mark]]:
-        """The arrows without texts, and the marks of the steps that lose a message."""
+        """Returns the arrows without texts, and the marks of the steps that lose a message."""
         for mark in marks:
             self._ways.take(mark.lane, mark.y)
             self._at.setdefault((mark.step, mark.lane), (mark.x, mark.y))
@@ -78,7 +78,7 @@ class Arrows:
         return tuple(drawn), list(self._lost.values())
 
     def _place_losses(self, row: Callable[[int], float], loop: int | None) -> None:
-        """Crosses in the column before the receiver, never two at the same place."""
+        """Places crosses in the column before the receiver, never two at the same place."""
         taken: set[Point] = set()
         for arrow in self._found.arrows:
             step = arrow.ended
@@ -106,7 +106,7 @@ class Arrows:
             )
 
     def _way(self, arrow: Arrow) -> tuple[tuple[Point, ...], bool]:
-        """The points of an arrow and whether it is an arc; no points: it is not drawn."""
+        """Returns the points of an arrow and whether it is an arc; no points: it is not drawn."""
         to_x = self._x[arrow.receiver]
         end = self._end_of(arrow)
         start = None if arrow.sent is None else self._at.get((arrow.sent, arrow.sender))
@@ -143,7 +143,7 @@ class Arrows:
         return self._at.get((arrow.ended, arrow.receiver))
 
     def _to_itself(self, arrow: Arrow, start: Point, end: Point | None) -> tuple[Point, ...]:
-        """An arc beside the lane: start, the two points that pull it, end."""
+        """Returns an arc beside the lane: start, the two control points, end."""
         (x, y) = start
         side = self._emptier(arrow)
         if end is None:
@@ -161,7 +161,7 @@ class Arrows:
         return tuple((x + dx * side, y + dy) for dx, dy in way)
 
     def _emptier(self, arrow: Arrow) -> float:
-        """1 where fewer of the arrows that leave with ``arrow`` go to the right, else -1."""
+        """Returns 1 if fewer of the arrows that leave with ``arrow`` go to the right, else -1."""
         here = self._x[arrow.sender]
         others = self._together[arrow.multicast]
         right = sum(self._x[other.receiver] > here for other in others)
@@ -169,7 +169,7 @@ class Arrows:
         return 1.0 if right <= left else -1.0
 
     def label(self, arrows: tuple[Drawn, ...], room: Room, most: int) -> tuple[Drawn, ...]:
-        """``arrows`` with the text of each multicast once, and again where one is long."""
+        """Returns ``arrows`` with the text of each multicast once, and again where one is long."""
         groups: dict[tuple[int, int | None, str], list[int]] = defaultdict(list)
         for i, arrow in enumerate(arrows):
             groups[arrow.multicast, arrow.sent, arrow.message].append(i)
@@ -193,8 +193,9 @@ class Arrows:
         return tuple(found)
 
     def _note_end(self, arrow: Drawn, line: Line, room: Room, far: bool) -> Drawn:
-        """``arrow`` with a word at its end, where there is one; ``far``: none of its multicast
-        goes further."""
+        """Returns ``arrow`` with a word at its end, where there is one; ``far``: none of its
+        multicast goes further.
+        """
         if arrow.how is CopyOutcome.MISSED and far:
             word = Line("", NEVER, NEVER)
         elif (
@@ -212,7 +213,7 @@ class Arrows:
 
 
 def _places(arrow: Drawn, line: Line) -> list[tuple[Box, float]]:
-    """Places for the text of an arrow, with how little they are liked."""
+    """Returns places for the text of an arrow, each with a penalty."""
     worse = (
         0.0 if arrow.how in (CopyOutcome.RECEIVED, CopyOutcome.FORGED, CopyOutcome.COUNTED) else 4.0
     )
@@ -238,7 +239,7 @@ def _places(arrow: Drawn, line: Line) -> list[tuple[Box, float]]:
 
 
 def _outside(arrow: Drawn, line: Line) -> list[Box]:
-    """Boxes beside an arc."""
+    """Returns boxes beside an arc."""
     (x, _), (ax, ay), (bx, by), _ = arrow.points
     side = 1.0 if ax + bx > 2 * x else -1.0
     edge = x + side * (abs(ax + bx - 2 * x) * 0.36 - 2)

@@ -1,4 +1,4 @@
-"""Which message a text is about, so that it keeps its colour wherever it is relayed."""
+"""Identifies the message that a text is about, so that it keeps its colour when relayed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NAME_OF_MESSAGE = re.compile(r"\w+(?=\()")
 
 
 class Identities:
-    """Numbers for the values that clients ask to send, and for types of messages without one.
+    """Numbers the values of clients' requests, and the types of messages without one.
 
     A text has the identity of the value in it where there is just one such value; else that of its
     type, which is what stands in front of its parenthesis.
@@ -24,9 +24,9 @@ class Identities:
         self._known: dict[tuple[str, bool], int] = {}
 
     def of(self, text: str, is_message: bool = False) -> int:
-        """The number of what ``text`` is about: a call, or a message.
+        """Returns the number of what ``text`` is about: a call, or a message.
 
-        A number in a message is taken for no value: it may be anything, such as a ballot.
+        A number in a message is not treated as a value: it may be anything, such as a ballot.
         """
         if (text, is_message) not in self._known:
             self._known[text, is_message] = self._find(text, is_message)
@@ -34,7 +34,7 @@ class Identities:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the numbers stand for."""
+        """Returns the texts that the numbers stand for."""
         return (*(f"about {value}" for value in self._values), *self._types)
 
     def _find(self, text: str, is_message: bool) -> int:
@@ -49,8 +49,9 @@ class Identities:
 
 
 def _values(trace: Trace, steps: tuple[Step, ...]) -> Iterator[str]:
-    """The values that requests carry, in the order in which they turn up; those that are only
-    ever indicated where there are no requests with values."""
+    """Yields the values that requests carry, in order of first occurrence; those that are only ever
+    indicated where there are no requests with values.
+    """
     for kind in ("request", "indication"):
         seen: dict[str, None] = {}
         for step in steps:

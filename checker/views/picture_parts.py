@@ -1,4 +1,4 @@
-"""What a space-time diagram is made of: plain data, in units of a screen pixel.
+"""The parts of a space-time diagram: plain data, in units of a screen pixel.
 
 ``x`` grows to the right, ``y`` downwards; time runs downwards.
 """
@@ -17,7 +17,7 @@ NO_IDENTITY = -1
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A rectangle that something takes up."""
+    """A rectangle that an element covers."""
 
     left: float
     top: float
@@ -25,7 +25,7 @@ class Box:
     bottom: float
 
     def meets(self, other: Box) -> bool:
-        """Whether the two have more than an edge in common."""
+        """Returns whether the two have more than an edge in common."""
         return (
             self.left < other.right
             and other.left < self.right
@@ -47,7 +47,7 @@ class Span:
 class Lane:
     """A process's column; ``faulty`` as in :class:`checker.witness.trace.ProcessOutcome`.
 
-    ``fate``: what became of it, in words; ``correct``: nothing is wrong with it.
+    ``fate``: the outcome of the process in words; ``correct``: the process has no fault.
     """
 
     process: str
@@ -105,7 +105,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A step of the world, which concerns all lanes; ``apart``: the processes that it cuts off."""
+    """A step of the environment, across all lanes; ``apart``: the processes partitioned off."""
 
     step: int
     y: float
@@ -142,7 +142,7 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What a process indicated or performed; ``step`` is ``None`` where it never does."""
+    """An indication or a ``perform`` of a process; ``step`` is ``None`` where it never happens."""
 
     step: int | None
     text: str
@@ -154,7 +154,7 @@ class Item:
 
     @property
     def missing(self) -> bool:
-        """Whether it is an empty place: others have it, and this process never gets it."""
+        """Returns whether it is missing: other processes have it, and this one never gets it."""
         return self.step is None
 
 
@@ -169,7 +169,7 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class LoopBox:
-    """The part of the run that repeats for ever."""
+    """The cycle of the execution, which repeats forever."""
 
     box: Box
     text: str
@@ -177,9 +177,10 @@ class LoopBox:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """Where it shows; ``step`` is ``None`` where something never happens; ``lane`` may be empty.
+    """The place of the violation; ``step`` is ``None`` where something never happens; ``lane`` may
+    be empty.
 
-    ``box``: where its text is.
+    ``box``: the place of its text.
     """
 
     step: int | None
@@ -192,11 +193,11 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A run as a space-time diagram.
+    """An execution as a space-time diagram.
 
-    ``sentences``: what is violated and how it came about; ``identities``: the texts that tell
-    messages apart, each at the number by which the parts refer to it; ``ends``: in words, how the
-    run goes on behind its last step; ``end``: the y at which the run ends and the strips start.
+    ``sentences``: what is violated and why; ``identities``: the texts that distinguish messages,
+    each at the number by which the parts refer to it; ``ends``: in words, how the execution
+    continues behind its last step; ``end``: the y at which the execution ends and the strips start.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""The ways of arrows from mark to mark, past the marks of others."""
+"""Routes arrows from mark to mark, around the marks of others."""
 
 from __future__ import annotations
 
@@ -8,32 +8,33 @@ from itertools import pairwise
 from checker.views.picture_parts import Point
 
 RADIUS = 10.0
-"""Of a mark on a lane."""
+"""The radius of a mark on a lane."""
 
 CLEAR = 17.0
-"""What an arrow that crosses a lane keeps away from its marks."""
+"""The distance that an arrow that crosses a lane keeps from its marks."""
 
 FLAT = 23.0
-"""What one keeps away that would go down steeply there: it crosses in a flat piece, half-way
-between two marks."""
+"""The distance that a steep arrow keeps: it crosses the lane in a flat piece, half-way between two
+marks.
+"""
 
 STEEP = 130.0
 """An arrow that goes down further than that leaves its lane and reaches the other one in bends."""
 
 
 class Ways:
-    """Knows where marks are on each lane."""
+    """The positions of the marks on each lane."""
 
     def __init__(self, lanes: dict[str, float]) -> None:
         self._x = lanes
         self._marks: dict[str, list[float]] = {lane: [] for lane in lanes}
 
     def take(self, lane: str, y: float) -> None:
-        """There is a mark on ``lane``."""
+        """Registers a mark on ``lane``."""
         insort(self._marks[lane], y)
 
     def free(self, lane: str, y: float, least: float) -> float:
-        """The first y from ``y`` on where ``lane`` has no mark nearer than ``CLEAR``.
+        """Returns the first y from ``y`` on where ``lane`` has no mark nearer than ``CLEAR``.
 
         It is not behind ``least`` where that can be: the arrow would become long.
         """
@@ -46,9 +47,10 @@ class Ways:
         return here if here <= least else y
 
     def between(self, start: Point, end: Point, to_mark: bool = True) -> tuple[Point, ...]:
-        """From ``start`` to ``end``, with bends where the straight line is too near to marks.
+        """Routes from ``start`` to ``end``, with bends where the straight line is too near to
+        marks.
 
-        It begins at the edge of a mark, and ends at one where it goes ``to_mark``.
+        The way begins at the edge of a mark, and ends at one where it goes ``to_mark``.
         """
         (x, y), (to_x, to_y) = start, end
         side = 1.0 if to_x > x else -1.0
@@ -62,7 +64,7 @@ class Ways:
         return self._trim_ends(points, to_mark)
 
     def _past(self, points: list[Point], lane: str, at: float) -> list[Point]:
-        """``points`` with a bend where they cross ``lane`` at one of its marks."""
+        """Returns ``points`` with a bend where they cross ``lane`` at one of its marks."""
         for i, ((x, y), (to_x, to_y)) in enumerate(pairwise(points)):
             if not min(x, to_x) < at < max(x, to_x):
                 continue
@@ -85,7 +87,7 @@ class Ways:
         return points
 
     def _near(self, lane: str, y: float, clear: float) -> float | None:
-        """The mark of ``lane`` that is nearest to ``y``, if it is nearer than ``clear``."""
+        """Returns the mark of ``lane`` that is nearest to ``y``, if it is nearer than ``clear``."""
         marks = self._marks[lane]
         i = bisect_left(marks, y)
         nearest = min(marks[max(i - 1, 0) : i + 1], key=lambda mark: abs(mark - y), default=None)
@@ -105,7 +107,7 @@ def _towards(a: Point, b: Point, far: float) -> Point:
 
 
 def along(points: tuple[Point, ...], part: float) -> Point:
-    """The point at ``part`` (0 to 1) of the way."""
+    """Returns the point at ``part`` (0 to 1) of the way."""
     pieces = [(((b[0] - a[0]) ** 2 + (b[1] - a[1]) ** 2) ** 0.5, a, b) for a, b in pairwise(points)]
     left = part * sum(length for length, _, _ in pieces)
     for length, a, b in pieces:

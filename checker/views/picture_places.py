@@ -1,4 +1,4 @@
-"""Places for labels: where they hide least."""
+"""Places labels where they hide least."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from itertools import pairwise
 from checker.views.picture_parts import Box, Point
 
 WIDE, HIGH = 56.0, 20.0
-"""Size of the cells by which things are found again."""
+"""The size of the cells of the spatial index."""
 
 CROWD, NEAR = 6, 60
 """In a cell no more arrows than ``CROWD`` are counted; of a piece of an arrow, no more cells than
-``NEAR`` rows at either end."""
+``NEAR`` rows at either end.
+"""
 
 ON_A_BOX, ON_AN_ARROW, ON_A_LANE, OUTSIDE = 100.0, 12.0, 60.0, 500.0
-"""How bad it is to put a label there."""
+"""The cost of placing a label there."""
 
 
 class Room:
-    """What is taken up already: boxes (marks, labels), arrows, lanes; ``width``: of all of it."""
+    """The space that is taken: boxes (marks, labels), arrows, lanes; ``width``: of the picture."""
 
     def __init__(self, lanes: Iterable[float], width: float) -> None:
         self._lanes = sorted(lanes)
@@ -30,12 +31,12 @@ class Room:
         self._pieces: dict[tuple[int, int], list[tuple[Point, Point]]] = defaultdict(list)
 
     def take(self, box: Box) -> None:
-        """Nothing else should be where ``box`` is."""
+        """Marks ``box`` as taken."""
         for cell in _cells(box):
             self._boxes[cell].append(box)
 
     def take_path(self, points: tuple[Point, ...]) -> None:
-        """An arrow goes along ``points``."""
+        """Marks the path of an arrow along ``points`` as taken."""
         for a, b in pairwise(points):
             (x, y), (to_x, to_y) = (a, b) if a[1] <= b[1] else (b, a)
             slope = (to_x - x) / (to_y - y) if to_y - y > 0.01 else 0.0
@@ -53,9 +54,9 @@ class Room:
                         held.append((a, b))
 
     def cost(self, box: Box, enough: float = float("inf")) -> float:
-        """How bad it is to put a label at ``box``; 0 is best.
+        """Returns the cost of a label at ``box``; 0 is best.
 
-        Where it is ``enough`` already, not everything is counted.
+        Counting stops once the cost is ``enough``.
         """
         found = OUTSIDE if box.left < 0 or box.right > self.width else 0.0
         at = bisect_left(self._lanes, box.left)
@@ -75,7 +76,7 @@ class Room:
         return found + ON_AN_ARROW * crossed
 
     def best(self, candidates: Iterable[tuple[Box, float]]) -> int:
-        """The index of the candidate (a box and how little it is liked anyway) that costs least."""
+        """Returns the index of the candidate (a box and its own penalty) with the least cost."""
         least, found = float("inf"), 0
         in_order = sorted(enumerate(candidates), key=lambda candidate: candidate[1][1])
         for index, (box, disliked) in in_order:
@@ -94,7 +95,7 @@ def _cells(box: Box) -> Iterator[tuple[int, int]]:
 
 
 def crosses(box: Box, a: Point, b: Point) -> bool:
-    """Whether the line from ``a`` to ``b`` goes through ``box`` (Liang and Barsky's clipping)."""
+    """Returns whether the line ``a`` to ``b`` crosses ``box`` (Liang and Barsky's clipping)."""
     (x, y), (dx, dy) = a, (b[0] - a[0], b[1] - a[1])
     enters, leaves = 0.0, 1.0
     edges = (
@@ -115,7 +116,7 @@ def crosses(box: Box, a: Point, b: Point) -> bool:
 
 
 def beside(x: float, y: float, width: float, height: float, gap: float) -> list[tuple[Box, bool]]:
-    """Boxes beside a mark at (x, y), each with whether it is on its right."""
+    """Returns boxes beside a mark at (x, y), each with whether it is on its right."""
     right, left = x + gap, x - gap - width
     found = []
     for start, is_right in ((right, True), (left, False)):

@@ -1,4 +1,4 @@
-"""Where the steps of a run are in its picture: rows by happened-before, and how high they are."""
+"""Assigns the steps of an execution to rows by happened-before, and computes their heights."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ FIRST_OF_ACTION = re.compile(r"\((\w+)")
 
 
 def home_of(step: Step, processes: tuple[str, ...]) -> str:
-    """The process in whose column ``step`` is shown; ``NOBODY`` where it concerns all of them.
+    """Returns the process in whose column ``step`` is shown; ``NOBODY`` where it concerns all of
+    them.
 
-    That is its own, and that to which something of the world happens alone, such as the tick of its
-    clock.
+    That is the step's own process, or the only process that a step of the environment affects, such
+    as a tick of its clock.
     """
     lane = lane_of(step)
     if lane != NOBODY or step.kind == "lose" or not step.number:
@@ -27,11 +28,11 @@ def home_of(step: Step, processes: tuple[str, ...]) -> str:
 
 
 def rows_of(found: Causality, homes: tuple[str, ...], loop: int | None) -> tuple[int, ...]:
-    """For each step its row: behind all that it depends on.
+    """Returns the row of each step: below all steps that it depends on.
 
-    Steps that do not depend on one another may share a row, with two exceptions: what concerns all
-    processes at once (a split of the network, a round) has what came before it above, and what came
-    after it below; and so has the state to which a run comes back for ever (``loop``).
+    Steps that do not depend on one another may share a row, with two exceptions: a step that
+    concerns all processes at once (a partition of the network, a round) is below all earlier steps
+    and above all later ones; and so is the state at which the cycle begins (``loop``).
     """
     rows: list[int] = []
     last: dict[str, int] = {}
@@ -54,12 +55,12 @@ def rows_of(found: Causality, homes: tuple[str, ...], loop: int | None) -> tuple
 
 
 def is_everybodys(step: Step, home: str) -> bool:
-    """Whether a step concerns all: it belongs to no process, and to no message either."""
+    """Returns whether a step concerns all processes: it belongs to no process or message."""
     return step.number > 0 and home == NOBODY and step.kind != "lose"
 
 
 def tops_of(rows: tuple[int, ...], heights: tuple[float, ...], top: float) -> tuple[float, ...]:
-    """The y of each row, where a step needs ``heights[step]`` down to the next row."""
+    """Returns the y of each row, where a step needs ``heights[step]`` down to the next row."""
     needed = [0.0] * (max(rows, default=0) + 1)
     for row, height in zip(rows, heights, strict=True):
         needed[row] = max(needed[row], height)

@@ -1,4 +1,4 @@
-"""What each process indicated and performed, side by side, and where the violation shows."""
+"""Lays out what each process indicated and performed, and where the violation shows."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from checker.views.picture_words import CHARACTER, sentences_of
 from checker.witness.trace import Step, Trace
 
 WORDS = 7.2
-"""Width of a bold character of 12 pixels in a font for words."""
+"""The width of a bold character of 12 pixels in a proportional font."""
 
 HEIGHT, GAP = 20.0, 5.0
-"""Of a box in a strip."""
+"""The height of a box in a strip, and the gap between two."""
 
 NEVER = re.compile(r"(\w+)(?:, which is correct,)? never ([^;.]+)")
-"""How an explanation says that something never happens."""
+"""Matches explanations that something never happens."""
 
 EVERYBODY = re.compile(
     r"\b(every|all)( \w+)? process|\bno process .* unless|\bagree|\bboth\b|everybody", re.I
 )
-"""Definitions by which what one process gets concerns the others."""
+"""Matches definitions in which the indications of one process concern the others."""
 
 
 def strips_of(
@@ -38,7 +38,7 @@ def strips_of(
     top: float,
     width: float,
 ) -> tuple[Strip, ...]:
-    """A strip for each lane, its first box at ``top``; boxes are at most ``width`` wide."""
+    """Lays out a strip for each lane, its first box at ``top``; ``width``: the widest box."""
     happened = _indications(trace, steps)
     missing = _missing(trace, happened, lanes)
     most = int((width - 30) / CHARACTER)
@@ -63,7 +63,7 @@ def _bare(text: str) -> str:
 
 
 def _indications(trace: Trace, steps: Sequence[Step]) -> dict[str, list[tuple[int | None, str]]]:
-    """For each process, in order: the step, and the text of the indication or ``perform`` …"""
+    """Returns for each process, in order: the step and text of each indication or ``perform``."""
     found: dict[str, list[tuple[int | None, str]]] = {p: [] for p in trace.processes}
     for step in steps:
         for event in step.events:
@@ -77,10 +77,10 @@ def _indications(trace: Trace, steps: Sequence[Step]) -> dict[str, list[tuple[in
 def _missing(
     trace: Trace, happened: dict[str, list[tuple[int | None, str]]], lanes: Sequence[Lane]
 ) -> dict[str, list[str]]:
-    """What correct processes never get though the property wants it.
+    """Returns what correct processes never get though the property demands it.
 
-    Where the run's explanation has goals that are false at the end, those that speak of an
-    indication of somebody; else, for properties that speak of every process, what others have.
+    Where the explanation has goals that are false at the end, those that speak of an indication of
+    a process; else, for properties that speak of every process, what others have.
     """
     found: dict[str, list[str]] = {p: [] for p in happened}
     whole = trace.ends or trace.loop is not None
@@ -99,21 +99,24 @@ def _missing(
 
 
 def _concerned_processes(trace: Trace) -> set[str]:
-    """The processes that the violation is about: those that it names, and others of the same kind
-    (by the letters of their names); all of them where it names none."""
+    """Returns the processes that the violation is about: those that it names, and others of the
+    same kind (by the letters of their names); all of them where it names none.
+    """
     kinds = {p.rstrip("0123456789") for p in _named_processes(trace)}
     found = {p for p in trace.processes if p.rstrip("0123456789") in kinds}
     return found or set(trace.processes)
 
 
 def _named_processes(trace: Trace) -> set[str]:
-    """The processes that the verdict or the property's values name."""
+    """Returns the processes that the verdict or the property's values name."""
     said = " ".join((trace.sentence, *(str(value) for _, value in trace.values)))
     return set(re.findall(r"\w+", said)) & set(trace.processes)
 
 
 def violating_step(trace: Trace) -> int | None:
-    """The step that violates the property; ``None`` where what violates it never happens."""
+    """Returns the step that violates the property; ``None`` where the violation is that something
+    never happens.
+    """
     safety = trace.word == "violated" and trace.loop is None and trace.failure is None
     return trace.length if safety else None
 
@@ -126,7 +129,9 @@ def violations_of(
     room: Room,
     end: float,
 ) -> tuple[Violation, ...]:
-    """Where the violation shows: at the last step, or at the ends of lanes that never get there."""
+    """Returns where the violation shows: at the last step, or at the ends of lanes on which
+    something never happens.
+    """
     if trace.word not in ("violated", "error"):
         return ()
     text = f"{trace.property_name} is violated"
@@ -159,7 +164,7 @@ def violations_of(
 def _at_ends(
     trace: Trace, lanes: Sequence[Lane], strips: Sequence[Strip]
 ) -> list[tuple[str, float, str]]:
-    """At the ends of which lanes the violation shows, at which x, and what is said there."""
+    """Returns at the ends of which lanes the violation shows, with its x and text."""
     lacking = {s.process: [i for i in s.items if i.missing] for s in strips}
     found = [
         (lane.process, lane.x, _never(lacking[lane.process]))
@@ -179,7 +184,7 @@ def _at_ends(
 
 
 def _centred_box(x: float, said: str, top: float, width: float) -> Box:
-    """A box for ``said`` around ``x``, inside a picture of that width."""
+    """Returns a box for ``said`` around ``x``, inside a picture of that width."""
     half = cell_len(said) * WORDS / 2
     x = min(max(x, half + 6), max(width - half - 6, half))
     return Box(x - half, top, x + half, top + 16)

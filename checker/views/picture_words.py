@@ -1,4 +1,4 @@
-"""What a picture says beside its marks and in their titles."""
+"""Formulates the texts of a picture: labels of marks, and titles."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from checker.witness.phrases import detector_output_text
 from checker.witness.trace import FAULTY, Event, Step, Trace
 
 CHARACTER = 6.8
-"""Width of a character of 11 pixels in a monospaced font, on the safe side."""
+"""The width of a character of 11 pixels in a monospaced font, rounded up."""
 
 LINE = 15.0
-"""Height of a line."""
+"""The height of a line."""
 
 SIGN = 17.0
-"""Width of the sign in front of a line."""
+"""The width of the sign in front of a line."""
 
 TOLD = ("send", "perform", "store", "choice", "timeout", "detect", "recover")
-"""Kinds of events that the title of a step tells of."""
+"""The kinds of events that the title of a step mentions."""
 
 CRASHES = Line("", "crashes", "crashes")
 
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """A mark that a step gets on a lane: what is said beside it.  ``cut``: a crash inside it."""
+    """A mark of a step on a lane, with its labels.  ``cut``: a crash inside it."""
 
     step: int
     lane: str
@@ -41,7 +41,8 @@ class Seat:
 
 
 def seats_of(step: Step, home: str, most: int, identities: Identities) -> tuple[Seat, ...]:
-    """The marks of ``step``, that on its ``home`` first; texts have ``most`` characters at most.
+    """Returns the marks of ``step``, that on its ``home`` first; texts have ``most`` characters at
+    most.
 
     A process that crashes inside the step has two of them, the second of kind ``crash``.
     """
@@ -70,7 +71,7 @@ def seats_of(step: Step, home: str, most: int, identities: Identities) -> tuple[
 
 
 def title_of(step: Step) -> str:
-    """A step in a sentence."""
+    """Describes a step in a sentence."""
     parts = [step.headline]
     for event in step.events:
         told = event.kind in ("indication", "request") and event.outermost
@@ -114,7 +115,7 @@ def _line(step: Step, event: Event, most: int, identities: Identities) -> list[L
 
 
 def _cut(step: Step, lane: str, most: int, identities: Identities) -> list[Line]:
-    """What a crash kept from happening, struck out."""
+    """Returns the effects that a crash cut off, struck out."""
     found = []
     for event in step.cut:
         if event.process != lane:
@@ -137,7 +138,7 @@ def _cut(step: Step, lane: str, most: int, identities: Identities) -> list[Line]
 
 
 def title_of_arrow(arrow: Arrow) -> str:
-    """What became of a copy of a message, in a sentence."""
+    """Describes the outcome of a copy of a message, in a sentence."""
     what = f"{arrow.message} from {arrow.sender} to {arrow.receiver}"
     sent = "" if arrow.sent is None else f", sent in step {arrow.sent}"
     match arrow.how:
@@ -156,7 +157,7 @@ def title_of_arrow(arrow: Arrow) -> str:
 
 
 def fate_of(trace: Trace, process: str) -> str:
-    """What became of a process, in a few words."""
+    """Describes the outcome of a process, in a few words."""
     for fate in trace.fates:
         if fate.process == process:
             found = [FAULTY[fate.faulty]] if fate.faulty else []
@@ -169,7 +170,7 @@ def fate_of(trace: Trace, process: str) -> str:
 
 
 def title_of_run(trace: Trace) -> str:
-    """What a run is a run of."""
+    """Returns the title of an execution."""
     if trace.property_name:
         return f"{trace.property_name}: {trace.word}"
     header = trace.header
@@ -177,7 +178,7 @@ def title_of_run(trace: Trace) -> str:
 
 
 def sentences_of(trace: Trace) -> tuple[str, ...]:
-    """What is violated and why, as far as somebody has said it."""
+    """Describes what is violated and why, as far as an explanation is known."""
     if trace.explanation is not None and trace.explanation.sentences:
         return trace.explanation.sentences
     said, definition = trace.sentence, " ".join(trace.definition.split())
@@ -187,7 +188,7 @@ def sentences_of(trace: Trace) -> tuple[str, ...]:
 
 
 def ends_of(trace: Trace) -> str:
-    """How the run goes on behind its last step."""
+    """Describes how the execution continues behind its last step."""
     if trace.failure is not None:
         return f"error: {trace.failure.message}"
     if trace.closing is not None:
@@ -198,5 +199,5 @@ def ends_of(trace: Trace) -> str:
 
 
 def width_of(line: Line) -> float:
-    """How wide a line is with its sign."""
+    """Returns the width of a line with its sign."""
     return cell_len(line.text) * CHARACTER + (SIGN if line.sign else 0.0)

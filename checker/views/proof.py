@@ -1,4 +1,4 @@
-"""What a report says of proofs: the automaton, the assumption on sizes, what was asked of z3."""
+"""Renders proofs in a report: the automaton, the assumption on sizes, the queries to z3."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from checker.witness.verdict import Report, Word
 
 
 def proof_rows(report: Report) -> Iterator[tuple[str, str]]:
-    """Rows about the proof of a report that has one."""
+    """Yields rows about the proof of a report that has one."""
     proof = report.proof
     if proof is None:
         return
@@ -31,7 +31,7 @@ def proof_rows(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def _certificates(report: Report) -> Iterator[str]:
-    """What shows that properties hold, those with the same together; none that was said before."""
+    """Yields the certificates of properties, equal ones together; none that was shown before."""
     names: dict[str, list[str]] = {}
     for verdict in report.verdicts:
         if verdict.certificate and verdict.certificate not in verdict.reason:
@@ -55,7 +55,7 @@ def _scope(report: Report, proof: Proof) -> str:
 
 
 def _sizes(report: Report, proof: Proof) -> Iterator[str]:
-    """Whether what is assumed of sizes is enough, and whether less would be."""
+    """Yields whether the assumption on sizes suffices, and whether a weaker one would."""
     if proof.sufficient is not None:
         enough = "is enough" if proof.sufficient else _enough_for(report)
         yield f"{proof.condition or 'no assumption'} {enough}{' and tight' * proof.tight}"
@@ -63,7 +63,7 @@ def _sizes(report: Report, proof: Proof) -> Iterator[str]:
 
 
 def _enough_for(report: Report) -> str:
-    """Which properties the assumption is enough for, where it is not for all."""
+    """Names the properties for which the assumption suffices, where it does not for all."""
     held = [v.property for v in report.verdicts if v.word is Word.PROVED]
     failed = [v.property for v in report.verdicts if v.word is Word.VIOLATED]
     missed = f"NOT enough for {', '.join(failed)}" if failed else "NOT enough"

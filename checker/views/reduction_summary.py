@@ -1,5 +1,6 @@
-"""What a report says about the size of a search: what was done to make it smaller, what that has
-spared, what was not done and why, and how much larger it would become."""
+"""Summarises the size of a search: the reductions used, the states they saved, the reductions not
+used and why, and the forecast.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +11,17 @@ from checker.witness.phrases import count
 from checker.witness.verdict import Report
 
 NAMES = {"symmetry": "symmetry", "dead": "dead values", "por": "partial order"}
-"""What the reductions are called."""
+"""The names of the reductions."""
 
 HEAVIEST = 4
-"""So many weights are shown."""
+"""The largest number of weights that are shown."""
 
 WORTH_SAYING = 20_000
-"""Searches of fewer states end soon enough: nobody asks why there was no reduction."""
+"""Exhaustive searches of fewer states do not explain unused reductions."""
 
 
 def reduction_rows(report: Report) -> Iterator[tuple[str, str]]:
-    """Rows of a label and a text."""
+    """Yields rows of a label and a text."""
     reduced = report.reduced
     if reduced.used:
         yield "reduced", f"{_used_text(report)}{_without(report)}"
@@ -42,13 +43,13 @@ def _used_text(report: Report) -> str:
 
 
 def _without(report: Report) -> str:
-    """How many states there would be without."""
+    """Estimates how many states there would be without the reductions."""
     without, explored = report.reduced.without, report.distinct_states
     if without is None:
         return ""
     said = count(without, "state") if report.reduced.exact else f"about {about(without)} states"
     if report.reduced.used != ("symmetry",):
-        said = f"more than {said}"  # orbits are counted, of what the others have left
+        said = f"more than {said}"  # orbits are counted after the other reductions
     times = without / max(1, explored)
     many = f" ({times:,.1f}x)" if times >= 1.05 else ""
     return f"; without: {said}{many}"
@@ -61,13 +62,15 @@ def _weights(report: Report) -> str:
 
 
 def _curious(report: Report) -> bool:
-    """Whether somebody may want to know what was not done."""
+    """Returns whether unused reductions are explained: the user chose reductions, or the search was
+    truncated or large.
+    """
     asked = report.reduce not in ("auto", "none")
     return asked or not report.exhaustive or report.distinct_states >= WORTH_SAYING
 
 
 def _reasons(report: Report) -> dict[str, list[str]]:
-    """Why reductions are not used, each reason once, with all that it hinders."""
+    """Groups the reasons why reductions are not used, each reason once."""
     found: dict[str, list[str]] = {}
     for kind, why in report.reduced.unused:
         kinds = found.setdefault(why, [])

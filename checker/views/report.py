@@ -1,4 +1,4 @@
-"""A report as a compact table: each property's verdict and why, and how far the search came."""
+"""Renders a report as a table: each property's verdict and why, and the search's extent."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LABEL = 8
 
 
 def report_view(report: Report) -> RenderableType:
-    """The whole report, without traces."""
+    """Renders the whole report, without traces."""
     parts: list[RenderableType] = [_title(report)]
     if report.verdicts:
         parts.append(_table(report))
@@ -106,7 +106,7 @@ def _facts(report: Report) -> RenderableType:
 
 
 def _search(report: Report) -> Iterator[tuple[str, str]]:
-    """How far the search came, what of it was spared, and what it is about."""
+    """Yields rows on how far the search came, the reductions, and the system searched."""
     yield "searched", _search_text(report)
     yield from (("liveness", said) for said in _liveness(report))
     yield from reduction_rows(report)
@@ -121,7 +121,7 @@ def _unmet(report: Report) -> list[Expected]:
 
 
 def _expectations(report: Report) -> list[str]:
-    """Those that were not met, and the numbers that were (the table has the verdicts)."""
+    """Returns unmet expectations, and the numbers that were met (the table has the verdicts)."""
     verdicts = {v.property for v in report.verdicts}
     said = []
     for e in report.expectations:
@@ -133,7 +133,7 @@ def _expectations(report: Report) -> list[str]:
 
 
 def _scenarios(report: Report) -> Iterator[str]:
-    """Each scenario of the check, and where it is not as it says."""
+    """Yields each scenario of the check, and its deviation, if any."""
     for told in report.scenarios:
         if told.met:
             yield f"{told.name}: as told ({count(told.steps, 'step')})"
@@ -144,7 +144,7 @@ def _scenarios(report: Report) -> Iterator[str]:
 
 
 def _kinds(report: Report) -> Iterator[str]:
-    """How many kinds of runs violate each property, where that was asked."""
+    """Yields how many equivalence classes of executions violate each property, where requested."""
     for verdict in report.verdicts:
         if verdict.of_others:
             found = 1 + len(verdict.others)
@@ -176,7 +176,7 @@ def _liveness(report: Report) -> Iterator[str]:
 
 
 def _distinguished_questions(report: Report) -> Iterator[str]:
-    """Which of several questions with one name a property is: ``at_most_once over effects``."""
+    """Distinguishes several properties with one name: ``at_most_once over effects``."""
     for verdict in report.verdicts:
         if " over " in verdict.property and verdict.definition:
             yield f"{verdict.property}: {' '.join(verdict.definition.split())}"
@@ -192,12 +192,12 @@ def _scope(report: Report) -> str:
 
 
 def assumptions(report: Report) -> tuple[str, ...]:
-    """What was taken for granted, each assumption once."""
+    """Returns the assumptions of the report, each once."""
     return tuple(dict.fromkeys(a for v in report.verdicts for a in v.assumptions))
 
 
 def _excuses(report: Report) -> Iterator[str]:
-    """The handlers whose promise decides a verdict by excusing somebody from the goal."""
+    """Yields handlers whose ``promise`` decides a verdict by excusing a process from the goal."""
     for verdict in report.verdicts:
         for one in verdict.rests_on.handlers if verdict.rests_on is not None else ():
             if one.excuse:
@@ -209,7 +209,7 @@ def _excuses(report: Report) -> Iterator[str]:
 
 
 def conclusion_text(report: Report) -> str:
-    """The outcome in one sentence."""
+    """Returns the outcome in one sentence."""
     if not report.verdicts and report.proof is not None:
         return "no property was asked, so nothing was proved"
     if not report.verdicts:

@@ -1,4 +1,5 @@
-"""A run as a space-time diagram in a terminal: a column for each process, time goes downwards.
+"""Renders an execution as a space-time diagram in a terminal: a column for each process, time goes
+downwards.
 
 L. Lamport: Time, Clocks, and the Ordering of Events in a Distributed System, CACM 1978, drew time
 upwards; everything else is as there.  A message is an arrow on the row of its receipt.
@@ -32,16 +33,16 @@ COLOURS = (
     "bright_magenta",
     "bright_cyan",
 )
-"""Of messages, and of what is delivered of them: they can be read on light and on dark."""
+"""The colours of messages, and of their deliveries: readable on light and on dark backgrounds."""
 WIDEST = 28
-"""Columns that the conditions of handlers ask for, at most; they are of less interest."""
+"""The largest width in columns of handlers' conditions; they are of less interest."""
 ENDING = (m.DELIVERY, m.PERFORM, "")
-"""Marks that stand where an arrow ends: what it brings about."""
+"""Marks that stand where an arrow ends: its effects."""
 ENDS = {CopyOutcome.LOST: m.LOST, CopyOutcome.MISSED: m.MISSED, CopyOutcome.UNDER_WAY: m.UNDER_WAY}
 
 
 def spacetime(trace: Trace) -> RenderableType:
-    """The diagram of ``trace``, as wide as the page that it is put on."""
+    """Renders the diagram of ``trace``, as wide as the page that it is put on."""
     return _Diagram(trace)
 
 
@@ -67,18 +68,18 @@ class _Diagram:
             yield Text.assemble(line, "\n", end="") if isinstance(line, Text) else line
 
     def _headlines(self, width: int) -> Iterator[Text]:
-        """The run where not even narrow lanes have room."""
+        """Yields the execution as headlines where not even narrow lanes have room."""
         yield Text(f"There is no room for {len(self._lanes)} processes in {width} columns.\n")
         for block in self._blocks:
             yield Text(f"{block.step.number:>4} {block.step.headline}", overflow="fold")
 
     def _margin(self) -> int:
-        """Columns on the left: a bar where the run goes round, and the step's number."""
+        """Returns the columns on the left: a bar along the cycle, and the step's number."""
         number = len(str(self._trace.length)) + (2 if self._context else 0)
         return number + (4 if self._trace.closing is not None else 2)
 
     def _busy(self) -> tuple[str, ...]:
-        """The processes at which something happens."""
+        """Returns the processes that have events."""
         arrows = [a for b in self._blocks for a in (*b.arrows, *b.ghosts)]
         busy = {item.lane for block in self._blocks for item in block.items}
         busy |= {end for arrow in arrows for end in (arrow.sender, arrow.receiver)}
@@ -123,7 +124,7 @@ class _Page:
         self._usual = dict(self._now)
 
     def lines(self, blocks: tuple[Block, ...], rest: tuple[Arrow, ...]) -> Iterator[Text | Padding]:
-        """All lines, with what the signs mean, and texts that were cut."""
+        """Yields all lines, with the legend, and texts that were cut."""
         yield from self._heads()
         loop = self._trace.loop if self._trace.closing is not None else None
         for block in blocks:
@@ -146,7 +147,7 @@ class _Page:
         yield self._row().text()
 
     def _row(self) -> Row:
-        """A row with nothing but lanes."""
+        """Returns a row with nothing but lanes."""
         row = Row(self._columns.width)
         for lane, x in self._columns.at.items():
             sign = self._now[lane]
@@ -191,7 +192,7 @@ class _Page:
         yield from self._multicasts(block.ghosts)
 
     def _multicasts(self, arrows: tuple[Arrow, ...]) -> Iterator[Row]:
-        """Arrows that end nowhere, on one row for each message of a sender."""
+        """Yields arrows that end nowhere, on one row for each message of a sender."""
         at = self._columns.at
         together: dict[tuple[str, str, CopyOutcome], list[Arrow]] = {}
         for arrow in arrows:
@@ -226,7 +227,7 @@ class _Page:
         row.put(x + 2, self._fitting(item.text, self._columns.room(item.lane) - 2), style)
 
     def _draw(self, row: Row, arrow: Arrow) -> None:
-        """An arrow from its sender's lane, to that of its receiver or just before it."""
+        """Draws an arrow from its sender's lane, to that of its receiver or just before it."""
         at = self._columns.at
         if arrow.sender not in at or arrow.receiver not in at:
             return
@@ -265,7 +266,7 @@ class _Page:
                 return FAULT
 
     def _bar(self, said: str, sign: str) -> Row:
-        """A bar across all lanes with a text in it, which may go on to the edge of the page."""
+        """Returns a bar across all lanes with a text, which may extend to the edge of the page."""
         first = min(self._columns.at.values())
         text = self._fitting(said, self._columns.width - first - 5)
         row = Row(self._columns.width)
@@ -280,7 +281,7 @@ class _Page:
         return row.text()
 
     def _end(self) -> Iterator[Text]:
-        """Where the property turns out to be violated: at the end of what is drawn."""
+        """Yields the end of the diagram, where the violation becomes apparent."""
         trace = self._trace
         if trace.failure is not None:
             said = f"an error of the run: {trace.failure.code}"
@@ -300,7 +301,7 @@ class _Page:
         return cut
 
     def _below(self) -> Iterator[Text | Padding]:
-        """What signs mean, and in full what was cut."""
+        """Yields the legend, and in full the texts that were cut."""
         signs = [f"{sign} {said}" for sign, said in m.MEANINGS if sign in self._used]
         if self._context:
             signs.append("(n) a step that the violation does not depend on")
@@ -316,7 +317,7 @@ class _Page:
 
 
 def _fill_lines(parts: list[str], width: int) -> Iterator[str]:
-    """Lines of whole ``parts``, as many on each as there is room for."""
+    """Yields lines of whole ``parts``, as many on each as there is room for."""
     line = ""
     for part in parts:
         if line and len(line) + 3 + len(part) > width:

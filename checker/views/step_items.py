@@ -1,4 +1,4 @@
-"""What a space-time diagram in a terminal shows of each step: items at processes, and arrows."""
+"""Computes the items and arrows of each step of a space-time diagram in a terminal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FAULT, DELIVERED, ACTED, ASKED, TOLD, QUIET = (
 
 @dataclass(frozen=True, slots=True)
 class LaneItem:
-    """Something that happens at process ``lane``: ``mark`` on its lane, ``text`` beside it.
+    """An event at process ``lane``: ``mark`` on its lane, ``text`` beside it.
 
     ``message`` gives the colour, where there is one; ``style`` otherwise.
     """
@@ -36,9 +36,10 @@ class LaneItem:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A step: ``arrows`` end in it, then come ``items``, then ``ghosts``, copies that never leave.
+    """A step: ``arrows`` end in it, then come ``items``, then ``ghosts``, copies that are never
+    sent.
 
-    ``bar``: what the world does, across all lanes.
+    ``bar``: a step of the environment, across all lanes.
     """
 
     step: Step
@@ -49,17 +50,18 @@ class Block:
 
 
 def blocks_of(trace: Trace, order: Causality) -> tuple[Block, ...]:
-    """What the diagram of ``trace`` shows, step by step; a start without events is left out."""
+    """Returns the diagram of ``trace``, step by step; a start without events is left out."""
     spoken = _spoken_of(trace)
     shown = (step for step in order.steps if step.number or step.events)
     return tuple(_block(trace, order, step, spoken) for step in shown)
 
 
 def undelivered(trace: Trace, order: Causality) -> tuple[Arrow, ...]:
-    """Copies that are under way when the run ends, that were counted and brought nothing about, or
-    whose sender's crash keeps them from ever arriving; once for each sender, receiver and message.
-    None to processes that are down or
-    Byzantine: nothing is promised to them."""
+    """Returns copies that are in transit when the execution ends, that were counted without any
+    effect, or that never arrive because of their sender's crash; once for each sender, receiver and
+    message.  None to processes that are crashed or Byzantine: no fairness constraint is about their
+    receipts.
+    """
     down = {f.process for f in trace.fates if f.crashed or f.faulty == "byzantine"}
     cut = {step.number for step in order.steps if step.cut}
     received = {
@@ -84,7 +86,7 @@ def undelivered(trace: Trace, order: Causality) -> tuple[Arrow, ...]:
 
 
 def _never_left(trace: Trace, down: set[str]) -> list[Arrow]:
-    """In fine steps: the copies of a multicast that its sender's crash has kept from leaving."""
+    """Returns, in fine steps, the copies of a multicast cut off by the sender's crash."""
     return [
         Arrow(copies.sender, to, copies.message, CopyOutcome.MISSED, copies.step, None, 0)
         for copies in trace.copies
@@ -123,7 +125,7 @@ def _block(trace: Trace, order: Causality, step: Step, spoken: frozenset[str]) -
 
 
 def choices_of_shared_state(step: Step) -> list[str]:
-    """What shared state starts with, where that is left open."""
+    """Describes the nondeterministic choices in the initial shared state."""
     return [e.name for e in step.events if e.kind == "choice" and not e.process]
 
 
@@ -181,12 +183,12 @@ def _item(trace: Trace, step: Step, event: Event, arrows: tuple[Arrow, ...]) -> 
 
 
 def _match_oracle_request(event: Event) -> re.Match[str] | None:
-    """Who asks an oracle, and what it does."""
+    """Matches a query to an oracle: its process, and its effect."""
     return re.fullmatch(r"(\S+) (asks the oracle .*)", event.name)
 
 
 def _of_itself(step: Step) -> LaneItem:
-    """A step of which nothing else can be seen."""
+    """Returns an item for a step without any other visible event."""
     if step.kind == "effect":
         return LaneItem(step.process, "", "an inner step", QUIET)
     return LaneItem(step.process, m.RECEIVE, step.headline.removeprefix(f"{step.process}: "))
@@ -195,7 +197,7 @@ def _of_itself(step: Step) -> LaneItem:
 def _send_items(
     trace: Trace, step: Step, event: Event, arrows: tuple[Arrow, ...]
 ) -> list[LaneItem]:
-    """A message as it leaves; nothing where all its copies are drawn as arrows in this step."""
+    """Returns items for sending a message; none if this step has arrows for all its copies."""
     here = {a.receiver for a in arrows if a.sent == step.number and a.message == event.message}
     if event.peers and set(event.peers) <= here | {event.process}:
         return []
@@ -218,7 +220,7 @@ def _receivers(trace: Trace, event: Event) -> str:
 
 
 def _not_done(event: Event, ghosts: set[str]) -> list[LaneItem]:
-    """What a crash cut off; copies that never leave are drawn as arrows."""
+    """Returns the effects that a crash cut off; copies that are never sent are drawn as arrows."""
     signs = {
         "indication": (m.NOT_DELIVERED, event.name),
         "perform": (m.NOT_PERFORMED, f"performs {event.name}"),
@@ -233,7 +235,7 @@ def _not_done(event: Event, ghosts: set[str]) -> list[LaneItem]:
 
 
 def _spoken_of(trace: Trace) -> frozenset[str]:
-    """The words of the property's definition, as the spec's text has it."""
+    """Returns the words of the property's definition, as the spec's text has it."""
     at = trace.at
     sources = [s for s in trace.header.sources if at is not None and s.file == at.file]
     if at is None or not sources:
@@ -242,7 +244,7 @@ def _spoken_of(trace: Trace) -> frozenset[str]:
 
 
 def _definition(source: Source, line: int) -> str:
-    """The text from ``line`` on, up to a line that is empty or begins something else."""
+    """Returns the text from ``line`` on, up to an empty line or another definition."""
     found: list[str] = []
     for text in source.text.splitlines()[line - 1 :]:
         first = text.strip()

@@ -1,4 +1,4 @@
-"""A trace step by step in a terminal: what each step does, and what it changes."""
+"""Renders a trace step by step in a terminal: what each step does, and what it changes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from checker.witness.phrases import listing
 from checker.witness.trace import Change, Event, Step, Trace
 
 LABEL = 9
-"""Columns for the word in front of each line of a step."""
+"""The columns for the label in front of each line of a step."""
 
 
 def step_list(trace: Trace) -> RenderableType:
-    """All steps of ``trace``, those that repeat for ever marked as such."""
+    """Renders all steps of ``trace``, those of the cycle marked as such."""
     loop = trace.length if trace.loop is None else trace.loop
     shown = [step for step in trace.steps if step.number or step.events]
     parts: list[RenderableType] = [Text("Step by step", style="bold")]
@@ -40,7 +40,7 @@ def _step(trace: Trace, step: Step) -> RenderableType:
 
 
 def _event(step: Step, event: Event, fine: bool) -> Iterable[tuple[Text, Text]]:
-    """A line for what the headline doesn't say yet; in ``fine`` steps copies leave later."""
+    """Yields a line for what the headline lacks; in ``fine`` steps copies leave later."""
     who = "" if event.process == step.process else f"{event.process}: "
     match event.kind:
         case "handler" | "branch":
@@ -72,7 +72,7 @@ def _event(step: Step, event: Event, fine: bool) -> Iterable[tuple[Text, Text]]:
 
 
 def _of_world(event: Event, who: str) -> tuple[Text, Text]:
-    """A line for something that is no message and no call."""
+    """Returns a line for an event that is no message and no call."""
     match event.kind:
         case "perform":
             return Text("performs", style="bold green"), Text(who + event.name)

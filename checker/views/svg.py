@@ -1,7 +1,7 @@
-"""A space-time diagram as SVG: one file that needs no other, valid XML.
+"""Renders a space-time diagram as SVG: one self-contained file, valid XML.
 
 What scripts may rely on (attributes hold plain text; numbers are those of ``Trace.steps``, and the
-step that closes a loop has the number behind the last one):
+step that closes a cycle has the number behind the last one):
 
 - ``<g class="step KIND [context] [loop]" data-step="N" data-lane="p1" tabindex="-1" role="img">``
   with a ``<title>``: a mark of a step.  KIND is the kind of the step (``request``, ``receive``,
@@ -48,14 +48,14 @@ from checker.views.svg_signs import (
 from checker.views.svg_style import colour, patterns, style
 
 HEADING = 20.0
-"""Height of a line of the heading."""
+"""The height of a line of the heading."""
 
 DRAWN = 6.6
-"""Width of a character as it mostly is drawn; places are made for somewhat wider ones."""
+"""The usual width of a character; places are made for somewhat wider ones."""
 
 
 def svg_of(picture: Picture, *, title_id: str = "") -> str:
-    """``picture`` as an SVG document.
+    """Renders ``picture`` as an SVG document.
 
     ``title_id``: the picture is part of a page, whose element of that id names it: then it has no
     heading of its own, and its definitions have names that begin with that id.
@@ -93,7 +93,7 @@ def svg_of(picture: Picture, *, title_id: str = "") -> str:
 
 
 def _heading(picture: Picture) -> tuple[list[str], float]:
-    """The title and the sentences above the picture, and their height."""
+    """Returns the title and the sentences above the picture, and their height."""
     most = max(int((picture.width - 24) / 6.3), 30)
     found = [text(12, 26, picture.title, "words heading")]
     y = 26.0
@@ -180,7 +180,7 @@ def _bar(bar: Bar, picture: Picture) -> str:
 
 
 def _forgery_sign(drawn: Drawn, prefix: str) -> str:
-    """Where a Byzantine process makes up a message."""
+    """Draws where a Byzantine process forges a message."""
     x, y = drawn.points[0]
     shape = f'<circle r="6" fill="url(#{prefix}hatch)" class="sign faulty"/>'
     return at(x, y, shape, ' class="forged-from"')

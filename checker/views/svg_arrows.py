@@ -1,4 +1,4 @@
-"""Messages as SVG."""
+"""Renders messages as SVG."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from checker.views.svg_style import colour, dash
 from checker.witness.causality import CopyOutcome
 
 ROUND = 14.0
-"""How far from a bend an arrow starts to turn."""
+"""The distance from a bend at which an arrow starts to turn."""
 
 
 def arrow(drawn: Drawn) -> str:
-    """An arrow with its end and its texts."""
+    """Draws an arrow with its end and its texts."""
     hue = colour(drawn.identity)
     classes = ["arrow", drawn.how.value.replace(" ", "-")]
     classes += ["context"] * drawn.context + ["loop"] * drawn.loop
@@ -29,7 +29,7 @@ def arrow(drawn: Drawn) -> str:
 
 
 def arrow_texts(drawn: Drawn) -> str:
-    """The texts of an arrow; they are drawn over all arrows."""
+    """Draws the texts of an arrow; they are drawn over all arrows."""
     return "".join(
         _text(drawn, label, hue)
         for label, hue in ((drawn.label, True), (drawn.note, False))

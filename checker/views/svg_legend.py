@@ -1,4 +1,4 @@
-"""What the signs of a picture mean; only those that it has."""
+"""Draws the legend of a picture; it has only the signs that occur."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ARROWS = {
 
 
 def legend(picture: Picture, prefix: str) -> tuple[str, float]:
-    """The legend around (0, 0), and its height."""
+    """Returns the legend around (0, 0), and its height."""
     x, y, parts = 22.0, 22.0, []
     for shape, said in _entries(picture, prefix):
         wide = 54 + len(said) * 6.2

@@ -1,4 +1,4 @@
-"""Shapes of marks and signs; each differs from the others without colour."""
+"""The shapes of marks and signs; each differs from the others without colour."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from checker.diagnostics.visible import visible
 from checker.views.svg_style import colour, dash
 
 NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What is no character of XML 1.0."""
+"""Matches characters that XML 1.0 does not allow."""
 
 BODIES = {
     "receive": '<circle class="body" r="10"/>',
@@ -24,16 +24,16 @@ BODIES = {
     "also": '<circle class="body" r="6"/>',
     "world": '<rect class="body" x="-12" y="-9" width="24" height="18" rx="9"/>',
 }
-"""What a step of each kind looks like around (0, 0)."""
+"""The shape of a step of each kind around (0, 0)."""
 
 CROSS = '<path class="cross" d="M-7,-7 L7,7 M-7,7 L7,-7"/>'
 SMALL_CROSS = '<path class="cross" d="M-5,-5 L5,5 M-5,5 L5,-5"/>'
 
 RINGS = '<circle r="14.5"/><circle r="18"/>'
-"""Around the mark of the step that violates the property."""
+"""The rings around the mark of the step that violates the property."""
 
 LACKING = '<circle r="7"/><circle r="10.5"/><text class="words bad middle" y="4.5">!</text>'
-"""At the end, where what violates the property is what never happens."""
+"""The mark at the end where the violation is that something never happens."""
 
 SIGNS = {
     "request": '<path class="sign" d="M-4,-5 L5,0 L-4,5 Z"/>',
@@ -53,7 +53,7 @@ SIGNS = {
 
 
 def body(kind: str, number: int) -> str:
-    """The shape of a mark with the step's number in it, or beside it."""
+    """Returns the shape of a mark with the step's number in it, or beside it."""
     if kind == "crash":
         return f'{CROSS}<text class="number halo" x="-17" y="4">{number}</text>'
     if kind == "lose":
@@ -68,7 +68,9 @@ def body(kind: str, number: int) -> str:
 
 
 def filled_sign(shape: str, identity: int, prefix: str, struck: bool = False) -> str:
-    """A square (``delivery``) or a diamond (``perform``) in a message's colour and pattern."""
+    """Returns a square (``delivery``) or diamond (``perform``) in a message's colour and
+    pattern.
+    """
     ways = {"delivery": "M-5,-5 H5 V5 H-5 Z", "perform": "M0,-7 L7,0 L0,7 L-7,0 Z"}
     way = ways.get(shape, ways["delivery"])
     if struck:
@@ -79,34 +81,34 @@ def filled_sign(shape: str, identity: int, prefix: str, struck: bool = False) ->
 
 
 def sign(name: str, identity: int, prefix: str, struck: bool = False) -> str:
-    """The sign of that name around (0, 0)."""
+    """Returns the sign of that name around (0, 0)."""
     if name in ("delivery", "perform"):
         return filled_sign(name, max(identity, 0), prefix, struck)
     return SIGNS.get(name, "")
 
 
 def at(x: float, y: float, inside: str, attributes: str = "") -> str:
-    """``inside`` moved to (x, y)."""
+    """Returns ``inside`` moved to (x, y)."""
     return f'<g transform="translate({number(x)},{number(y)})"{attributes}>{inside}</g>'
 
 
 def number(value: float) -> str:
-    """A coordinate, as short as can be."""
+    """Formats a coordinate, as short as possible."""
     return f"{value:.1f}".removesuffix(".0")
 
 
 def text(x: float, y: float, said: str, classes: str = "") -> str:
-    """A line of text, escaped."""
+    """Returns a line of text, escaped."""
     named = f' class="{classes}"' if classes else ""
     return f'<text x="{number(x)}" y="{number(y)}"{named}>{safe(said)}</text>'
 
 
 def safe(said: str) -> str:
-    """``said`` for XML: escaped, without characters that act, or that XML can't hold."""
+    """Escapes ``said`` for XML, without control characters or those that XML does not allow."""
     kept = NO_XML.sub("\N{REPLACEMENT CHARACTER}", visible(said))
     return escape(kept, {'"': "&quot;"})
 
 
 def title_tag(said: str) -> str:
-    """What is shown when one points there, and read aloud."""
+    """Returns the tooltip, which is also read aloud."""
     return f"<title>{safe(said)}</title>"

@@ -7,7 +7,7 @@ so that thin lines can be seen; no sign depends on colour alone.
 from __future__ import annotations
 
 COLOURS = 8
-"""Messages have that many colours; then they are used again, with another dash."""
+"""The number of colours of messages; further messages use them again, with another dash."""
 
 LIGHT = {
     "--ink": "#1b1f24",
@@ -40,7 +40,7 @@ DARK = {
 }
 
 DASHES = ("", "9 4", "2 3.5", "12 3 2.5 3", "5 3", "15 4", "8 2.5 2 2.5 2 2.5", "3 2")
-"""Dashes of the arrows of each message; the first one is a whole line."""
+"""The dashes of the arrows of each message; the first one is a solid line."""
 
 RULES = """
 .spacetime { background: var(--paper); color: var(--ink); }
@@ -92,7 +92,7 @@ RULES = """
 
 
 def style() -> str:
-    """The style sheet: whatever a page says of the custom properties goes before what is here."""
+    """Returns the style sheet: a page's custom properties take precedence over these."""
     hues = "\n".join(
         f".spacetime .m{i} {{ stroke: var(--message-{i}); }}"
         f" .spacetime .f{i} {{ fill: var(--message-{i}); stroke: var(--message-{i}); }}"
@@ -117,18 +117,19 @@ def _properties(values: dict[str, str]) -> str:
 
 
 def colour(identity: int) -> int:
-    """The number of the colour of a message."""
+    """Returns the number of the colour of a message."""
     return identity % COLOURS
 
 
 def dash(identity: int) -> int:
-    """The number of the dash of a message: with eight colours used up, others come with them."""
+    """Returns the number of the dash of a message: it changes with every eight colours."""
     return (identity + identity // COLOURS) % len(DASHES)
 
 
 def patterns(prefix: str) -> str:
-    """Definitions of patterns: hatching for what is Byzantine, and one for each dash, which is laid
-    over the colour of a message."""
+    """Returns definitions of patterns: hatching for Byzantine processes, and one for each dash,
+    which is laid over the colour of a message.
+    """
     lines = (
         "",
         "M0,6 L6,0",

@@ -1,4 +1,4 @@
-"""A trace as terminal text: what happened between the processes, what came of it, and why."""
+"""Renders a trace as terminal text: the events, their outcome, and the reason for it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def trace_view(
     replayed: bool = True,
     others: tuple[Trace, ...] = (),
 ) -> RenderableType:
-    """The whole trace: what is violated, the run as a diagram, what became of processes and
-    messages, what it would be without its faults, and last the verdict in sentences.
+    """Renders the whole trace: the violated property, the execution as a diagram, the outcome of
+    processes and messages, the counterfactuals, and last the verdict in sentences.
 
-    ``steps``: with all steps and what they change, one by one.  ``replayed``: the run has been
-    made again just now; otherwise the document is taken at its word, and that is said.
-    ``others``: traces with the same run, which violates what they say as well.
+    ``steps``: with all steps and what they change, one by one.  ``replayed``: the execution has
+    been replayed just now; otherwise the document was not checked, and the text says so.
+    ``others``: traces with the same execution, which violates their properties as well.
     """
     parts: list[RenderableType] = [_header(trace, replayed)]
     parts += [_also_violated(other) for other in others]
@@ -50,7 +50,7 @@ def trace_view(
 
 
 def same_run(one: Trace, other: Trace) -> bool:
-    """Whether two traces of one check have the same states, and go round in the same way."""
+    """Returns whether two traces of one check have the same states, and the same cycle."""
     states = [step.state for step in one.steps], one.loop if one.closing else None
     others = [step.state for step in other.steps], other.loop if other.closing else None
     whole = one.failure is None and other.failure is None
@@ -58,7 +58,7 @@ def same_run(one: Trace, other: Trace) -> bool:
 
 
 def source_view(trace: Trace) -> RenderableType:
-    """The files of the spec that ``trace`` was made from, as they were, with numbered lines."""
+    """Renders the spec files that ``trace`` was made from, as they were, with numbered lines."""
     parts: list[RenderableType] = []
     for source in trace.header.sources:
         tool = " (comes with the tool)" if source.shipped else ""
@@ -85,7 +85,7 @@ def _header(trace: Trace, replayed: bool) -> RenderableType:
 
 
 def _also_violated(trace: Trace) -> RenderableType:
-    """That the same run violates another property."""
+    """Renders that the same execution violates another property."""
     return Group(_title(trace, "by the same run"), pairs(_claim_rows(trace), 2, 5))
 
 
@@ -108,7 +108,7 @@ def _claim_rows(trace: Trace) -> list[tuple[Text, Text]]:
 
 
 def _what(trace: Trace) -> str:
-    """The sentence without the definition, which has a line of its own."""
+    """Returns the sentence without the definition, which has a line of its own."""
     definition = " ".join(trace.definition.split())
     if definition and trace.sentence.endswith(f": {definition}"):
         return trace.sentence[: -len(definition) - 2]
@@ -160,7 +160,7 @@ def _deliveries_text(fate: ProcessOutcome) -> str:
 
 
 def _faults(fate: ProcessOutcome) -> str:
-    """What is wrong with a process; empty where it is correct."""
+    """Describes the faults of a process; empty where it is correct."""
     found = [FAULTY[fate.faulty]] if fate.faulty else []
     if fate.crashed:
         found.append("crashed")
@@ -219,7 +219,7 @@ def _closing(trace: Trace, others: tuple[Trace, ...]) -> RenderableType:
                 closing.append(f"{sentence}\n")
         said.update(more)
     if trace.explanation is not None and trace.explanation.sentences:
-        pass  # they say how the run ends
+        pass  # they describe how the execution ends
     elif still_acts(trace):
         closing.append("The run stays like this for ever, as the world allows.", "dim")
     elif trace.ends:

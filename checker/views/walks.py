@@ -1,4 +1,4 @@
-"""Random walks, told: how many, what they saw, and that they prove nothing."""
+"""Reports on random walks: how many, what they saw, and that they prove nothing."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ LABEL = 8
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """What there is to tell of random walks; ``wrong``: how often which fault; ``found``: what is
-    violated, in a sentence, and in which walk."""
+    """The data of a report on random walks; ``wrong``: how often each kind of fault occurred;
+    ``found``: what is violated, in a sentence, and in which walk.
+    """
 
     title: str
     seed: int
@@ -43,7 +44,7 @@ class Walked:
 
 
 def walks_view(walked: Walked) -> RenderableType:
-    """The whole report, without the trace."""
+    """Renders the whole report, without the trace."""
     rate = f" ({walked.steps / walked.seconds:,.0f} steps/s)" if walked.seconds > 0.01 else ""
     far = f"{count(walked.walks, 'walk')}, {count(walked.steps, 'step')}"
     ends = f"; {count(walked.ends, 'time')} a walk could have stayed for ever where it was"

@@ -1,4 +1,4 @@
-"""The reference engine: breadth first search over the plain interpreter.
+"""The reference engine: breadth-first search over the plain interpreter.
 
 Lamport's and Holzmann's textbooks describe the search; nothing here is clever.
 """
@@ -138,11 +138,11 @@ def _is_end(system: TransitionSystem, state: State) -> bool:
 
 
 def _with_liveness(search: _Search, answer: Answer) -> Answer:
-    """``answer`` with what can be said about the ``LIVENESS`` properties.
+    """Returns ``answer`` with the verdicts on the ``LIVENESS`` properties.
 
-    What was found is a graph of runs also where the exploration is not exhaustive: a violation in
-    it is one, but that there is none says nothing.  States that were found and not looked at any
-    more are left out.
+    The explored states form a graph of executions also where the exploration is not exhaustive: a
+    violation in it is one, but the absence of violations proves nothing.  States that were found
+    and not expanded are left out.
     """
     asked = [p for p in search.system.properties if p.kind is PropertyKind.LIVENESS]
     if not asked:
@@ -194,8 +194,8 @@ def _with_liveness(search: _Search, answer: Answer) -> Answer:
 def explore(
     system: TransitionSystem, limits: Limits, *, listener: Listener | None = None
 ) -> Answer:
-    """Explores ``system`` breadth first and answers; of ``limits.memory`` not more is observed than
-    that the process does not become much larger.
+    """Explores ``system`` breadth first and returns the answer; of ``limits.memory`` only a large
+    growth of the process is observed.
 
     Raises :class:`RunFault` where no initial state can be computed.
     """

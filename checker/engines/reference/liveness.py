@@ -1,9 +1,10 @@
-"""Liveness by the book: the whole graph, a product with the automaton, fair sets of states.
+"""Checks liveness explicitly: the whole graph, a product with the Büchi automaton, fair strongly
+connected components.
 
-The states of a fair run that come again and again are a strongly connected set in which no
-constraint is wronged: Lichtenstein and Pnueli 1985 for the search, Emerson and Lei 1985 for what to
-take away from a set that is unfair (strong fairness), Vardi and Wolper 1986 for the product,
-Kosaraju's algorithm (as Sharir 1981 gives it) for the sets.
+The states that a fair execution visits infinitely often are a strongly connected set that satisfies
+every fairness constraint: Lichtenstein and Pnueli 1985 for the search, Emerson and Lei 1985 for
+what to remove from a set that is unfair (strong fairness), Vardi and Wolper 1986 for the product,
+Kosaraju's algorithm (as Sharir 1981 gives it) for the components.
 """
 
 from __future__ import annotations
@@ -28,15 +29,16 @@ T = TypeVar("T", bound=Hashable)
 Label = frozenset[Constraint]
 
 STARTS = 12
-"""From so many places of a fair set a loop is begun; the shortest one is shown."""
+"""A cycle is searched from so many nodes of a fair set; the shortest one is shown."""
 
 ANY = Automaton(1, (), ())
-"""Stands for the automaton that accepts every run: see :func:`_reads`."""
+"""Stands for the automaton that accepts every execution: see :func:`_reads`."""
 
 
 @dataclass
 class Graph:
-    """The states that were found, the steps between them, and what is owed in each.
+    """The states that were found, the steps between them, and the fairness constraints enabled in
+    each.
 
     ``edges``: how many there are, as :class:`interpreter.Moves` counts ``ways``.
     """
@@ -50,7 +52,7 @@ class Graph:
     edges: int = 0
 
     def is_end(self, state: State) -> bool:
-        """Whether a run may stay in ``state`` for ever."""
+        """Returns whether an execution may stay in ``state`` forever."""
         kept = self.enabled[state] <= self.steps[state].get(state, frozenset())
         return kept and len(self.just[state]) == len(self.system.justice)
 
@@ -62,10 +64,10 @@ def graph_of(
     *,
     failing: bool = False,
 ) -> Graph:
-    """The graph on ``states``, steps out of it left out.
+    """Builds the graph on ``states``, steps out of it left out.
 
     ``check`` is called for every state and may raise to end the work.  ``failing``: there may be
-    states in which something can't be computed; elsewhere :class:`RunFault` is raised there.
+    states in which an expression can't be evaluated; elsewhere :class:`RunFault` is raised there.
     """
     known = set(states)
     graph = Graph(system, [s for s in interpreter.initial_states(system) if s in known])
@@ -92,7 +94,7 @@ def graph_of(
 
 
 def _in_part(system: TransitionSystem, state: State) -> Moves:
-    """The moves of a state where something can't be computed: no run may stay there."""
+    """Returns the moves of a state with a runtime error: no execution may stay there."""
     steps: dict[State, Label] = {
         t.successor: frozenset()
         for t in interpreter.successors(system, state)
@@ -102,7 +104,7 @@ def _in_part(system: TransitionSystem, state: State) -> Moves:
 
 
 def components(nodes: Iterable[T], after: Callable[[T], Iterable[T]]) -> list[set[T]]:
-    """The strongly connected sets of the graph on ``nodes``; steps that leave it are ignored."""
+    """Returns the strongly connected components of the subgraph induced by ``nodes``."""
     inside = list(dict.fromkeys(nodes))
     member = set(inside)
     back: dict[T, list[T]] = {node: [] for node in inside}
@@ -147,7 +149,7 @@ def components(nodes: Iterable[T], after: Callable[[T], Iterable[T]]) -> list[se
 def route(
     starts: Iterable[T], after: Callable[[T], Iterable[T]], goal: Callable[[T], bool]
 ) -> list[T] | None:
-    """A shortest way from one of ``starts`` to a node that is a ``goal``, both ends included."""
+    """Returns a shortest path from one of ``starts`` to a ``goal``, both ends included."""
     parent: dict[T, T | None] = dict.fromkeys(starts)
     queue = deque(parent)
     while queue:
@@ -169,14 +171,14 @@ def route(
 
 @dataclass
 class Product:
-    """The graph together with an automaton that reads each state when it is entered."""
+    """The product of the graph with a Büchi automaton that reads each state when it is entered."""
 
     graph: Graph
     automaton: Automaton
     truths: Mapping[State, frozenset[int]]
 
     def reads(self, state: int, read: State) -> list[int]:
-        """Where the automaton can go from ``state`` by reading ``read``."""
+        """Returns the automaton's successors of state ``state`` on reading ``read``."""
         return _reads(self.automaton, state, self.truths.get(read, frozenset()))
 
     def starts(self) -> list[Node]:
@@ -187,7 +189,7 @@ class Product:
         return [(t, r) for t in self.graph.steps[state] for r in self.reads(q, t)]
 
     def ends_badly(self, node: Node) -> bool:
-        """Whether the run may stay in this state for ever, and the automaton then accepts."""
+        """Returns whether the execution may stay here forever, and the automaton then accepts."""
         state, q = node
         if not self.graph.is_end(state):
             return False
@@ -209,7 +211,7 @@ class Product:
         )
 
     def fair_sets(self, nodes: Iterable[Node]) -> list[set[Node]]:
-        """The largest strongly connected sets in which some fair accepted run stays for ever."""
+        """Returns the largest strongly connected sets in which a fair accepted run can stay."""
         found = []
         for one in components(nodes, self.after):
             if not any(t in one for node in one for t in self.after(node)):
@@ -238,7 +240,7 @@ class Product:
         return found
 
     def taken_constraints(self, inside: set[Node]) -> set[Constraint]:
-        """The constraints that steps between nodes of ``inside`` take."""
+        """Returns the constraints that steps between nodes of ``inside`` take."""
         taken: set[Constraint] = set()
         for state, q in inside:
             for target, label in self.graph.steps[state].items():
@@ -258,14 +260,16 @@ def _reads(automaton: Automaton, state: int, truths: frozenset[int]) -> list[int
     return list(dict.fromkeys(found))
 
 
-# ---- a loop -----------------------------------------------------------------------------------
+# ---- the cycle --------------------------------------------------------------------------------
 
 
 def _loop_from(product: Product, inside: set[Node], start: Node) -> list[Node]:
-    """A closed walk within the fair set ``inside`` from ``start`` that wrongs nothing.
+    """Returns a cycle within the fair set ``inside`` through ``start`` that is fair to every
+    constraint.
 
-    The first node is not repeated at the end.  What is still owed is paid one by one, the nearest
-    first; a walk home may come by states in which something new is owed.
+    The first node is not repeated at the end.  Constraints that are not satisfied yet are satisfied
+    one by one, the nearest first; the path back may visit states in which further constraints are
+    enabled.
     """
 
     def after(node: Node) -> list[Node]:
@@ -294,7 +298,7 @@ def _payment(
     constraint: Constraint | None,
     places: frozenset[Node],
 ) -> list[Node]:
-    """The shortest walk from ``here`` that takes ``constraint`` or comes to one of ``places``."""
+    """Returns the shortest path from ``here`` that takes ``constraint`` or visits ``places``."""
     steps: dict[Node, Node] = {}
     for node in inside:
         for target in product.after(node):
@@ -315,7 +319,7 @@ def _payment(
 def _unmet_constraint(
     product: Product, walk: list[Node], inside: set[Node]
 ) -> tuple[Constraint | None, frozenset[Node]] | None:
-    """What ``walk`` still wrongs: a constraint to be taken, or places of which to visit one."""
+    """Returns what ``walk`` lacks to be fair: a constraint to take, or nodes to visit one of."""
     graph = product.graph
     taken: set[Constraint] = set()
     for (a, _), (b, _) in pairwise(walk):
@@ -339,7 +343,7 @@ def _unmet_constraint(
 
 
 def some_fair_run(graph: Graph) -> bool:
-    """Whether any run is fair at all."""
+    """Returns whether the system has any fair execution."""
     if any(graph.is_end(state) for state in graph.steps):
         return True
     product = Product(graph, ANY, {})
@@ -347,7 +351,7 @@ def some_fair_run(graph: Graph) -> bool:
 
 
 def counterexample(graph: Graph, prop: Property, check: Callable[[], None]) -> Path | None:
-    """A fair run that violates ``prop``: one that ends, the shortest, where there is one."""
+    """Returns a fair execution that violates ``prop``: the shortest finite one, if any."""
     best: Path | None = None
     products = []
     for values in interpreter.assignments(prop.params):

@@ -1,11 +1,11 @@
 """The spark engine: the same native code on the executors of a Spark cluster, exact.
 
-``cluster`` says where; ``java`` and ``session`` get there, ``probe`` looks whether everything that
-is needed is there, too; ``driver`` makes the run; ``job`` is what every task is given.
+``cluster`` is the configuration; ``java`` and ``session`` open the session, ``probe`` tests the
+executors' installation; ``driver`` coordinates the run; ``job`` is the input of every task.
 
-States are divided among shards by their fingerprints (:mod:`checker.exploration.shard`).  They get
-from one to another in one of two ways: ``barrier``, a stage whose tasks talk to one another
-(``mesh``), or ``shuffle``, a job for each level.
+States are divided among shards by their fingerprints (:mod:`checker.exploration.shard`).  They are
+exchanged in one of two ways: ``barrier``, a stage whose tasks are connected (``mesh``), or
+``shuffle``, jobs of a few levels each.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def explore(
     commit_every: float = 30.0,
     all_states: bool = False,
 ) -> Answer:
-    """See :func:`checker.engines.spark.driver.explore`, which is loaded where it is needed."""
+    """Runs :func:`checker.engines.spark.driver.explore`, which is imported where it is needed."""
     from checker.engines.spark import driver
 
     return driver.explore(

@@ -1,11 +1,11 @@
 """Exchange by barrier: one stage for the whole run.  Each task owns a shard in its memory for all
 levels, and sends states straight to the tasks that own them (:mod:`checker.engines.spark.mesh`).
-Spark places the tasks, starts them together, lets them meet, and starts all of them again when one
-of them is lost; they go on from the last commit in the run's folder.
+Spark places the tasks, starts them together, connects them, and restarts all of them when one is
+lost; they resume from the last commit in the run's folder.
 
-At the end of level ``d`` the tasks exchange two rounds of messages.  *Ended*: all that the sender
-found for others is on its way, and this is what it noted.  *Counted*: it has taken in what others
-sent, and so many states are new.  After the first all tasks know the same findings, after the
+At the end of level ``d`` the tasks exchange two rounds of messages.  *Ended*: all states that the
+sender found for others have been sent, with its findings.  *Counted*: it has received the states of
+others, with the number of new states.  After the first all tasks know the same findings, after the
 second the same numbers, so that each decides alone what all of them do next.
 """
 
@@ -37,20 +37,22 @@ from checker.exploration.store import OutOfMemory
 from checker.witness.answer import INTERRUPTED
 
 SLICE = 0.05
-"""Seconds of expansion between two looks at what has arrived."""
+"""Seconds of expansion between two polls of the incoming messages."""
 BACKLOG = 1 << 26
-"""Bytes on their way to others, at which a task takes in rather than finds more."""
+"""The number of bytes in transit to others from which on a task receives rather than expands."""
 EVERY = 0.2
-"""Seconds between two looks at the folder's messages, and between two of one's own."""
+"""Seconds between two polls of the folder's messages, and between two messages of one's own."""
 BEGIN, ROWS, ENDED, COUNTED = b"B", b"R", b"E", b"C"
 
 Meet = Callable[[Address], list[Address]]
-"""Gives the addresses of all tasks for one's own; all call it at once."""
+"""Returns the addresses of all tasks for one's own; all call it at once."""
 
 
 @dataclass(frozen=True)
 class LevelEnd:
-    """``stop``: why the level is not complete; ``commit``: it is to be written down (task 0)."""
+    """The end of a level.  ``stop``: why the level is not complete; ``commit``: it is to be
+    committed (decided by task 0).
+    """
 
     report: LevelReport
     stop: str | None
@@ -64,7 +66,7 @@ class BarrierTask:
         self.job, self.index, self.mesh = job, index, mesh
         self.shard = Shard(kernel_of(job.image), index, job.shards, keep=True, memory=job.memory)
         self.course: RunState
-        self._trouble: str | None = None  # why this task can't go on; the others don't know yet
+        self._trouble: str | None = None  # why this task can't continue; the others don't know yet
         self._committed = -1
         self._broken: str | None = None  # why a commit failed; the others don't know yet (task 0)
         self._started = self._committed_at = self._said_at = time.monotonic()
@@ -72,8 +74,9 @@ class BarrierTask:
         self._early: deque[tuple[int, bytes]] = deque()
 
     def restore(self) -> None:
-        """Goes on from the last commit, as task 0 sees it: a task of an earlier attempt may be
-        about to make another.  Raises ``OSError`` where it can't be read."""
+        """Resumes from the last commit, as task 0 reads it: a task of an earlier attempt may be
+        about to make another.  Raises ``OSError`` where it can't be read.
+        """
         found, levels = self._begin()
         self.course, self._committed = RunState.after(self.job, found, levels), found.depth
         folder = self.job.folder
@@ -85,7 +88,7 @@ class BarrierTask:
             self._trouble = self.job.no_room(error)
 
     def _begin(self) -> tuple[Findings, dict[int, list[Part]]]:
-        """What is committed."""
+        """Reads the last commit."""
         if self.index == 0:
             found, levels = self.job.folder.latest(), self.job.folder.parts()
             assert found is not None, "the driver commits the initial states"
@@ -97,7 +100,7 @@ class BarrierTask:
         return said
 
     def run(self) -> RunOutcome:
-        """All levels."""
+        """Explores all levels."""
         self._count(())
         while self.course.going:
             self._level()
@@ -132,7 +135,7 @@ class BarrierTask:
                 self._commit()
 
     def _sweep(self, depth: int) -> list[LevelEnd]:
-        """Expands own states, sends and takes; gives what each task noted, by number."""
+        """Expands own states, sends and receives; returns each task's report, by number."""
         shard = self.shard
         begin, end = shard.store.range_of(shard.crew, depth)
         ended: dict[int, LevelEnd] = {}
@@ -157,7 +160,7 @@ class BarrierTask:
         return [ended[i] for i in range(self.job.shards)]
 
     def _look(self) -> None:
-        """Whether the time is over, or somebody wants the run to end."""
+        """Records why the run is to end, if it is; task 0 reports the progress."""
         now = time.monotonic()
         if now - self._said_at < EVERY:
             return
@@ -182,7 +185,7 @@ class BarrierTask:
                 self.mesh.send(owner, ROWS + rows)
 
     def _take_in(self, ended: dict[int, LevelEnd], seconds: float) -> None:
-        """Everything that has arrived, waiting so long for the first of it."""
+        """Receives all messages that have arrived, waiting up to ``seconds`` for the first."""
         while (message := self._next((ROWS, ENDED), seconds)) is not None:
             who, body = message
             if body[:1] == ROWS:
@@ -201,7 +204,7 @@ class BarrierTask:
     # -- between levels -------------------------------------------------------------------------
 
     def _count(self, parts: tuple[Part, ...] | str) -> None:
-        """All tasks learn the totals, and what was noted while states were taken in."""
+        """Exchanges the totals with all tasks, and findings from receiving states."""
         store, late = self.shard.store, self.shard.report()
         written, broken = (parts, None) if isinstance(parts, tuple) else ((), parts)
         mine = Counted(
@@ -214,7 +217,7 @@ class BarrierTask:
             broken=broken or self._broken,
             parts=written,
         )
-        self._round += 1  # two such rounds may follow one another, and some be ahead
+        self._round += 1  # two such rounds may follow one another, and some tasks be ahead
         kind = COUNTED + self._round.to_bytes(4, "big")
         self._tell(kind, mine)
         counted = {self.index: mine}
@@ -228,7 +231,9 @@ class BarrierTask:
             self._look()
 
     def _write_parts(self, depth: int) -> tuple[Part, ...] | str:
-        """What is new since the last commit, up to level ``depth``; or why it can't be written."""
+        """Writes the states that are new since the last commit, up to level ``depth``; or returns
+        why it can't.
+        """
         folder, shards, parts = self.job.folder, self.job.shards, []
         try:
             for level in range(self._committed + 1, depth + 1):
@@ -240,7 +245,7 @@ class BarrierTask:
         return tuple(parts)
 
     def _commit(self) -> None:
-        """What all have written is valid from now on."""
+        """Commits what all tasks have written."""
         complete, total = self.course.complete, self.course.total
         if total.broken is not None or not total.parts:
             return
@@ -255,7 +260,7 @@ class BarrierTask:
     # -- messages -------------------------------------------------------------------------------
 
     def _next(self, kinds: tuple[bytes, ...], seconds: float) -> tuple[int, bytes] | None:
-        """The next message of these kinds; others, from tasks that are ahead, wait."""
+        """Returns the next message of these kinds; others, from tasks that are ahead, wait."""
         for at, (who, body) in enumerate(self._early):
             if body.startswith(kinds):
                 del self._early[at]
@@ -273,7 +278,7 @@ class BarrierTask:
                 self.mesh.send(other, message)
 
     def _say(self) -> None:
-        """A word for the driver."""
+        """Writes a progress message for the driver."""
         self.job.folder.say(PROGRESS, self.course.progress())
 
 
@@ -282,7 +287,7 @@ def _error_text(error: OSError, folder: RunFolder) -> str:
 
 
 def in_task(job: Job, index: int, host: str, meet: Meet) -> tuple[RunOutcome, TaskCost]:
-    """The whole run as task ``index`` sees it, on ``host``."""
+    """Executes the whole run as task ``index``, on ``host``."""
     started = time.monotonic()
     with Mesh(index, job.shards, job.key, host, meet) as mesh:
         task = BarrierTask(job, index, mesh)
@@ -294,7 +299,7 @@ def in_task(job: Job, index: int, host: str, meet: Meet) -> tuple[RunOutcome, Ta
 
 
 def as_stage(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """The function that every task of the barrier stage runs, for ``mapInArrow``."""
+    """Returns the function that every task of the barrier stage executes, for ``mapInArrow``."""
 
     def stage(batches: Iterator[Any]) -> Iterator[Any]:
         from pyspark import BarrierTaskContext
@@ -317,8 +322,9 @@ def as_stage(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
 
 
 def run(session: Session, job: Job, watch: Callable[[], object]) -> RunOutcome:
-    """The whole run, from the last commit; raises what Spark and ``watch`` raise, and
-    :class:`TooFew`."""
+    """Executes the whole run, from the last commit; raises what Spark and ``watch`` raise, and
+    :class:`TooFew`.
+    """
     frame = session.spark.range(0, job.shards, 1, job.shards)
     stage = frame.mapInArrow(as_stage(job), f"{ANSWER} binary", barrier=True)
     with enough(session, job.shards):
@@ -327,6 +333,6 @@ def run(session: Session, job: Job, watch: Callable[[], object]) -> RunOutcome:
 
 
 def together(done: Sequence[tuple[RunOutcome, TaskCost]]) -> RunOutcome:
-    """What all tasks have to say."""
+    """Combines the outcomes of all tasks."""
     orbits = add_samples(outcome.orbits or (0, 0) for outcome, _ in done)
     return replace(done[0][0], efforts=tuple(effort for _, effort in done), orbits=orbits)

@@ -1,4 +1,4 @@
-"""Jobs of Spark that can be cancelled: by Ctrl-C, at a deadline, or on request."""
+"""Spark jobs that can be cancelled: by Ctrl-C, at a deadline, or on request."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 CLOSING = 15.0
-"""Seconds in which a session has to end before its Java is killed."""
+"""Seconds in which a session has to end before its Java process is killed."""
 AGAIN = 0.2
-"""Seconds until what does not end is told so again."""
+"""Seconds until a request to end is repeated."""
 LOOK = 0.2
-"""Seconds between two looks at what else there is, while a job runs."""
+"""Seconds between two calls of ``watch`` while a job runs."""
 SETTLING = 10.0
-"""Seconds in which tasks that were cancelled have to end."""
+"""Seconds in which cancelled tasks have to end."""
 
 
 def run_cancellable(
@@ -34,8 +34,9 @@ def run_cancellable(
     patience: float | None = None,
     watch: Callable[[], object] = lambda: None,
 ) -> T:
-    """As :meth:`Session.run`: in a thread of its own, so that an interrupt is noticed at once and
-    finds PySpark's connection whole."""
+    """Runs ``job`` as :meth:`Session.run` does: in a thread of its own, so that an interrupt is
+    handled at once and leaves PySpark's connection intact.
+    """
     silence_warnings()
     tag = f"bivalence-{uuid.uuid4().hex}"
     done: Future[T] = Future()
@@ -66,7 +67,9 @@ def run_cancellable(
 
 
 def mark(spark: SparkSession, tag: str) -> None:
-    """What this thread starts can be cancelled by ``tag``, Python's part of it included."""
+    """Tags everything that this thread starts with ``tag``, including the Python part, so that it
+    can be cancelled.
+    """
     context = getattr(spark, "_sc", None)
     if context is None:
         spark.addTag(tag)
@@ -76,16 +79,18 @@ def mark(spark: SparkSession, tag: str) -> None:
 
 
 def silence_warnings() -> None:
-    """PySpark warns of versions of pandas wherever Arrow is used, and we never use pandas; and its
-    way to Java logs by itself when Java has gone, which is said in other words."""
+    """Silences PySpark's warnings of versions of pandas, which it prints wherever Arrow is used
+    although pandas is not, and its log messages when Java has ended, which is reported otherwise.
+    """
     if not logging.root.handlers:
         logging.root.addHandler(logging.NullHandler())
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
 
 
 def cancel(spark: SparkSession, tag: str, over: Callable[[], bool]) -> None:
-    """Ends what runs under ``tag``, and what is just about to, until it is ``over``; waits for
-    that, but not long."""
+    """Cancels what runs under ``tag``, and what is about to, until it is ``over``; waits for that,
+    but not long.
+    """
     context = getattr(spark, "_sc", None)
     end = spark.interruptTag if context is None else context.cancelJobsWithTag
     last = time.monotonic() + CLOSING
@@ -96,13 +101,14 @@ def cancel(spark: SparkSession, tag: str, over: Callable[[], bool]) -> None:
 
 
 def await_cancelled(spark: SparkSession) -> None:
-    """Waits until what was cancelled has ended, but not long.
+    """Waits until cancelled tasks have ended, but not long.
 
-    Spark kills the Python of a task that does not end by itself after some seconds, if Spark is
-    still there: the end of a session would leave a process behind that was stopped (SIGSTOP).
+    Spark kills the Python process of a task that does not end by itself after some seconds, if
+    Spark is still there: the end of a session would leave a process behind that was stopped
+    (SIGSTOP).
     """
     context = getattr(spark, "_sc", None)
-    if context is None:  # the session's end is not that of Spark
+    if context is None:  # the session may end before Spark does
         return
 
     def running() -> int:
@@ -119,7 +125,7 @@ def await_cancelled(spark: SparkSession) -> None:
 
 
 def run_in_thread(work: Callable[[], Any], patience: float) -> None:
-    """Does ``work`` in another thread, with a connection of its own; what fails there is past."""
+    """Runs ``work`` in another thread, with a connection of its own; its errors are ignored."""
 
     def quietly() -> None:
         with contextlib.suppress(Exception):

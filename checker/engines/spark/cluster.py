@@ -1,4 +1,4 @@
-"""Where on Spark a run is made, as the user says it.  Names nothing of PySpark."""
+"""The cluster of a run, as the user configures it.  Imports nothing of PySpark."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import Enum
 
 
 class Exchange(Enum):
-    """How states get from the task that finds them to the one that keeps them."""
+    """How states get from the task that finds them to their owner."""
 
     AUTO = "auto"
     SHUFFLE = "shuffle"
@@ -17,8 +17,9 @@ class Exchange(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """``master``: as for ``spark-submit``, or ``sc://HOST`` for Connect; ``conf``: Spark's own
-    settings; ``shards``: into how many parts the states are divided (``None``: one for each slot).
+    """A cluster: ``master``: as for ``spark-submit``, or ``sc://HOST`` for Connect; ``conf``:
+    Spark's own settings; ``shards``: into how many parts the states are divided (``None``: one for
+    each slot).
     """
 
     master: str

@@ -1,4 +1,4 @@
-"""A run on Spark as the driver sees it: how it is made, again after a failure, what comes of it."""
+"""The driver of a run on Spark: starts it, restarts it after a failure, and returns its answer."""
 
 from __future__ import annotations
 
@@ -49,12 +49,11 @@ NAME = "spark"
 COMMIT_EVERY = 30.0
 """Seconds between commits."""
 ATTEMPTS = 4
-"""So often in a row a run may fail without having come further."""
+"""The number of consecutive attempts of a run that may fail without progress."""
 STOPPING = 10.0
-"""Seconds in which a run that was interrupted, or whose time is over, may still write down what it
-has."""
+"""Seconds in which an interrupted or late run may still write its states."""
 WORTH_IT = 200_000
-"""Levels of fewer states are looked through by the driver itself."""
+"""Levels of fewer states are searched by the driver itself."""
 
 
 def explore(
@@ -68,11 +67,11 @@ def explore(
     commit_every: float = COMMIT_EVERY,
     all_states: bool = False,
 ) -> Answer:
-    """Goes on from the last commit in ``folder``, which has to hold one, and answers.
+    """Resumes from the last commit in ``folder``, which has to hold one, and returns the answer.
 
-    ``commit_every``: seconds between commits; ``all_states``: all levels are committed in the end.
-    Raises :class:`SpecError` where the cluster, or the folder, can't be used, ``Unsupported``
-    where native code can't take the system.
+    ``commit_every``: seconds between commits; ``all_states``: all levels are committed at the end.
+    Raises :class:`SpecError` where the cluster, or the folder, can't be used, ``Unsupported`` where
+    native code can't take the system.
     """
     started, image = time.monotonic(), build(system, plan)
     with ThreadPoolExecutor(1) as pool, ExitStack() as stack:
@@ -89,8 +88,9 @@ def explore(
 
 @dataclass
 class SparkRun:
-    """One run on an open session (``None``: it has come to nothing); ``remarks``: what the report
-    says about how it was made; ``started``: on the clock of ``time.monotonic``."""
+    """One run on an open session (``None``: it could not be opened); ``remarks``: the report's
+    remarks on how it was executed; ``started``: on the clock of ``time.monotonic``.
+    """
 
     system: TransitionSystem
     image: KernelImage
@@ -114,7 +114,7 @@ class SparkRun:
 
     @property
     def _seconds_left(self) -> float | None:
-        """Seconds until the time limit."""
+        """Returns the seconds until the time limit."""
         timeout = self.limits.timeout
         return None if timeout is None else timeout - (time.monotonic() - self.started)
 
@@ -123,10 +123,10 @@ class SparkRun:
         left = self._seconds_left
         return left is not None and left <= 0
 
-    # -- how it is made -------------------------------------------------------------------------
+    # -- executing -----------------------------------------------------------------------------
 
     def job(self, commit_every: float, all_states: bool) -> Job:
-        """What all tasks are given."""
+        """Returns the input of all tasks."""
         left = self._seconds_left
         return Job(
             system=self.system,
@@ -142,7 +142,7 @@ class SparkRun:
         )
 
     def exchange(self, shards: int) -> tuple[Exchange, str]:
-        """Which exchange is used, and why; raises :class:`SpecError` where it can't be."""
+        """Returns which exchange is used, and why; raises :class:`SpecError` where it can't be."""
         match self.cluster.exchange:
             case Exchange.BARRIER:
                 require_barrier(self.there, shards)
@@ -156,7 +156,7 @@ class SparkRun:
                 return Exchange.SHUFFLE, why
 
     def outcome(self, job: Job) -> RunOutcome:
-        """Makes the run, again from the last commit where something is lost on the way."""
+        """Executes the run, again from the last commit where a task or executor is lost."""
         exchange, why = self.exchange(job.shards)
         self._remark(
             f"on {redact_master(self.cluster.master)}, {job.shards} shards, {exchange.value}: {why}"
@@ -192,8 +192,9 @@ class SparkRun:
                     self._again(problem, depth)
 
     def _claim(self, *, first: bool) -> None:
-        """What is left of earlier attempts can't commit any more.  Raises :class:`SpecError`
-        (E014), and where it is not the first attempt :class:`_Unkept`."""
+        """Prevents remains of earlier attempts from committing.  Raises :class:`SpecError` (E014),
+        and where it is not the first attempt :class:`_Unkept`.
+        """
         if first:
             with reporting_disk_errors(self.folder.location):
                 self.folder.claim()
@@ -204,25 +205,24 @@ class SparkRun:
             raise _Unkept(f"{error.filename or self.folder.location}: {error.strerror}") from None
 
     def _again(self, problem: Exception, depth: int) -> None:
-        """Says that the run begins again, from level ``depth``, and why."""
+        """Reports that the run restarts from level ``depth``, and why."""
         why = root_cause(problem)
         self._remark(f"gone on from level {depth} after: {why}")
         self._news(f"{why}; going on from level {depth}")
 
     def _report_lost(self, silent: SilentTask) -> None:
-        """Says that somebody is not heard from, and that another one does the same again."""
+        """Reports that a task is not heard from, and that another one repeats its work."""
         self._remark(f"again after: {silent}")
         self._news(str(silent))
 
     def _news(self, words: str) -> None:
-        """Something that nobody should miss."""
+        """Adds a message to the report that users should not miss."""
         if self.listener is not None:
             seconds = time.monotonic() - self.started
             self.listener(Progress(0, 0, 0, seconds, 0, words, news=True))
 
     def _otherwise(self, problem: Exception, exchange: Exchange) -> Exchange:
-        """How to go on after ``problem``; raises :class:`SpecError` (E025) where that is not as
-        it was asked for."""
+        """Returns how to continue after ``problem``; raises :class:`SpecError` (E025)."""
         few = isinstance(problem, TooFew)
         if exchange is Exchange.SHUFFLE or not (few or Unmeshed.__name__ in root_cause(problem)):
             return exchange
@@ -235,7 +235,7 @@ class SparkRun:
         return exchange
 
     def _committed_depth(self) -> int:
-        """The last level that is committed; raises :class:`SpecError` (E014)."""
+        """Returns the last level that is committed; raises :class:`SpecError` (E014)."""
         with reporting_disk_errors(self.folder.location):
             found = self.folder.latest()
         if found is None:
@@ -244,7 +244,7 @@ class SparkRun:
         return found.depth
 
     def _efforts(self, outcome: RunOutcome) -> None:
-        """Says what the run took."""
+        """Reports the costs of the run."""
         if outcome.efforts:
             sent = sum(effort.sent for effort in outcome.efforts) / 1e6
             peaks = [effort.peak / (1 << 20) for effort in outcome.efforts]
@@ -257,8 +257,9 @@ class SparkRun:
         self.remarks += (f"spark: {words}",)
 
     def _attempt(self, job: Job, exchange: Exchange) -> RunOutcome:
-        """One attempt from the last commit.  Raises what Spark raises, and ``KeyboardInterrupt``
-        where the run does not end by itself soon after an interrupt."""
+        """Makes one attempt from the last commit.  Raises what Spark raises, and
+        ``KeyboardInterrupt`` where the run does not end by itself soon after an interrupt.
+        """
         shards, slots = job.shards, self.there.slots
         together = shards <= slots and not self.there.dynamic
         listening = HeartbeatMonitor(job.beat, shards, together=together, until=self._until())
@@ -279,8 +280,10 @@ class SparkRun:
         return outcome
 
     def _unkept(self, outcome: RunOutcome, why: str) -> RunOutcome:
-        """The folder can't be written any more: the run is over, and without states no trace can
-        be shown; raises :class:`SpecError` (E014) where there would be one."""
+        """Returns the outcome where the folder can't be written any more: the run is over, and
+        without states no trace can be shown; raises :class:`SpecError` (E014) where there would be
+        one.
+        """
         found = outcome.found
         if found.violating or found.faulty or outcome.lost:
             message = f"a violation was found, and the states that lead to it can't be kept: {why}"
@@ -295,20 +298,18 @@ class SparkRun:
                 return barrier.run(self.there, job, heard.check)
 
     def _until(self) -> float | None:
-        """When tasks have to be over: soon after the time limit, on the clock of
-        ``time.monotonic``."""
+        """Returns the deadline of tasks, soon after the time limit, by ``time.monotonic``."""
         left = self._seconds_left
         return None if left is None else time.monotonic() + max(left, 0.0) + STOPPING
 
     def _listening_to_parts(self, *, bounded: bool = True) -> HeartbeatMonitor:
-        """To those who do a part of something, each time others; ``bounded``: by the time limit."""
+        """Monitors tasks on parts of some work; ``bounded``: by the time limit."""
         self._groups += 1
         beat = Heartbeat.within(self.folder, self.there.silence, f"part{self._groups}")
         return HeartbeatMonitor(beat, until=self._until() if bounded else None)
 
     def as_cancelled(self, stopped: str, why: str) -> RunOutcome:
-        """What is known of a run that had to be cancelled: its last commit; ``stopped``: why it is
-        not exhaustive; ``why``: why it had to be."""
+        """Returns a cancelled run's last commit; ``why``: the cause; ``stopped``: the report's."""
         found = self.folder.latest()
         assert found is not None, "the initial states are committed"
         states = sum(part.rows for parts in self.folder.parts().values() for part in parts)
@@ -318,10 +319,10 @@ class SparkRun:
             self._remark(f"{why}: what is known is what was committed, up to level {found.depth}")
         return RunOutcome(found, found, states, found.depth, used, None, stopped, None, seconds)
 
-    # -- what comes of it -----------------------------------------------------------------------
+    # -- the answer ----------------------------------------------------------------------------
 
     def as_explored(self, outcome: RunOutcome) -> Explored:
-        """The finished search, with its states where the folder has them."""
+        """Returns the finished search, with its states where the folder has them."""
         self._states = outcome.states
         grounds = self._grounds(outcome)
         return Explored(
@@ -344,8 +345,7 @@ class SparkRun:
         )
 
     def _orbits(self, outcome: RunOutcome) -> tuple[int, int]:
-        """The sizes of orbits in a sample of the states in the folder; (0, 0) where it does not
-        have all, or nobody waits for that any more."""
+        """Returns sampled sizes of orbits; (0, 0) if states are missing, or the run has to end."""
         image, folder, states = self.image, self.folder, outcome.states
         if outcome.stopped == INTERRUPTED or self._is_late:
             return 0, 0
@@ -360,7 +360,7 @@ class SparkRun:
             return 0, 0
 
     def _weigh(self, parts: Sequence[Part], states: int) -> tuple[int, int]:
-        """By all executors."""
+        """Weighs the parts on all executors."""
         image, folder, found = self.image, self.folder, list[tuple[int, int]]()
         try:
             with self._listening_to_parts() as heard:
@@ -376,7 +376,7 @@ class SparkRun:
         return add_samples(found)
 
     def _grounds(self, outcome: RunOutcome) -> ResidualGraph:
-        """What liveness is decided on."""
+        """Returns the graph on which liveness is decided."""
         limits, left = self.limits, self._seconds_left
         shards = self.cluster.shards or (self.session.slots if self.session else 1)
         memory, deadline = limits.memory, None if left is None else time.time() + left
@@ -408,8 +408,7 @@ class SparkRun:
         return path_to(self.image, self.folder.parts(), self._find, depth, target)
 
     def _find(self, parts: Sequence[Part], words: tuple[int, ...]) -> Best | None:
-        """The best predecessor among the states of parts: found here, or where there are many
-        states by all executors."""
+        """Returns the best predecessor in parts; searches many states on executors."""
         find = Finder(self.image, self.folder)
         if sum(part.rows for part in parts) < WORTH_IT:
             return find(parts, words)
@@ -428,7 +427,7 @@ class SparkRun:
 
 
 def weigh_part(image: KernelImage, folder: RunFolder, part: Part, states: int) -> tuple[int, int]:
-    """As :func:`checker.exploration.reduction_stats.weigh`, of a part."""
+    """Weighs a part as :func:`checker.exploration.reduction_stats.weigh` does."""
     import pyarrow as pa
 
     kernel, width, sums = kernel_of(image), 8 * folder.words, list[tuple[int, int]]()
@@ -443,7 +442,7 @@ class _Unkept(Exception):
 
 
 def _require_supported(problem: Exception) -> None:
-    """Raises ``Unsupported`` where a task has said so: another attempt would say the same."""
+    """Raises ``Unsupported`` where a task has reported it: another attempt would, too."""
     _, said, why = root_cause(problem).partition(f"{Unsupported.__name__}: ")
     if said:
         raise Unsupported(why) from None

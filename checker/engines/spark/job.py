@@ -1,4 +1,4 @@
-"""What every task of a run is given, and what comes back."""
+"""The input and output of the tasks of a run."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     import pyarrow
 
 PROGRESS, STOP = "progress", "stop"
-"""Messages in the folder of a run: how far it has come; that it is to end."""
+"""Messages in the folder of a run: its progress; the request to end."""
 ANSWER = "answer"
-"""The only column of what tasks give to Spark: a pickled object."""
+"""The only column of the tasks' output to Spark: a pickled object."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """A run in ``shards`` parts, which goes on from what ``folder`` has; can be pickled.
+    """A run in ``shards`` parts, which resumes from what ``folder`` has; can be pickled.
 
-    ``token``: what only tasks of this run know; ``deadline``: in seconds of ``time.time``, or
+    ``token``: a secret of the tasks of this run; ``deadline``: in seconds of ``time.time``, or
     ``None``; ``commit_every``: seconds between commits; ``all_states``: the folder is to have all
-    levels when the run is over, whatever comes of it; ``silence``: seconds after which a task that
-    is not heard from is given up.
+    levels when the run is over, whatever its outcome; ``silence``: seconds after which a task that
+    is not heard from is suspected.
     """
 
     system: TransitionSystem
@@ -53,42 +53,43 @@ class Job:
 
     @property
     def beat(self) -> Heartbeat:
-        """How its tasks are heard from."""
+        """The heartbeat of its tasks."""
         return Heartbeat.within(self.folder, self.silence, end=STOP)
 
     @property
     def key(self) -> bytes:
-        """What only tasks of this attempt know: an attempt begins with a claim of the folder."""
+        """The secret of the tasks of this attempt: an attempt begins with a claim of the folder."""
         return hmac.digest(self.token, (self.folder.writer or "").encode(), "sha256")
 
     @property
     def names(self) -> list[str]:
-        """Of the properties, in order."""
+        """The names of the properties, in order."""
         return [prop.name for prop in self.system.properties]
 
     @property
     def memory(self) -> int | None:
-        """Bytes for each shard."""
+        """The bytes for each shard."""
         limit = self.limits.memory
         return None if limit is None else limit // self.shards
 
     def no_room(self, error: OutOfMemory) -> str:
-        """Why a shard has no room, in words: the limit is that of the run, divided among them."""
+        """Explains why a shard has no room: the limit is that of the run, divided among them."""
         if self.memory is None or not str(error).startswith("the memory limit"):
             return str(error)
         whole, each = f"{self.limits.memory:,} bytes", f"{self.memory:,} for each"
         return f"the memory limit of {whole} was reached: {each} of {self.shards} shards"
 
     def overlaps(self, part: Part, shard: int) -> bool:
-        """Whether a part may have states that ``shard`` owns."""
+        """Returns whether a part may have states that ``shard`` owns."""
         return part.shard * self.shards < (shard + 1) * part.shards and (
             shard * part.shards < (part.shard + 1) * self.shards
         )
 
     @contextmanager
     def bound(self, seconds: float = math.inf) -> Iterator[None]:
-        """Within the block native code gives up where the time limit is reached, or so many
-        ``seconds`` are over: it may be long within one state."""
+        """Within the block, native code stops where the time limit is reached, or after
+        ``seconds``: it may be long within one state.
+        """
         left = seconds if self.deadline is None else min(seconds, self.deadline - time.time())
         if left == math.inf:
             yield
@@ -97,11 +98,11 @@ class Job:
             yield
 
     def is_late(self) -> bool:
-        """Whether the time limit is reached."""
+        """Returns whether the time limit is reached."""
         return self.deadline is not None and time.time() > self.deadline
 
     def wants_states(self, found: Findings) -> bool:
-        """Whether somebody will ask for states of a run that ends with ``found``."""
+        """Returns whether the states of a run that ends with ``found`` are needed."""
         live = [p for p in self.system.properties if p.kind is PropertyKind.LIVENESS]
         cycles = found.maybe_cyclic or any(map(needs_automaton, live))
         shown = found.violating or found.faulty is not None
@@ -110,8 +111,9 @@ class Job:
 
 @dataclass(frozen=True)
 class TaskCost:
-    """What one task took: its states, bytes sent to others, bytes of memory at most, seconds, and
-    on which host."""
+    """The costs of one task: its states, bytes sent to others, largest number of bytes of memory,
+    seconds, and its host.
+    """
 
     shard: int
     states: int
@@ -121,7 +123,7 @@ class TaskCost:
     where: str
 
     def __add__(self, later: TaskCost) -> TaskCost:
-        """What the same shard took at first and later."""
+        """Adds the costs of a later part of the same shard's work."""
         peak, seconds = max(self.peak, later.peak), self.seconds + later.seconds
         return TaskCost(
             self.shard, later.states, self.sent + later.sent, peak, seconds, later.where
@@ -130,12 +132,12 @@ class TaskCost:
 
 @dataclass(frozen=True)
 class RunOutcome:
-    """What all tasks together found; the fields are those of ``Explored``.
+    """The findings of all tasks together; the fields are those of ``Explored``.
 
-    ``complete``: the findings that the states in the folder go with; ``broken``: why the folder
-    can't be written; ``seconds``: of the search itself; ``efforts``: what it took; ``orbits``: as
-    :func:`checker.exploration.reduction_stats.weigh` gives it for what one task has, or all
-    (``None``: nobody has looked).
+    ``complete``: the findings that belong to the states in the folder; ``broken``: why the folder
+    can't be written; ``seconds``: of the search itself; ``efforts``: its costs; ``orbits``: as
+    :func:`checker.exploration.reduction_stats.weigh` returns it for the states of one task, or of
+    all (``None``: not computed).
     """
 
     found: Findings
@@ -152,7 +154,7 @@ class RunOutcome:
 
 
 def rows_of(what: object) -> pyarrow.RecordBatch:
-    """One row with an object, as a task gives it to Spark (:data:`ANSWER`)."""
+    """Returns one row with an object, as a task's output to Spark (:data:`ANSWER`)."""
     import pyarrow as pa
 
     return pa.RecordBatch.from_arrays([pa.array([pickle.dumps(what)], pa.binary())], [ANSWER])

@@ -1,4 +1,4 @@
-"""The prefix of a run that the driver explores locally: a stage on Spark would take longer."""
+"""Explores the first levels of a run in the driver, where a stage on Spark would take longer."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from checker.exploration.shard import Shard
 from checker.exploration.store import OutOfMemory
 
 QUICK = 0.1
-"""Seconds: when a level has taken longer, the next one is made on Spark."""
+"""Seconds: when a level has taken longer, the next one is explored on Spark."""
 ENOUGH = 1.0
-"""Seconds after which a level is given up here, and made on Spark."""
+"""Seconds after which a level is aborted here, and explored on Spark."""
 LIGHT = 1 << 28
-"""States of more bytes are not held here."""
+"""The largest number of bytes of states that are held here."""
 SLICE = 0.05
-"""Seconds between two looks at the clock."""
+"""Seconds between two checks of the clock."""
 
 
 class TooSlow(Exception):
@@ -27,9 +27,9 @@ class TooSlow(Exception):
 
 
 class LocalPrefix:
-    """All states so far, here, and what is known of them (``course``, which goes along).
+    """All states so far, in the driver, and the coordination state (``course``, which is updated).
 
-    ``why_stop``: says why the run is to end, if it is.
+    ``why_stop``: returns why the run is to end, if it is.
     """
 
     def __init__(self, job: Job, course: RunState, why_stop: Callable[[], str | None]) -> None:
@@ -37,7 +37,7 @@ class LocalPrefix:
         self.shard = Shard(kernel_of(job.image), 0, 1, keep=True, memory=job.memory)
 
     def run(self, parts: dict[int, list[Part]]) -> list[Part]:
-        """Goes on from the states in ``parts``; gives what it has written.
+        """Resumes from the states in ``parts``; returns the parts that it has written.
 
         Raises ``OSError`` where the run's folder can't be read or written.
         """
@@ -60,7 +60,7 @@ class LocalPrefix:
         return [folder.write(d, 0, 1, [self.shard.level(d)]) for d in levels if self.shard.size(d)]
 
     def _level(self, until: float) -> None:
-        """One level; nothing has happened where it raises ``OutOfMemory`` or :class:`TooSlow`."""
+        """Explores one level, or none where it raises ``OutOfMemory`` or :class:`TooSlow`."""
         shard, course = self.shard, self.course
         depth = course.found.depth
         last = course.is_last(self.job)

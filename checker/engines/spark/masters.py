@@ -1,4 +1,4 @@
-"""What a master's name means, and whether anybody answers there, before Spark is started."""
+"""Parses a master's name, and tests whether it is reachable, before Spark is started."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 from checker.diagnostics import Diagnostic, SpecError
 
 PATIENCE = 5.0
-"""Seconds in which a master has to take a connection."""
+"""Seconds in which a master has to accept a connection."""
 
 CONNECT_PORT = 15002
 HIDDEN = "…"
-"""In place of a secret."""
+"""The replacement of a secret."""
 FORMS = "local[N], spark://HOST:PORT, yarn, k8s://https://HOST:PORT, sc://HOST"
 
 
@@ -23,18 +23,18 @@ _SECRET = re.compile(r"secret|password|token|access[._-]?key|credential", re.IGN
 
 
 def redact_master(master: str) -> str:
-    """A master as it may be repeated: without what only its user should know."""
+    """Returns a master's name without secrets."""
     first, *more = master.split(";")
     return ";".join([first, *(redact_setting(*one.split("=", 1)) for one in more)])
 
 
 def redact_setting(name: str, value: str = "") -> str:
-    """A setting of Spark, as NAME=VALUE, as it may be repeated."""
+    """Returns a setting of Spark, as NAME=VALUE, without secrets."""
     return f"{name}={HIDDEN if _SECRET.search(name) else value}"
 
 
 def is_local(master: str) -> bool:
-    """Whether everything runs on this machine, in processes that Spark starts itself."""
+    """Returns whether everything runs on this machine, in processes that Spark starts itself."""
     return (
         re.fullmatch(r"local(\[(\d+|\*)(, *\d+)?\]|-cluster\[ *\d+ *, *\d+ *, *\d+ *\])?", master)
         is not None
@@ -42,12 +42,12 @@ def is_local(master: str) -> bool:
 
 
 def is_connect(master: str) -> bool:
-    """Whether the driver is behind Spark Connect."""
+    """Returns whether the driver is behind Spark Connect."""
     return master.startswith("sc://")
 
 
 def on_loopback(master: str) -> bool:
-    """Whether nothing but this machine is involved."""
+    """Returns whether nothing but this machine is involved."""
     if is_local(master):
         return True
     hosts = [host for host, _ in addresses(master)]
@@ -55,9 +55,10 @@ def on_loopback(master: str) -> bool:
 
 
 def addresses(master: str) -> list[tuple[str, int]]:
-    """The hosts and ports of a master; several where one stands by for the other.
+    """Returns the hosts and ports of a master; several where some are on standby.
 
-    None for ``local`` and ``yarn``.  Raises :class:`SpecError` (E023) for what is no master.
+    There are none for ``local`` and ``yarn``.  Raises :class:`SpecError` (E023) for an invalid
+    name.
     """
     if is_local(master) or master == "yarn":
         return []
@@ -92,7 +93,7 @@ def _parse_addresses(master: str) -> Iterator[tuple[str, int]]:
 
 
 def require_reachable(master: str) -> None:
-    """Raises :class:`SpecError` (E023) where nobody answers at ``master`` within five seconds."""
+    """Raises :class:`SpecError` (E023) where ``master`` does not answer within five seconds."""
     if master == "yarn":
         if not (os.environ.get("HADOOP_CONF_DIR") or os.environ.get("YARN_CONF_DIR")):
             message = "for --master yarn Spark has to know where the cluster is"

@@ -1,10 +1,10 @@
-"""Connections between the tasks of one run, each with each.
+"""Pairwise connections between the tasks of one run.
 
 A connection is TCP, on the executor's own address, and carries messages with their length, as
 :mod:`multiprocessing.connection` does.  Before that both sides have to prove that they belong to
 the run (:mod:`checker.engines.spark.handshake`), within a time limit, so that a stranger neither
-gets in nor holds anybody up.  Each message comes behind its signature, and nobody sees it before
-that was checked: what a task unpickles was said by another task of the run, to it, just now.
+gets in nor delays any task.  Each message follows its signature, and is not read before that was
+verified: what a task unpickles was sent by another task of the run, to it, in this session.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from types import TracebackType
 from checker.engines.spark.handshake import PROOF, Handshake, MessageAuthenticators, UnknownPeer
 
 JOIN_SECONDS = 30.0
-"""So long all tasks of a run have to find one another."""
+"""The seconds in which all tasks of a run have to find one another."""
 AGAIN = 0.05
 """Seconds until a task that did not answer is called again."""
 GUESTS = 64
-"""So many that nobody knows yet are listened to at a time."""
+"""The largest number of unauthenticated connections at a time."""
 PATIENCE = 0.2
-"""Seconds after which a thread looks whether it is to end."""
+"""Seconds after which a thread checks whether it is to end."""
 FLUSH_SECONDS = 30.0
-"""So long what was sent may take to leave, when a task is done."""
+"""The seconds in which sent messages have to leave when a task is done."""
 
 GOODBYE = b""
 """The last message: nothing is missing if the connection ends after it."""
@@ -39,19 +39,19 @@ Address = tuple[str, int]
 
 
 class Unmeshed(Exception):
-    """The tasks can't reach one another; the message says who whom, and why."""
+    """The tasks can't reach one another; the message names them, and the reason."""
 
 
 class ConnectionLost(Exception):
-    """A connection to another task is gone."""
+    """A connection to another task is lost."""
 
 
 class Mesh:
     """Task ``index``'s connections to all others of ``size`` tasks; a context, at the end of which
-    it says goodbye, or hangs up where something went wrong.
+    it says goodbye, or hangs up after an error.
 
-    ``token``: what only tasks of this run know; ``host``: of this executor, as the others know it;
-    ``meet``: gives the addresses of all tasks for one's own (all tasks call it at once).  Raises
+    ``token``: a secret of the tasks of this run; ``host``: of this executor, as the others know it;
+    ``meet``: returns the addresses of all tasks for one's own (all tasks call it at once).  Raises
     :class:`Unmeshed`.
     """
 
@@ -87,7 +87,7 @@ class Mesh:
                 self._gather(door, addresses)
         self._sender.start()
         if size > 1:
-            self._receiver.start()  # it ends after the other
+            self._receiver.start()  # it ends after the other thread
 
     def __enter__(self) -> Mesh:
         return self
@@ -106,7 +106,7 @@ class Mesh:
     # -- joining --------------------------------------------------------------------------------
 
     def _gather(self, door: socket.socket, addresses: list[Address]) -> None:
-        """Gets to know all others."""
+        """Connects to all others."""
         door.settimeout(PATIENCE)
         welcome = threading.Thread(target=self._welcome, args=(door,), daemon=True)
         welcome.start()
@@ -120,7 +120,7 @@ class Mesh:
             welcome.join()
 
     def _join(self, addresses: list[Address]) -> None:
-        """Calls all tasks of a smaller number, and waits for the calls of the others."""
+        """Calls all tasks with a smaller number, and waits for the calls of the others."""
         until = time.monotonic() + JOIN_SECONDS
         for other in range(self.index):
             self._keep(other, *self._call(other, addresses[other], until))
@@ -155,7 +155,7 @@ class Mesh:
         while not self._joined:
             try:
                 line, _ = door.accept()
-            except OSError:  # nobody for a while, or nobody any more
+            except OSError:  # no caller for a while, or none any more
                 continue
             if self._guests.acquire(blocking=False):
                 threading.Thread(target=self._examine, args=(line,), daemon=True).start()
@@ -163,7 +163,7 @@ class Mesh:
                 line.close()
 
     def _examine(self, line: socket.socket) -> None:
-        """Lets a caller in that belongs to the run."""
+        """Accepts a caller that belongs to the run."""
         try:
             who, seals = self._greeting.answer(line)
         except (OSError, UnknownPeer):
@@ -174,14 +174,14 @@ class Mesh:
             self._guests.release()
 
     def _keep(self, other: int, line: socket.socket, seals: MessageAuthenticators) -> None:
-        """From now on there are messages on this connection, which take the time they need."""
+        """Registers a connection; its messages take the time they need from now on."""
         line.settimeout(None)
         line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with self._ready:
             if self._joined or not 0 <= other < self.size or other == self.index:
                 line.close()
                 return
-            before = self._links.pop(other, None)  # it has not noticed that we let it in
+            before = self._links.pop(other, None)  # it has not noticed that it was accepted
             if before is not None:
                 before.close()
             self._links[other], self._seals[other] = Connection(line.detach()), seals
@@ -191,12 +191,13 @@ class Mesh:
 
     @property
     def backlog(self) -> int:
-        """Bytes that are still to be sent."""
+        """The bytes that are still to be sent."""
         return self._waiting
 
     def send(self, other: int, message: bytes) -> None:
-        """Sends a message soon; messages to one task arrive in order.  Raises
-        :class:`ConnectionLost`."""
+        """Sends a message asynchronously; messages to one task arrive in order.  Raises
+        :class:`ConnectionLost`.
+        """
         self._check()
         with self._leaving:
             self._outbox.append((other, message))
@@ -205,8 +206,9 @@ class Mesh:
             self._leaving.notify()
 
     def receive(self, seconds: float = 0.0) -> tuple[int, bytes] | None:
-        """The next message and who sent it, waiting at most so long.  Raises
-        :class:`ConnectionLost`."""
+        """Returns the next message and its sender, waiting up to ``seconds``.  Raises
+        :class:`ConnectionLost`.
+        """
         if not self._inbox:
             self._check()
             if seconds:
@@ -218,7 +220,7 @@ class Mesh:
             return None
 
     def close(self) -> None:
-        """Sends what is still to be sent, and says goodbye; waits for nobody else's."""
+        """Sends what is still to be sent, and a goodbye; does not wait for the others'."""
         with self._leaving:
             self._over = True
             self._outbox.extend((other, GOODBYE) for other in self._links)
@@ -226,7 +228,7 @@ class Mesh:
         self._sender.join(FLUSH_SECONDS)
 
     def hang_up(self) -> None:
-        """Ends all connections without a word: the others find that this task is gone."""
+        """Ends all connections without a goodbye: the others notice that this task is gone."""
         with self._leaving:
             self._over = True
             self._outbox.clear()
@@ -296,7 +298,7 @@ class Mesh:
 
 
 def _own_address(host: str) -> str:
-    """What to listen on: this executor's address as the others know it, and no other."""
+    """Returns the address to listen on: this executor's as the others know it, and no other."""
     try:
         return socket.gethostbyname(host)
     except OSError:

@@ -1,4 +1,4 @@
-"""Whether the executors have what a run needs: asked of them, before anything depends on it."""
+"""Probes whether the executors have what a run needs, before anything depends on it."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from checker.exploration.run_folder import RunFolder
 
 PACKAGES = {"checker": "bivalence", "llvmlite": "llvmlite", "pyarrow": "pyarrow"}
-"""What the executors need: as it is imported, and as it is installed."""
+"""The packages that executors need: the import name, and the name of the distribution."""
 
 TOGETHER = 0.5
-"""Seconds that each task takes at least, so that they are spread over the executors."""
+"""The least seconds of each task, so that they are spread over the executors."""
 
 SAME_PYTHON = "--conf spark.pyspark.python=PATH names the one that they should use"
 SAME_SERVER = "the server of Spark Connect was started with another one (PYSPARK_PYTHON)"
@@ -34,8 +34,9 @@ SAME_SERVER = "the server of Spark Connect was started with another one (PYSPARK
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What one task saw: on which machine, with which Python, the versions of the packages (an
-    empty one where there is none), and what is wrong with the run's folder (``None``: nothing)."""
+    """The findings of one task: its machine, its Python, the versions of the packages (an empty one
+    where there is none), and what is wrong with the run's folder (``None``: nothing).
+    """
 
     host: str
     python: str
@@ -45,8 +46,9 @@ class Seen:
 
 
 def require(session: Session, folder: RunFolder | None = None) -> tuple[Seen, ...]:
-    """What tasks in all slots see; raises :class:`SpecError` (E024, E026 to E029) where it is not
-    what a run needs, after ``session.patience`` seconds at most."""
+    """Returns the findings of tasks in all slots; raises :class:`SpecError` (E024, E026 to E029)
+    where a requirement of the run is not met, after ``session.patience`` seconds at most.
+    """
     seen = probe_executors(session, folder)
     problems = compare_executors(seen, probe_here(), session.connect)
     if problems:
@@ -55,15 +57,16 @@ def require(session: Session, folder: RunFolder | None = None) -> tuple[Seen, ..
 
 
 def require_elsewhere(session: Session, folder: RunFolder | None = None) -> None:
-    """As :func:`require`, where the executors may be unlike this process: not where they are
-    started by it, with its own Python."""
+    """Probes as :func:`require` does, where the executors may differ from this process: not where
+    they are started by it, with its own Python.
+    """
     if masters.is_local(session.master) and session.own_python:
         return
     require(session, folder)
 
 
 def probe_here() -> Seen:
-    """What this process sees itself."""
+    """Probes this process itself."""
     return Seen(platform.node(), platform.python_version(), sys.executable, _versions())
 
 
@@ -79,7 +82,7 @@ def _version(package: str) -> str:
 
 
 def probe_executors(session: Session, folder: RunFolder | None = None) -> tuple[Seen, ...]:
-    """What tasks in all slots see, as far as they can tell: see :func:`require`."""
+    """Returns the findings of tasks in all slots, as far as possible: see :func:`require`."""
     from pyspark import cloudpickle
 
     token = f"probe-{secrets.token_hex(8)}"
@@ -109,7 +112,7 @@ def probe_executors(session: Session, folder: RunFolder | None = None) -> tuple[
 
 
 def _collect_answers(folder: RunFolder | None, token: str) -> set[str]:
-    """The files with which tasks have answered; they are removed, and the question with them."""
+    """Returns the files with which tasks have answered; removes them and the query."""
     if folder is None:
         return set()
     answers = {name for name in folder.place.files() if name.startswith(token)}
@@ -130,7 +133,7 @@ def _judge_answer(one: dict[str, Any], folder: RunFolder | None, answers: set[st
 def make_probe(
     packages: dict[str, str], place: bytes | None, token: str, least: float
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """The question: a task that needs nothing of ours where it runs."""
+    """Returns the probe: a task that imports nothing of this tool where it runs."""
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         import importlib.metadata
@@ -177,8 +180,9 @@ def make_probe(
 
 
 def by_value(task: Callable[[Iterator[Any]], Iterator[Any]]) -> Any:
-    """``task`` so that its pickle holds its code, instead of the name of this module, which the
-    one who reads it may not have."""
+    """Returns ``task`` with a pickle that holds its code, instead of the name of this module, which
+    the receiver may not have.
+    """
     from types import FunctionType
 
     assert isinstance(task, FunctionType)
@@ -189,13 +193,13 @@ def by_value(task: Callable[[Iterator[Any]], Iterator[Any]]) -> Any:
     return alone
 
 
-# ---- what is said of it -----------------------------------------------------------------------
+# ---- diagnostics ------------------------------------------------------------------------------
 
 
 def compare_executors(
     seen: Sequence[Seen], mine: Seen, connect: bool = False
 ) -> tuple[Diagnostic, ...]:
-    """One diagnostic for each thing in which executors differ from what a run needs."""
+    """Returns one diagnostic for each requirement of a run that executors don't meet."""
     problems: list[Diagnostic] = []
     others = [one for one in seen if _minor(one.python) != _minor(mine.python)]
     if others:
@@ -243,7 +247,7 @@ def _differs(one: Seen, mine: Seen) -> Diagnostic:
 
 
 def probe_failure(problem: Exception, session: Session) -> SpecError:
-    """The diagnostic for a probe that Spark could not run, of which it says why in its own way."""
+    """Returns the diagnostic for a probe that Spark could not run, with Spark's own message."""
     text, why = str(problem), root_cause(problem)
     hint = SAME_SERVER if session.connect else SAME_PYTHON
     program = re.search(r'Cannot run program "([^"]*)"', text)

@@ -1,5 +1,6 @@
-"""The states of which the driver makes a graph: all of them, or what executors leave of them when
-they have dropped what can't lie on a cycle (:mod:`checker.exploration.cycle_filter`)."""
+"""Selects the states of which the driver builds a graph: all of them, or those that remain when
+executors have removed states that can't lie on a cycle (:mod:`checker.exploration.cycle_filter`).
+"""
 
 from __future__ import annotations
 
@@ -20,20 +21,21 @@ from checker.exploration.store import OutOfMemory, Store
 from checker.witness.answer import Limits
 
 AT_ONCE = 1_000_000
-"""Graphs of so many states the driver makes as they are."""
+"""Graphs of up to so many states are built by the driver without filtering."""
 WORTH_IT = 50_000
-"""Steps that look at fewer rows, all together, the driver does by itself."""
+"""Steps over fewer rows in total are made by the driver itself."""
 LEAST = 0.01
-"""A way through what is left goes on to the next where it has dropped this part of it."""
+"""A pass over the remaining states is followed by another if it has removed this part of them."""
 ATTEMPTS = 4
-"""So often a step may fail."""
+"""The largest number of attempts of a step."""
 
 
 @dataclass(frozen=True)
 class ResidualGraph:
     """``states``, ``steps``: of the whole run; ``check_time``: raises ``Undecided`` where the time
-    is over; ``tell``: says what is done now; ``listening``: to those who do some of it;
-    ``lost``: says who was not heard from any more."""
+    limit is reached; ``tell``: reports the current activity; ``listening``: monitors the executors
+    of a step; ``lost``: reports a task that was not heard from any more.
+    """
 
     session: Session | None
     trim: FilterContext
@@ -46,12 +48,12 @@ class ResidualGraph:
     lost: Callable[[SilentTask], None]
 
     def whole(self) -> Store:
-        """All states, here.  Raises :class:`Undecided`."""
+        """Returns all states, in the driver.  Raises :class:`Undecided`."""
         self._require_room(f"the graph of all {self.states:,} states", self.states, self.steps)
         return self._load_store(self._all())
 
     def cycles(self) -> GraphStates:
-        """The states that may lie on cycles, here.  Raises :class:`Undecided`."""
+        """Returns the states that may lie on cycles, in the driver.  Raises :class:`Undecided`."""
         whole = Remainder(self._all(), self.states, self.steps)
         if self._enough(whole):
             return GraphStates(self._load_store(whole.levels), self.steps)
@@ -70,7 +72,7 @@ class ResidualGraph:
             self.trim.work.delete_folder()
 
     def _all(self) -> Levels:
-        """All states, where the folder has all of them: without some, cycles would be missed."""
+        """Returns all states, if the folder has all: without some, cycles would be missed."""
         try:
             levels = self.trim.folder.parts()
         except OSError as error:
@@ -85,7 +87,7 @@ class ResidualGraph:
         return left.states <= AT_ONCE and self._lacks(left.states, left.steps) is None
 
     def _lacks(self, states: int, steps: int) -> str | None:
-        """Why a graph has no room here; ``None`` where it has."""
+        """Returns why a graph has no room here; ``None`` where it has."""
         needed, limit = bytes_needed(states, steps, self.trim.folder.words), self.limits.memory
         if limit is not None and needed > limit:
             return f"{needed / 1e9:,.1f} GB are needed, the memory limit is {limit / 1e9:,.1f} GB"
@@ -114,7 +116,9 @@ class ResidualGraph:
         self.tell(f"liveness: {what}")
 
     def _everywhere(self, steps: Sequence[Step]) -> list[Any]:
-        """What steps give; those that fail are done again.  Raises :class:`Undecided`."""
+        """Returns the results of steps; those that fail are repeated.  Raises
+        :class:`Undecided`.
+        """
         if sum(step.weight for step in steps) < WORTH_IT:
             return [step.do(self.trim) for step in steps]
         done = dict[int, Any]()
@@ -134,8 +138,9 @@ class ResidualGraph:
         raise Undecided(f"cycles can't be looked for: {reason}")
 
     def _run_steps(self, steps: Sequence[Step]) -> Iterator[tuple[int, Any]]:
-        """What steps give on the executors, with their numbers, as far as they give anything.
-        Raises :class:`Undecided`."""
+        """Yields the results of steps on the executors, with their numbers, as far as they have
+        any.  Raises :class:`Undecided`.
+        """
         trim, session = self.trim, self.session
         assert session is not None, "somebody has explored all of it"
         try:

@@ -1,9 +1,9 @@
-"""The coordination state of a distributed run: what is known at the end of each level, and what
-follows from it.
+"""The coordination state of a distributed run: what is known at the end of each level, and the
+decisions that follow from it.
 
-All of them learn the same, so that each decides alone what all of them do next.  A level ends in
-two steps: it is *expanded* (all that leads on from it has been found, and is on its way to those
-who own it), and the next one is *counted* (its owners have taken it in).
+All tasks have the same information, so that each decides alone what all of them do next.  A level
+ends in two steps: it is *expanded* (all its successors have been found, and sent to their owners),
+and the next one is *counted* (its owners have received it).
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class Missing(Exception):
 
 @dataclass(frozen=True)
 class Counted:
-    """What one shard holds, or ``+`` many, when the states of a level are taken in.
+    """What one shard holds, or ``+`` many, when the states of a level are received.
 
-    ``fresh``: states of that level; ``states``: all; ``deepest``: the last level with some;
-    ``late``: what was noted while states were taken in; ``stop``, ``broken``: why not to go on;
-    ``parts``: what was written.
+    ``fresh``: states of that level; ``states``: all; ``deepest``: the last non-empty level;
+    ``late``: findings from receiving states; ``stop``, ``broken``: why not to continue; ``parts``:
+    the parts written.
     """
 
     fresh: int
@@ -59,10 +59,11 @@ class Counted:
 
 @dataclass
 class RunState:
-    """``found``: what is known; ``complete``: what goes with the states of the complete levels;
-    ``total``: of all shards, when they counted last; ``ahead``: states of the level after
-    ``found.depth`` are on their way; ``looking``: they are, and only looked up; ``lost``: a state
-    in which a property can't be evaluated; ``stopped``: why the run is not exhaustive.
+    """The coordination state.  ``found``: the findings; ``complete``: those that belong to the
+    states of the complete levels; ``total``: of all shards, when they were last counted; ``ahead``:
+    states of the level after ``found.depth`` are in transit; ``looking``: they are, and only looked
+    up; ``lost``: a state in which a property can't be evaluated; ``stopped``: why the run is not
+    exhaustive.
     """
 
     found: Findings
@@ -75,7 +76,7 @@ class RunState:
 
     @classmethod
     def after(cls, job: Job, found: Findings, levels: Levels) -> RunState:
-        """That of a run which goes on from a commit; ``levels``: all states that go with it."""
+        """Returns the state of a run that resumes from a commit; ``levels``: all its states."""
         image, found = job.image, copy.deepcopy(found)
         untold = _is_live(job) and image.shape.words == 1 and not image.level_limit
         beyond = 0 < image.level_limit <= found.depth
@@ -86,17 +87,17 @@ class RunState:
 
     @property
     def going(self) -> bool:
-        """Whether there is a level to be expanded."""
+        """Returns whether there is a level to be expanded."""
         over = self.stopped is not None or self.total.broken is not None or not self.total.fresh
         return not over and self.found.faulty is None and self.lost is None
 
     def is_last(self, job: Job) -> bool:
-        """Whether of the successors of this level is only asked whether they have been seen."""
+        """Returns whether the successors of this level are only looked up in the visited set."""
         limit = job.limits.max_depth
         return limit is not None and self.found.depth >= limit
 
     def record_expansion(self, job: Job, report: LevelReport, stop: str | None) -> None:
-        """All have expanded level ``found.depth``; ``stop``: why not all of it."""
+        """Records that all shards have expanded level ``found.depth``; ``stop``: why not all."""
         counted = report if stop is None else report.without_counts()
         self.found.add(job.system, counted, self.found.depth)
         self.lost, self.stopped = report.lost, stop
@@ -106,7 +107,7 @@ class RunState:
             self.stopped = stop or job.limits.no_deeper
 
     def record_counts(self, job: Job, total: Counted) -> None:
-        """All have taken in what was sent to them, and know how much they hold together.
+        """Records that all shards have received their states, and how many they hold together.
 
         Raises :class:`Missing`.
         """
@@ -124,7 +125,7 @@ class RunState:
             self.total = replace(total, fresh=0)
         if not ahead or self.stopped is not None or total.broken is not None:
             return
-        if self.lost is not None:  # no commit says so: whoever goes on has to meet it again
+        if self.lost is not None:  # no commit contains it: a resumed run has to find it again
             return
         found.depth += 1
         if image.level_limit and found.depth >= image.level_limit:
@@ -137,18 +138,18 @@ class RunState:
             self._look_enough(job)
 
     def _look_enough(self, job: Job) -> None:
-        """The run is over where nobody wants to know what is left."""
+        """Stops the run where all properties are decided, and nothing else is requested."""
         if self.found.enough(job.system, job.limits) and self.total.fresh:
             self.stopped = DECIDED
 
     def _require_all(self, total: Counted) -> None:
-        """Nobody has lost a state, or has not seen some of the run's folder."""
+        """Raises where a shard has lost a state, or has not read some of the run's folder."""
         wanted = self.total.states + (total.fresh if self.ahead else 0)
         if total.states != wanted:
             raise Missing(f"the shards hold {total.states:,} states instead of {wanted:,}")
 
     def progress(self) -> dict[str, int]:
-        """How far the run is, for whoever watches."""
+        """Returns the progress of the run."""
         total, depth = self.total, self.found.depth
         said = {"states": total.states, "frontier": total.fresh, "depth": depth}
         return {**said, "used": total.used}
@@ -156,7 +157,7 @@ class RunState:
     def outcome(
         self, seconds: float, broken: str | None = None, efforts: tuple[TaskCost, ...] = ()
     ) -> RunOutcome:
-        """What comes of it; ``broken``: what else is wrong with the folder."""
+        """Returns the outcome of the run; ``broken``: a further error of the folder."""
         return RunOutcome(
             found=self.found,
             complete=self.complete,
@@ -172,7 +173,7 @@ class RunState:
 
 
 def _committed_counts(job: Job, depth: int, levels: Levels) -> Counted:
-    """What shards hold together when they have the states of the levels up to ``depth``."""
+    """Returns what shards hold together when they have the states of the levels up to ``depth``."""
     rows = {d: sum(p.rows for p in parts) for d, parts in levels.items() if d <= depth}
     deepest = max((level for level, count in rows.items() if count), default=0)
     states = sum(rows.values())
@@ -181,7 +182,7 @@ def _committed_counts(job: Job, depth: int, levels: Levels) -> Counted:
 
 
 def empty_report(job: Job) -> LevelReport:
-    """A report of somebody who has not noted anything."""
+    """Returns the report of a shard without any findings."""
     count = len(job.names)
     return LevelReport((False,) * count, (None,) * count)
 

@@ -1,6 +1,6 @@
-"""A session of Spark: opened with the right Java and settings, and closed whatever happens.
+"""A Spark session: opened with the right Java and settings, and closed in any case.
 
-What Spark and its Java have to say goes to a log file, never to the terminal.
+The output of Spark and its Java goes to a log file, never to the terminal.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PATIENCE = 45.0
-"""Seconds in which a cluster has to take us in; ``--conf spark.bivalence.patience=S`` for more."""
+"""Seconds in which a cluster has to accept a session; ``--conf spark.bivalence.patience=S``."""
 
 LEAST = 10.0
-"""Seconds that are left for executors to come, however long the rest took."""
+"""The least seconds for executors to start, however long the rest took."""
 
 SHORTEST = 0.1
-"""Seconds that there are at least for anything."""
+"""The least seconds for any operation."""
 
 PATIENCE_KEY = "spark.bivalence.patience"
 
@@ -54,7 +54,7 @@ RUNTIME = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000000",
     "spark.sql.execution.arrow.maxBytesPerBatch": "16m",
 }
-"""What our jobs want of any session: their own number of partitions, and batches by bytes."""
+"""Settings of our jobs in any session: their own number of partitions, and batches by bytes."""
 
 START = {
     "spark.app.name": "bivalence",
@@ -62,19 +62,20 @@ START = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.catalogImplementation": "in-memory",
 }
-"""What a driver of our own is started with."""
+"""The settings with which our own driver is started."""
 
 REMEDY = "pip install 'bivalence[spark]'"
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """``spark``: PySpark's session; ``slots``: how many tasks run at a time; ``dynamic``: executors
-    come and go; ``connect``: the driver is elsewhere; ``local``: no machine but this one;
-    ``log``: where Spark's own words are; ``master``: on what;
-    ``own_python``: executors are told to use the Python of this process; ``patience``: seconds in
-    which a cluster has to do what costs nothing; ``silence``: seconds after which a task that is
-    not heard from is given up."""
+    """A session.  ``spark``: PySpark's session; ``slots``: how many tasks run at a time;
+    ``dynamic``: executors are allocated dynamically; ``connect``: the driver is elsewhere;
+    ``local``: no machine but this one; ``log``: the log of Spark's output; ``master``: its master;
+    ``own_python``: executors use the Python of this process; ``patience``: seconds in which a
+    cluster has to complete trivial work; ``silence``: seconds after which a task that is not heard
+    from is suspected.
+    """
 
     spark: SparkSession
     slots: int
@@ -93,22 +94,23 @@ class Session:
         patience: float | None = None,
         watch: Callable[[], object] = lambda: None,
     ) -> T:
-        """What ``job`` (that waits for Spark) returns; interrupted, its work there is cancelled.
+        """Returns what ``job`` (which waits for Spark) returns; when interrupted, its work there is
+        cancelled.
 
-        ``watch`` is called again and again meanwhile; what it raises cancels the work as well.
-        Raises what ``job`` and ``watch`` raise, and ``TimeoutError`` after ``patience`` seconds.
+        ``watch`` is called repeatedly meanwhile; what it raises cancels the work as well.  Raises
+        what ``job`` and ``watch`` raise, and ``TimeoutError`` after ``patience`` seconds.
         """
         return run_cancellable(self.spark, job, patience, watch)
 
     @property
     def has_ended(self) -> bool:
-        """Whether the Java that was started for it has ended: no attempt on it can succeed."""
+        """Returns whether the Java started for it has ended: no attempt on it can succeed."""
         gateway = getattr(getattr(self.spark, "_sc", None), "_gateway", None)
         java = getattr(gateway, "proc", None)
         return java is not None and java.poll() is not None
 
     def cancel_all(self) -> None:
-        """Ends whatever runs on it, soon."""
+        """Cancels everything that runs on it."""
         context = getattr(self.spark, "_sc", None)
         run_in_thread(
             self.spark.interruptAll if context is None else context.cancelAllJobs, CLOSING
@@ -120,12 +122,12 @@ class Session:
 def open_session(
     cluster: Cluster, log: Path | None = None, seconds: float | None = None
 ) -> Iterator[Session]:
-    """A session on ``cluster``, ended with the block; ``seconds``: that are left for it.
+    """Opens a session on ``cluster``, which ends with the block; ``seconds``: the time that is left
+    for it.
 
     A session on the same master that is open in this process is used, and left open.  Without
-    ``log`` the log is a temporary file, kept only where something failed.  Raises
-    :class:`SpecError` (E020 to E029) where there can be no session, after a
-    minute at most where nothing else is wanted.
+    ``log`` the log is a temporary file, kept only after a failure.  Raises :class:`SpecError` (E020
+    to E029) where there can be no session, after a minute at most unless configured otherwise.
     """
     for name in (PATIENCE_KEY, SILENCE_KEY):
         _seconds(cluster, name, 1.0)
@@ -147,8 +149,9 @@ def open_session(
 
 
 def require(cluster: Cluster) -> None:
-    """Raises :class:`SpecError` where a quick look shows that there can be no session: no PySpark
-    (E020), no Java (E021, E022), nobody at the master (E023)."""
+    """Raises :class:`SpecError` where a quick test shows that there can be no session: no PySpark
+    (E020), no Java (E021, E022), a master that does not answer (E023).
+    """
     require_pyspark()
     masters.require_reachable(cluster.master)
     if not masters.is_connect(cluster.master):
@@ -186,7 +189,7 @@ def _patience(cluster: Cluster) -> float:
 
 
 def _seconds(cluster: Cluster, name: str, default: float) -> float:
-    """What a setting of our own says; raises :class:`SpecError` (E029)."""
+    """Returns the value of a setting of our own; raises :class:`SpecError` (E029)."""
     try:
         seconds = float(cluster.conf.get(name, default))
     except ValueError:
@@ -221,7 +224,7 @@ def _log_file(log: Path | None) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _classic_session(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
-    """Java is started here, and the driver in it."""
+    """Starts Java here, with the driver in it."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
@@ -245,7 +248,7 @@ def _classic_session(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
 
 
 def settings(cluster: Cluster) -> dict[str, str]:
-    """All of Spark's settings for a driver of our own; those of the user win."""
+    """Returns Spark's settings for a driver of our own; those of the user take precedence."""
     ours = {"spark.master": cluster.master, **START, **RUNTIME}
     if masters.on_loopback(cluster.master):
         ours |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
@@ -253,7 +256,7 @@ def settings(cluster: Cluster) -> dict[str, str]:
 
 
 def _driver(cluster: Cluster, output: Any, log: Path) -> tuple[Any, Any]:
-    """The gateway to a new Java, and a context in it."""
+    """Returns the gateway to a new Java, and a context in it."""
     from pyspark import SparkConf, SparkContext
 
     conf = SparkConf(loadDefaults=False)
@@ -280,7 +283,7 @@ def _driver(cluster: Cluster, output: Any, log: Path) -> tuple[Any, Any]:
         finally:
             watch.cancel()
     except Exception as problem:
-        said = failure_of(problem, log, "Spark did not start")  # while Java can still be asked
+        said = failure_of(problem, log, "Spark did not start")  # while Java still answers
         SparkContext._gateway = SparkContext._jvm = None
         if gateway is not None and gateway.proc is not None:
             _end(gateway.proc)
@@ -293,8 +296,9 @@ def _driver(cluster: Cluster, output: Any, log: Path) -> tuple[Any, Any]:
 
 
 def _launch_gateway(conf: Any, output: Any) -> Any:
-    """The gateway to a new Java.  An interrupt waits until it is there: a Java that finds nobody
-    when it has started would stay for ever."""
+    """Starts a Java and returns its gateway.  An interrupt is deferred until then: a Java without a
+    client when it has started would stay forever.
+    """
     from pyspark.java_gateway import launch_gateway
 
     launch: Any = launch_gateway
@@ -309,7 +313,7 @@ def _launch_gateway(conf: Any, output: Any) -> Any:
 
 
 def _nothing(*_: object) -> None:
-    """In place of a traceback on the terminal."""
+    """Replaces the traceback on the terminal."""
 
 
 def _refusal(master: str, patience: float, log: Path) -> SpecError:
@@ -326,14 +330,14 @@ def _refusal(master: str, patience: float, log: Path) -> SpecError:
 
 @contextlib.contextmanager
 def _surroundings(cluster: Cluster) -> Iterator[None]:
-    """The environment that PySpark reads, as it was again afterwards."""
+    """Within the block, sets environment variables that PySpark reads; restores them after it."""
     wanted = {"JAVA_HOME": str(find_java().home), "PYSPARK_PYTHON": python_for(cluster)}
     with _environment(wanted):
         yield
 
 
 def python_for(cluster: Cluster) -> str:
-    """The Python that executors are told to use: the user's word, or that of this process."""
+    """Returns the Python that executors use: the user's setting, or that of this process."""
     told = os.environ.get("PYSPARK_PYTHON", sys.executable)
     return cluster.conf.get("spark.pyspark.python", told)
 
@@ -357,7 +361,7 @@ def _environment(wanted: dict[str, str], absent: tuple[str, ...] = ()) -> Iterat
 
 @contextlib.contextmanager
 def _own_interrupt() -> Iterator[None]:
-    """PySpark takes SIGINT for itself, and answers it on a connection that is in use; we do not."""
+    """Within the block, keeps our SIGINT handler: PySpark's would use a busy connection."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -377,7 +381,7 @@ def _stop(context: Any, gateway: Any) -> None:
 
 
 def _end(process: Any) -> None:
-    """Java ends when its input does; if not, it is killed."""
+    """Ends Java by closing its input; kills it if that does not suffice."""
     import subprocess
 
     with contextlib.suppress(OSError):
@@ -394,7 +398,7 @@ def _end(process: Any) -> None:
 
 @contextlib.contextmanager
 def _connect_session(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
-    """A session behind Spark Connect: no Java here."""
+    """Opens a session behind Spark Connect: no Java here."""
     with _environment({}, ("SPARK_CONNECT_MODE_ENABLED", "SPARK_REMOTE")):
         try:
             from pyspark.sql.connect.session import SparkSession as Remote
@@ -418,7 +422,7 @@ def _connect_session(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
 
 
 def _configure(spark: Any, cluster: Cluster) -> None:
-    """Our settings, and the user's; raises :class:`SpecError` for those that only a start takes."""
+    """Applies our settings, and the user's; raises :class:`SpecError` for those of a start only."""
     for name, value in {**RUNTIME, **cluster.conf}.items():
         if name in (PATIENCE_KEY, SILENCE_KEY):
             continue

@@ -19,7 +19,9 @@ Parts = Sequence[Part]
 
 
 def run_name(job: Job) -> str:
-    """What tells the files of a run from those of others; it says nothing about the token."""
+    """Returns a prefix that distinguishes the files of a run from those of others; it reveals
+    nothing about the token.
+    """
     return hashlib.sha256(job.token).hexdigest()[:16]
 
 
@@ -31,7 +33,7 @@ def _place(index: int) -> str | None:
 class ShardHandle:
     """Shard ``index`` with the levels up to ``depth``; to be used as a context.
 
-    ``trouble``: why the shard can't go on.
+    ``trouble``: why the shard can't continue.
     """
 
     def __init__(self, job: Job, index: int, depth: int) -> None:
@@ -51,12 +53,12 @@ class ShardHandle:
 
     @property
     def shard(self) -> Shard:
-        """The shard, opened."""
+        """Returns the shard, opened."""
         assert self._shard is not None
         return self._shard
 
     def is_open(self, more: Parts | None) -> bool:
-        """Opens the shard, if that can be done.
+        """Opens the shard, if possible.
 
         ``more``: the parts that are not committed; ``None``: they are not known yet.
         """
@@ -78,7 +80,7 @@ class ShardHandle:
         return True
 
     def as_shard(self, sent: int, most: int) -> Shard:
-        """The store as a shard; see there."""
+        """Returns the store as a shard; see there."""
         assert self._store is not None
         job, store = self.job, self._store
         return Shard(
@@ -86,7 +88,7 @@ class ShardHandle:
         )
 
     def _catch_up(self, have: int, more: Parts) -> None:
-        """Brings the levels from ``have`` on from the run's folder."""
+        """Reads the levels from ``have`` on from the run's folder."""
         folder, shard = self.job.folder, self.shard
         levels = {level: list(parts) for level, parts in folder.parts().items()}
         for part in more:
@@ -102,20 +104,20 @@ class ShardHandle:
         self._cache.save(shard.store)
 
     def _share(self, part: Part) -> int:
-        """How many states of a part are this shard's, about."""
+        """Estimates how many states of a part are this shard's."""
         return part.rows * part.shards // max(part.shards, self.job.shards)
 
     # -- the next level -------------------------------------------------------------------------
 
     def begin(self, *, last: bool) -> None:
-        """States of the next level come; ``last``: they are looked up only."""
+        """Starts receiving states of the next level; ``last``: they are looked up only."""
         if not last:
             self._cache.spoil()
             self.shard.begin_level(self.depth + 1)
         self.shard.begin_sweep(Findings(), [], last=last)
 
     def take(self, block: Block) -> None:
-        """Some of these states."""
+        """Receives some of these states."""
         if self.trouble is None:
             try:
                 self.shard.take(block)
@@ -123,13 +125,13 @@ class ShardHandle:
                 self.trouble = self.job.no_room(error)
 
     def complete(self) -> None:
-        """All of them have come; the next level is the shard's last one now."""
+        """Completes the level: it is the shard's last one now."""
         self.depth += 1
         if self.trouble is None:
             self._cache.save(self.shard.store)
 
     def counts(self) -> Counted:
-        """What the shard has."""
+        """Returns what the shard holds."""
         store = self.shard.store
         fresh = self.shard.size(self.depth) if self.depth < len(self.shard.crew.starts) else 0
         return Counted(
@@ -143,7 +145,7 @@ class ShardHandle:
 
 
 def removal_task(run: str, batches: Iterator[Any]) -> Iterator[Any]:
-    """A task that deletes what this executor has of a run."""
+    """Deletes the files of a run on this executor; a task."""
     for _ in batches:
         pass
     for place in local_places():

@@ -1,4 +1,4 @@
-"""Sessions of runs, opened in time and shared by several runs where that is wanted."""
+"""Opens sessions of runs within the time limit, shared by several runs where that is requested."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from checker.witness.answer import Limits
 def enter_session(
     stack: ExitStack, cluster: Cluster, folder: RunFolder, limits: Limits, started: float
 ) -> Session | None:
-    """A session that ends with ``stack``, on a cluster that has what a run needs; ``None`` where
-    the time of the run is over before.  Raises :class:`SpecError`."""
+    """Opens a session that ends with ``stack``, on a cluster that has what a run needs; returns
+    ``None`` where the time limit of the run is reached before.  Raises :class:`SpecError`.
+    """
 
     def seconds_left() -> float:
         assert limits.timeout is not None
@@ -45,7 +46,7 @@ _held: tuple[ExitStack, dict[str, Session]] | None = None
 
 @contextmanager
 def holding() -> Iterator[None]:
-    """Sessions that runs open in this block stay open until it ends."""
+    """Within the block, sessions that runs open stay open until it ends."""
     global _held
     with ExitStack() as stack:
         _held = (stack, {})
@@ -57,7 +58,7 @@ def holding() -> Iterator[None]:
 
 @contextmanager
 def session_for(cluster: Cluster, seconds: float | None) -> Iterator[Session]:
-    """``seconds``: that are left for it."""
+    """Opens or reuses a session; ``seconds``: the time that is left for it."""
     if _held is None:
         with open_session(cluster, seconds=seconds) as session:
             yield session

@@ -3,7 +3,7 @@
 A few levels at a time are one job of Spark: a chain of stages (:mod:`checker.engines.spark.stages`)
 with a shuffle between them, made of DataFrames only, so that it works under Spark Connect as well.
 After each job its levels are committed.  The first levels, as long as they take less time than a
-stage does, are made here.
+stage does, are explored in the driver.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from checker.exploration.run_folder import Part
 from checker.witness.answer import INTERRUPTED
 
 CHAIN = 8
-"""Levels in one job, at most."""
+"""The largest number of levels in one job."""
 JOB_SECONDS = 6.0
-"""So long a job is to take, about: what it has made is not committed before it ends."""
+"""The approximate duration of a job: its levels are not committed before it ends."""
 
 
 CLEANING = 15.0
-"""Seconds in which executors have to delete what is not needed any more; Spark does it, too."""
+"""Seconds in which executors have to delete obsolete files; Spark does it, too."""
 
 
 def run(session: Session, job: Job, watch: Callable[[], object]) -> RunOutcome:
-    """The whole run, from the last commit; raises what Spark and ``watch`` raise."""
+    """Executes the whole run, from the last commit; raises what Spark and ``watch`` raise."""
     return ShuffleRun(session, job, watch).outcome()
 
 
@@ -57,7 +57,7 @@ class ShuffleRun:
         self.broken: str | None = None
 
     def outcome(self) -> RunOutcome:
-        """Makes it."""
+        """Executes the attempt."""
         self._levels()
         if self.efforts:
             with contextlib.suppress(Exception):  # Spark deletes it, too, later
@@ -77,7 +77,7 @@ class ShuffleRun:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
-        """What the disk says in this block ends the run in peace."""
+        """Within the block, an error of the disk ends the run without a failure."""
         try:
             yield
         except OSError as error:
@@ -85,7 +85,7 @@ class ShuffleRun:
             self.broken = f"{where}: {error.strerror or error}"
 
     def _chain(self, length: int) -> int:
-        """So many levels; gives how many the next job should have."""
+        """Explores ``length`` levels; returns how many the next job should have."""
         before, depth = time.monotonic(), self.course.found.depth
         luggage = self._run_levels(length)
         course = luggage[0].course
@@ -112,13 +112,13 @@ class ShuffleRun:
         return self.job.limits.no_more_time if self.job.is_late() else None
 
     def _say(self) -> None:
-        """A word for whoever watches."""
+        """Reports the progress."""
         self.job.folder.say(PROGRESS, self.course.progress())
 
     # -- jobs on Spark --------------------------------------------------------------------------
 
     def _run_levels(self, length: int) -> list[ShardState]:
-        """What all shards have after ``length`` levels more."""
+        """Returns the state of all shards after ``length`` more levels."""
         from pyspark.sql.functions import col
 
         packed, course, shards, beat = self.packed, self.course, self.job.shards, self.job.beat
@@ -137,7 +137,7 @@ class ShuffleRun:
         return [pickle.loads(row[0]) for row in rows]
 
     def _clean(self) -> None:
-        """What the executors hold of the run is not needed any more."""
+        """Deletes the files that the executors hold of the run."""
         name, shards = shard_handle.run_name(self.job), self.job.shards
         frame = self.session.spark.range(0, shards, 1, shards)
         frame = frame.mapInArrow(
@@ -153,7 +153,7 @@ def _stage(
 
 
 def _with_beat(stage: Callable[[Any], Batches], beat: Heartbeat, turn: int) -> Callable[[Any], Any]:
-    """``stage``, whose tasks are heard from while they run."""
+    """Returns ``stage``, whose tasks send heartbeats while they run."""
 
     def run_with_beat(batches: Any) -> Batches:
         from pyspark import TaskContext

@@ -1,4 +1,4 @@
-"""How many tasks a session runs at a time, and whether that is enough for all to meet."""
+"""Determines how many tasks a session runs at a time, and whether all can run at once."""
 
 from __future__ import annotations
 
@@ -18,26 +18,27 @@ if TYPE_CHECKING:
     from checker.engines.spark.session import Session
 
 QUIET = 1.5
-"""Seconds without a new executor after which no further one is waited for."""
+"""Seconds without a new executor after which no further one is expected."""
 
 LOOK = 0.1
-"""Seconds between two looks."""
+"""Seconds between two polls."""
 
 LACK = 60.0
 """Seconds in which an executor that was lost has to be replaced, where all tasks run at once."""
 
 
 class TooFew(Exception):
-    """There is no room any more for tasks that have to run at once."""
+    """There are too few slots for tasks that have to run at once."""
 
 
 def is_dynamic(spark: SparkSession) -> bool:
-    """Whether executors come and go as Spark thinks fit."""
+    """Returns whether Spark allocates executors dynamically."""
     return _setting(spark, "spark.dynamicAllocation.enabled", "false").lower() == "true"
 
 
 def count_slots(spark: Any, cluster: Cluster, connect: bool, patience: float) -> int:
-    """The tasks that run at a time once the executors are there (with dynamic executors: some).
+    """Returns the number of tasks that run at a time once the executors are there (with dynamic
+    executors: some).
 
     Raises :class:`SpecError` (E024) where there is none within ``patience`` seconds.
     """
@@ -56,14 +57,14 @@ def count_slots(spark: Any, cluster: Cluster, connect: bool, patience: float) ->
 
 
 def slots_now(spark: Any) -> int:
-    """The tasks for which the executors of this moment have room; not under Connect."""
+    """Returns the number of tasks for which the current executors have room; not under Connect."""
     java = spark.sparkContext._jsc.sc()
     profile = java.resourceProfileManager().defaultResourceProfile()
     return int(java.maxNumConcurrentTasks(profile))
 
 
 def no_executor(master: str, seconds: float) -> SpecError:
-    """The diagnostic (E024) for a cluster on which nothing runs after so many seconds."""
+    """Returns the diagnostic (E024) for a cluster on which nothing runs after so many seconds."""
     message = f"{masters.redact_master(master)} gave us nothing to run on within {seconds:.0f} s"
     hint = "has it workers, with free cores and enough memory (--conf spark.executor.memory=…)?"
     return SpecError((Diagnostic("E024", message, hint=hint),))
@@ -76,9 +77,9 @@ def await_count(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> int:
-    """``count`` once it is ``wanted``, or has stayed above 0 for a moment (``wanted`` 0).
+    """Returns ``count`` once it is ``wanted``, or has stayed above 0 for a moment (``wanted`` 0).
 
-    Where neither comes: what it is after ``patience`` seconds.
+    Otherwise its value after ``patience`` seconds.
     """
     started = changed = clock()
     found = count()
@@ -95,7 +96,7 @@ def await_count(
 
 
 def _requested_slots(spark: SparkSession) -> int:
-    """The tasks that the settings ask room for; 0 where they take what there is."""
+    """Returns the number of tasks that the settings request room for; 0 where they don't."""
 
     def number(name: str) -> int:
         value = _setting(spark, name, "0")
@@ -112,7 +113,7 @@ def _setting(spark: SparkSession, name: str, default: str) -> str:
 
 
 def _over_connect(spark: Any) -> int:
-    """Spark divides what it makes itself by the number of its slots."""
+    """Returns the number of slots under Connect: Spark divides its own ranges by it."""
     from pyspark.sql import functions
 
     numbers = spark.range(1 << 16).select(functions.spark_partition_id().alias("part"))
@@ -120,7 +121,7 @@ def _over_connect(spark: Any) -> int:
 
 
 def why_no_barrier(session: Session, shards: int) -> str | None:
-    """Why ``shards`` tasks can't all run at once, in words; ``None`` where they can."""
+    """Explains why ``shards`` tasks can't all run at once; ``None`` where they can."""
     if session.dynamic:
         return "executors come and go there (spark.dynamicAllocation.enabled)"
     if session.slots < shards:
@@ -141,8 +142,9 @@ def require_barrier(session: Session, shards: int) -> None:
 
 @contextlib.contextmanager
 def enough(session: Session, shards: int) -> Iterator[None]:
-    """A block in which ``shards`` tasks run at once: Spark would wait for ever for an executor that
-    was lost and is not replaced.  Raises :class:`TooFew`, and what the block raises."""
+    """Within the block, ``shards`` tasks run at once: Spark would wait forever for an executor that
+    was lost and is not replaced.  Raises :class:`TooFew`, and what the block raises.
+    """
     over, few = threading.Event(), list[int]()
 
     def watch() -> None:
@@ -150,7 +152,7 @@ def enough(session: Session, shards: int) -> Iterator[None]:
         while not over.wait(LACK / 30):
             try:
                 slots = slots_now(session.spark)
-            except Exception:  # Java has ended, which the block is told as well
+            except Exception:  # Java has ended, which the block notices as well
                 return
             now = time.monotonic()
             since = None if slots >= shards else since or now

@@ -1,13 +1,14 @@
-"""The stages of a run by shuffle, as its tasks on the executors see them.
+"""The stages of a run by shuffle, as the tasks on the executors execute them.
 
-Spark runs a chain of stages, one for each level.  A task *takes in* the states of a level that its
-shard owns, writes those down that are new, and *expands* them; what it finds goes out in blocks of
-many states, and Spark brings these to the tasks of the next stage.  Beside states there are notes,
-which a task sends to all tasks of the next stage, and its luggage, which goes to its own shard.
+Spark runs a chain of stages, one for each level.  A task *receives* the states of a level that its
+shard owns, writes those that are new, and *expands* them; their successors are sent in blocks of
+many states, which Spark carries to the tasks of the next stage.  Beside states there are level
+summaries, which a task sends to all tasks of the next stage, and the shard state, which goes to its
+own shard.
 
-Whatever Spark makes a task do again gives the same states: those of a level are a set.  Where
-tasks come to differ all the same (one was made to stop, say, and did not when it was made again),
-that is noticed, and the run goes on from the last commit.
+A task that Spark repeats gives the same states: those of a level are a set.  Where tasks come to
+differ all the same (one was stopped, say, and was not when it was repeated), that is detected, and
+the run resumes from the last commit.
 """
 
 from __future__ import annotations
@@ -36,31 +37,33 @@ from checker.exploration.shard import Block
 from checker.witness.answer import INTERRUPTED
 
 SCHEMA = "dst int, note binary, rows binary"
-"""``dst``: the shard that a row is for; and either a note or states."""
+"""The columns.  ``dst``: the shard that a row is for; and either a summary or states."""
 SLICE = 0.2
-"""Seconds of expansion between two looks at the clock and at the folder's messages."""
+"""Seconds of expansion between two checks of the clock and of the folder's messages."""
 BLOCK_BYTES = 1 << 21
-"""Of states in a block, at most."""
+"""The largest number of bytes of states in a block."""
 BATCH_BYTES = 1 << 22
-"""Of blocks that are given to Spark at once, about."""
+"""The approximate number of bytes of blocks in a batch."""
 REMEMBERED, LEAST, MOST = 4, 1 << 10, 1 << 22
-"""So many states that were sent are remembered for each that is expanded, but at least and at most
-so many."""
+"""The number of sent states that are remembered for each expanded state, and its lower and upper
+bound in total.
+"""
 
 Batches = Iterator[Any]
 """Record batches of Arrow."""
 Row = tuple[int, bytes | None, bytes | None]
-"""As in :data:`SCHEMA`."""
+"""A row of :data:`SCHEMA`."""
 
 
 class InconsistentTasks(Exception):
-    """The tasks of a stage do not agree on what has happened."""
+    """The tasks of a stage have inconsistent information."""
 
 
 @dataclass(frozen=True)
 class LevelSummary:
-    """``shard`` has expanded level ``depth``: what it noted, why not all of it (``stop``), what it
-    held when it began, and what it took."""
+    """``shard`` has expanded level ``depth``: its findings, why not all of it (``stop``), what it
+    held when it began, and its costs.
+    """
 
     shard: int
     depth: int
@@ -72,8 +75,9 @@ class LevelSummary:
 
 @dataclass(frozen=True)
 class ShardState:
-    """What a shard takes along: the course, what it has counted since, what it has written since
-    the last commit, and what all that took."""
+    """The state of a shard between stages: the course, its counts since, the parts written since
+    the last commit, and the costs.
+    """
 
     course: RunState
     counted: Counted
@@ -82,7 +86,7 @@ class ShardState:
 
 
 def pack_job(job: Job) -> bytes:
-    """A job as it travels with each stage."""
+    """Returns a job as it is sent with each stage."""
     return zlib.compress(pickle.dumps(job), 1)
 
 
@@ -91,16 +95,16 @@ def _unpack_job(job: bytes) -> Job:
     found: Job = pickle.loads(zlib.decompress(job))
     kernel_of(found.image)
     gc.collect()
-    gc.freeze()  # PySpark collects garbage after each task: what stays need not be looked at
+    gc.freeze()  # PySpark collects garbage after each task: long-lived objects need not be scanned
     return found
 
 
-# -- what a task gets and gives -----------------------------------------------------------------
+# -- input and output ---------------------------------------------------------------------------
 
 
 @dataclass
 class InputBuffer:
-    """What has come for one shard; notes and luggage are there when they have been passed by."""
+    """The input of one shard; summaries and shard state are there once they have been read past."""
 
     batches: Batches
     shard: int = -1
@@ -108,7 +112,7 @@ class InputBuffer:
     luggage: ShardState | None = None
 
     def blocks(self) -> Iterator[Block]:
-        """The states, as they come.  Raises :class:`InconsistentTasks`."""
+        """Yields the states, as they come.  Raises :class:`InconsistentTasks`."""
         for batch in self.batches:
             owners, notes, rows = batch.columns
             for i, owner in enumerate(owners):
@@ -131,7 +135,7 @@ class InputBuffer:
 
 
 def _batches(rows: Iterator[Row]) -> Batches:
-    """Rows in batches of some size."""
+    """Groups rows into batches."""
     import pyarrow as pa
 
     types, names = (pa.int32(), pa.binary(), pa.binary()), ["dst", "note", "rows"]
@@ -166,7 +170,7 @@ def first_stage(job: bytes, course: RunState, batches: Batches) -> Batches:
 
 
 def middle_stage(job: bytes, depth: int, batches: Batches) -> Batches:
-    """Takes in level ``depth``, and expands it."""
+    """Receives level ``depth``, and expands it."""
     inbox = InputBuffer(batches)
     blocks = _state_blocks(inbox)
     with ShardHandle(_unpack_job(job), inbox.shard, depth - 1) as keeper:
@@ -178,7 +182,7 @@ def middle_stage(job: bytes, depth: int, batches: Batches) -> Batches:
 
 
 def final_stage(job: bytes, depth: int, batches: Batches) -> Batches:
-    """Takes in level ``depth``; gives the shard's luggage."""
+    """Receives level ``depth``; returns the shard's state."""
     inbox = InputBuffer(batches)
     blocks = _state_blocks(inbox)
     with ShardHandle(_unpack_job(job), inbox.shard, depth - 1) as keeper:
@@ -186,13 +190,13 @@ def final_stage(job: bytes, depth: int, batches: Batches) -> Batches:
 
 
 def _state_blocks(inbox: InputBuffer) -> Iterator[Block]:
-    """The states in the inbox, which knows the shard now."""
+    """Yields the states in the inbox, which knows the shard then."""
     blocks = inbox.blocks()
     return chain([block for block in [next(blocks, None)] if block is not None], blocks)
 
 
 def take_in(keeper: ShardHandle, inbox: InputBuffer, blocks: Iterator[Block]) -> ShardState:
-    """The states of the next level become the shard's own, where the run goes on so far.
+    """Adds the received states of the next level to the shard, if the run has continued so far.
 
     Raises :class:`InconsistentTasks`.
     """
@@ -225,7 +229,7 @@ def take_in(keeper: ShardHandle, inbox: InputBuffer, blocks: Iterator[Block]) ->
 
 
 def _update_course(job: Job, depth: int, inbox: InputBuffer) -> ShardState:
-    """The luggage, with the course as it is after all that was said about level ``depth``."""
+    """Returns the shard state, with the course updated by all summaries of level ``depth``."""
     luggage, notes = inbox.luggage, inbox.notes
     if luggage is None or (notes and sorted(n.shard for n in notes) != [*range(job.shards)]):
         raise InconsistentTasks(f"shard {inbox.shard}: what others have to say is missing")
@@ -243,7 +247,7 @@ def _update_course(job: Job, depth: int, inbox: InputBuffer) -> ShardState:
 
 
 def _write_level(keeper: ShardHandle, luggage: ShardState) -> ShardState:
-    """The shard's last level is in the run's folder, or it is said why not."""
+    """Writes the shard's last level to the run's folder, or records why it can't."""
     counted, folder, parts = keeper.counts(), keeper.job.folder, luggage.parts
     if counted.fresh and counted.stop is None:
         rows = keeper.shard.level(keeper.depth)
@@ -260,7 +264,7 @@ def _write_level(keeper: ShardHandle, luggage: ShardState) -> ShardState:
 
 
 def expand(keeper: ShardHandle, luggage: ShardState) -> Iterator[Row]:
-    """Expands the shard's last level, as if all others had no trouble with theirs."""
+    """Expands the shard's last level, as if no other shard had trouble with its own."""
     started, job, depth = time.monotonic(), keeper.job, keeper.depth
     yield keeper.index, pickle.dumps(luggage), None
     limit = job.limits.max_depth
@@ -295,7 +299,7 @@ def expand(keeper: ShardHandle, luggage: ShardState) -> Iterator[Row]:
 
 
 def _look(keeper: ShardHandle, luggage: ShardState) -> str | None:
-    """Says how far the run is; gives why it is to end."""
+    """Reports the progress; returns why the run is to end."""
     job = keeper.job
     if keeper.index == 0:
         job.folder.say(PROGRESS, luggage.course.progress())

@@ -1,4 +1,4 @@
-"""The pieces of tables (:mod:`checker.exploration.tables`) on executors."""
+"""Writes the pieces of tables (:mod:`checker.exploration.tables`) on executors."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
 ATTEMPTS = 4
-"""So often pieces are made again of which nothing was heard any more."""
+"""The number of attempts at pieces whose executor was suspected."""
 
 
 class OnExecutors:
     """Runs a function over pieces on the executors of ``cluster``, in a session of its own.
 
-    Called, it gives the results as they come, and raises ``OSError`` where one has failed.  What
-    the function reads and writes has to be where the executors see it, too; so has ``folder``, in
-    which they are heard from.  A piece whose executor hangs is made again by another one.
+    A call yields the results as they come, and raises ``OSError`` where one has failed.  The files
+    that the function reads and writes have to be accessible to the executors; so has ``folder``,
+    which holds their heartbeats.  A piece whose executor hangs is repeated by another one.
     """
 
     def __init__(self, cluster: Cluster, folder: RunFolder) -> None:
@@ -47,8 +47,10 @@ class OnExecutors:
     def _once(
         self, session: Session, function: Callable[[Piece], Result], left: dict[int, Piece]
     ) -> Iterator[Result]:
-        """The results of what is ``left``, from which it is taken then; raises ``SilentTask``."""
-        self.folder.claim()  # who is left from before ends itself
+        """Yields the results of the pieces in ``left``, from which they are removed then; raises
+        ``SilentTask``.
+        """
+        self.folder.claim()  # remaining tasks of an earlier attempt end themselves
         beat, numbers = Heartbeat.within(self.folder, session.silence, "tables"), list(left)
         with HeartbeatMonitor(beat) as heard:
             for at, found in fan_out(session, function, list(left.values()), heard):

@@ -11,12 +11,13 @@ from checker.exploration.run_folder import RunFolder
 from checker.witness.answer import Listener, Progress
 
 LOOK = 0.3
-"""Seconds between two looks."""
+"""Seconds between two polls."""
 
 
 class ProgressReader:
-    """Tells ``listener``, while its block runs, what is said in ``folder``; ``started``: when the
-    run began, by ``time.monotonic``."""
+    """Reports to ``listener``, while its block runs, the progress in ``folder``; ``started``: when
+    the run began, by ``time.monotonic``.
+    """
 
     def __init__(self, folder: RunFolder, listener: Listener | None, started: float) -> None:
         self._folder, self._listener, self._started = folder, listener, started

@@ -1,2 +1,3 @@
-"""Questions for z3: what can go wrong within so many steps, what holds at every depth, and what
-holds for every number of processes."""
+"""The symbolic engine: queries to z3 about violations within bounded depth, at every depth, and for
+every number of processes.
+"""

@@ -1,6 +1,7 @@
-"""Bodies as formulas: every way to run a block at once.
+"""Encodes bodies as formulas: all executions of a block at once.
 
-A choice is a fresh input; what an ``If`` or a loop may or may not do is merged where it ends.
+A nondeterministic choice is a fresh input; the branches of an ``If`` or a loop are merged where it
+ends.
 """
 
 from __future__ import annotations
@@ -28,21 +29,21 @@ from checker.system.types import BagT, SetT
 from checker.witness.answer import Unsupported
 
 ROUNDS = 200
-"""Rounds of a ``While`` that are unrolled, at most."""
+"""The largest number of iterations of a ``While`` that are unrolled."""
 
 FREE_SUBSETS = 6
 """Subsets of so many members are enumerated; of more, each member is an input of its own."""
 
 
 Begun = tuple[dict[str, Any], dict[str, Any]]
-"""What a round of a loop begins with: the state, and locals."""
+"""The start of a loop iteration: the state, and locals."""
 
 
 @dataclass(slots=True)
 class Inputs:
-    """Inputs of one instance, counted; ``pool``: all that there are, by name.
+    """The inputs of one instance, counted; ``pool``: all that there are, by name.
 
-    Of several instances only one goes, so all of them take theirs from the same pool.
+    Only one of several instances is executed, so all of them take theirs from the same pool.
     """
 
     pool: dict[str, z3.ExprRef] = field(default_factory=dict)
@@ -50,11 +51,11 @@ class Inputs:
     name: str = "input"
 
     def truth(self) -> z3.BoolRef:
-        """Another truth value."""
+        """Returns a further truth value."""
         return self._next(1) == 1
 
     def one_of(self, count: int) -> list[Truth]:
-        """Conditions of which one at most holds, for each of ``count`` things."""
+        """Returns conditions of which at most one holds, for each of ``count`` things."""
         if count == 1:
             return [True]
         code = self._next((count - 1).bit_length())
@@ -70,9 +71,11 @@ class Inputs:
 
 @dataclass(slots=True)
 class Body(Evaluation):
-    """A run of statements; ``names``: parameters and declared locals.
+    """The symbolic execution of a sequence of statements; ``names``: parameters and declared
+    locals.
 
-    ``possible``: whether something can hold at all, as far as that is known (``True`` where not).
+    ``possible``: returns whether a condition is satisfiable, as far as that is known (``True``
+    where not).
     """
 
     names: dict[str, Any] = field(default_factory=dict)
@@ -80,11 +83,11 @@ class Body(Evaluation):
     possible: Callable[[Truth], bool] = lambda _: True
 
     def assume(self, condition: Truth, guard: Truth) -> None:
-        """This run is none where ``guard`` holds and ``condition`` does not."""
+        """Excludes executions in which ``guard`` holds and ``condition`` does not."""
         self.alive = both(self.alive, implication(guard, condition))
 
     def run(self, block: ir.Block, guard: Truth = True) -> None:
-        """Runs ``block`` where ``guard`` holds."""
+        """Executes ``block`` where ``guard`` holds."""
         for stmt in block:
             if guard is False or self.alive is False:
                 return
@@ -151,10 +154,11 @@ class Body(Evaluation):
                     other[name] = value
 
     def _rounds(self, loop: ir.While, guard: Truth) -> None:
-        """Unrolls until another round is not possible.
+        """Unrolls until a further iteration is not possible.
 
-        A round that begins as an earlier one did is an error, or no way.  Where the body has no
-        choice it would be followed by further ones, so there is none when the rounds end.
+        An iteration that begins as an earlier one did is an error, or infeasible.  Where the body
+        has no choice it would be followed by further ones, so there is none when the iterations
+        end.
         """
         emptied = _match_emptying_loop(loop)
         if emptied is not None:
@@ -207,7 +211,7 @@ class Body(Evaluation):
         table[target.name] = self._update(table[target.name], target, 0, value, guard)
 
     def _update(self, old: Any, target: ir.Target, depth: int, value: Any, guard: Truth) -> Any:
-        """``old`` with the part that ``target.path[depth:]`` leads to replaced by ``value``."""
+        """Returns ``old`` with the part at ``target.path[depth:]`` replaced by ``value``."""
         if depth == len(target.path):
             return value
         entries: list[tuple[int, Truth]]
@@ -231,7 +235,7 @@ class Body(Evaluation):
     # -- choices --------------------------------------------------------------------------------
 
     def pick(self, domain: ir.Domain, name: str, where: ir.Expr, guard: Truth) -> Any:
-        """Any member of ``domain`` that satisfies ``where``; no run where there is none."""
+        """Returns any member of ``domain`` that satisfies ``where``; infeasible if none does."""
         if isinstance(domain, ir.Subsets):
             assert isinstance(domain.item, SetT)
             of = self.value(domain.of, self.names, guard)
@@ -242,7 +246,7 @@ class Body(Evaluation):
     def one_of(
         self, members: list[tuple[Any, Truth]], name: str, where: ir.Expr, guard: Truth
     ) -> Any:
-        """One of ``members`` that satisfies ``where``."""
+        """Returns one of ``members`` that satisfies ``where``."""
         ways: list[tuple[Any, Truth]] = []
         for member, when in members:
             inner = {**self.names, name: member}
@@ -268,7 +272,7 @@ class Body(Evaluation):
 
 
 def _same_start(now: Begun, then: Begun) -> Truth:
-    """Whether one round begins as the other."""
+    """Returns whether two iterations begin in the same state."""
     if now[1].keys() != then[1].keys():
         return False
     return conjunction(
@@ -279,7 +283,7 @@ def _same_start(now: Begun, then: Begun) -> Truth:
 
 
 def _match_emptying_loop(loop: ir.While) -> tuple[str, ir.Expr] | None:
-    """The bag, and the item, where this loop takes out every copy of it and does nothing else."""
+    """Returns the bag, and the item, where this loop only takes out every copy of it."""
     match loop:
         case ir.While(
             ir.Apply(op=ir.Op.IN, args=(ir.Local() as item, ir.Read(BagT(cap=cap), variable))),

@@ -1,7 +1,8 @@
-"""Bounded model checking: is there a run of so many steps to a state that violates a property?
+"""Bounded model checking: is there an execution of so many steps to a state that violates a
+property?
 
-Biere, Cimatti, Clarke and Zhu (TACAS 1999).  Runs are looked at by length, the shortest first, so
-the first one that is found is a shortest one, as breadth first search would find it.
+Biere, Cimatti, Clarke and Zhu (TACAS 1999).  Executions are searched by length, the shortest first,
+so the first one that is found is a shortest one, as breadth-first search would find it.
 """
 
 from __future__ import annotations
@@ -19,26 +20,26 @@ from checker.witness.answer import Answer, Limits, Listener, Path, Progress, sto
 from checker.witness.rerun import ReplayMismatch, rerun
 
 DEPTH = 10
-"""Steps where nobody says how many."""
+"""The default depth in steps."""
 
 QUERY_SECONDS = 60.0
-"""Seconds for one query where nobody says how many."""
+"""The default time limit of one query in seconds."""
 
 FIRST = 15.0
-"""Seconds for a query before it is asked afresh."""
+"""Seconds for a query before it is repeated in a fresh solver."""
 
 FOR_LONGER = 1.0
-"""Seconds for asking whether there is any longer run."""
+"""Seconds for the query whether there is any longer execution."""
 
 NO_LONGER, NOTHING_LEFT = "no run is longer", "nothing else is left to be asked"
-"""Why the search ends before the depth is reached."""
+"""The reasons why the search ends before the depth is reached."""
 
 SAFETY_ONLY = "bounded checking answers what must hold in every state, not what must come about"
-"""Why a ``LIVENESS`` property is not decided."""
+"""The reason why a ``LIVENESS`` property is not decided."""
 
 
 def fresh_solver() -> z3.Solver:
-    """A solver for one query, which simplifies all that it is given before it begins."""
+    """Returns a solver for one query, which simplifies all its input before it begins."""
     steps = ("simplify", "propagate-values", "solve-eqs", "elim-uncnstr", "simplify", "bit-blast")
     return z3.Then(*steps, "sat").solver()
 
@@ -69,10 +70,11 @@ class _Search:
             self.listener(Progress(0, 0, depth, self.clock.seconds_spent, 0, phase))
 
     def possible(self, question: z3.BoolRef, seconds: float) -> bool:
-        """Whether a run of the length so far satisfies ``question``.
+        """Returns whether an execution of the current length satisfies ``question``.
 
-        First by what the solver has learned so far; where that takes long, from the beginning and
-        with all simplifications.  Leaves the model where there is one; raises :class:`GaveUp`.
+        The query uses first what the solver has learned so far; where that takes long, it is
+        repeated from the beginning with all simplifications.  Leaves the model where there is one;
+        raises :class:`GaveUp`.
         """
         left = self.clock.seconds_left
         self.clock.look()
@@ -98,7 +100,7 @@ class _Search:
         return Path(states, then_fault)
 
     def longer(self) -> bool:
-        """Adds a step; whether there may be a run that takes it."""
+        """Adds a step; returns whether an execution may take it."""
         number = len(self.run)
         state = self.encoding.state(str(number))
         if not number:
@@ -113,8 +115,9 @@ class _Search:
             return True
 
     def look(self, depth: int) -> None:
-        """Asks every question about runs of ``depth`` steps; raises :class:`GaveUp` where nothing
-        can be said any more."""
+        """Answers every query about executions of ``depth`` steps; raises :class:`GaveUp` where no
+        further result is possible.
+        """
         for index in tuple(self.open_):
             self.about(depth, index)
         self.tell(depth, "errors of the run")
@@ -152,7 +155,7 @@ class _Search:
             self.open_.remove(index)
 
     def name_formula(self, formula: z3.BoolRef, name: str) -> z3.BoolRef:
-        """A constant that stands for ``formula``: an assumption has to be one."""
+        """Returns a constant that stands for ``formula``, since an assumption has to be one."""
         constant = z3.Bool(name)
         self.solver.add(constant == formula)
         return constant
@@ -177,8 +180,9 @@ class _Search:
 
 
 def _require_run(system: TransitionSystem, path: Path, prop: Property) -> None:
-    """Raises ``ReplayMismatch`` where the run is none, and ``RunFault`` where ``prop`` can't be
-    evaluated at its end: for formulas that is a violation, too."""
+    """Raises ``ReplayMismatch`` where the path is no execution, and ``RunFault`` where ``prop``
+    can't be evaluated at its end: for formulas that is a violation, too.
+    """
     try:
         rerun(system, path, prop)
     except ReplayMismatch as wrong:
@@ -199,9 +203,10 @@ def explore(
     listener: Listener | None = None,
     query_seconds: float | None = None,
 ) -> Answer:
-    """Looks at all runs of up to ``depth`` steps (:data:`DEPTH` where ``None``) and answers.
+    """Checks all executions of up to ``depth`` steps (:data:`DEPTH` where ``None``) and returns the
+    answer.
 
-    ``limits.timeout`` is of everything, ``query_seconds`` of each question; ``max_states`` and
+    ``limits.timeout`` is of everything, ``query_seconds`` of each query; ``max_states`` and
     ``memory`` are not observed.  Raises :class:`Unsupported` where the system can't be encoded and
     :class:`RunFault` where no initial state can be computed.
     """
@@ -228,7 +233,7 @@ def explore(
 def _answer(
     system: TransitionSystem, search: _Search | None, stopped: str | None, seconds: float
 ) -> Answer:
-    """What was found until then; nothing where not even the formulas were written."""
+    """Returns the results so far; none where the formulas were not complete."""
     liveness = [p.name for p in system.properties if p.kind is PropertyKind.LIVENESS]
     undecided = dict.fromkeys(liveness, SAFETY_ONLY)
     if search is None:

@@ -1,9 +1,9 @@
-"""Candidates for lemmas: facts about parts of the state that no sampled state contradicts.
+"""Guesses candidates for lemmas: facts about parts of the state that no sampled state contradicts.
 
-Atoms are small facts (a member of a set, a bound of a number, what an option holds); a candidate
-is a clause of up to three literals over them, of three only where they are about one process.  All
-that is said here is a guess: whoever uses a candidate proves it.  Learning invariants from what is
-seen is Ernst's (Daikon, ICSE 1999).
+Atoms are small facts (a member of a set, a bound of a number, the value of an option); a candidate
+is a clause of up to three literals over them, of three only where they are about one process.
+Candidates are guesses: the prover has to prove them.  Learning invariants from observed states is
+Ernst's (Daikon, ICSE 1999).
 """
 
 from __future__ import annotations
@@ -51,19 +51,19 @@ from checker.system.types import (
 )
 
 FEW = 12
-"""So many values of one part of a state are told apart one by one."""
+"""So many values of one part of a state are distinguished one by one."""
 
 SMALL = 64
-"""The largest universe of which every value is asked about."""
+"""The largest universe of which every value becomes an atom."""
 
 COPIES = 3
-"""So many bounds of the copies of one element are told apart, the highest ones."""
+"""So many bounds of the copies of one element are distinguished, the highest ones."""
 
 MOST = 6000
-"""Candidates at most; clauses of one literal come first."""
+"""The largest number of candidates; clauses of one literal come first."""
 
 Literal = tuple[int, bool]
-"""An atom's number, and whether it is meant to be true."""
+"""An atom's number, and whether it is positive."""
 
 Clause = tuple[Literal, ...]
 
@@ -80,17 +80,17 @@ class Candidates:
     longer: tuple[Clause, ...] = ()
 
     def expression(self, clause: Clause) -> Expr:
-        """The clause as an expression."""
+        """Returns the clause as an expression."""
         return any_of([self.atoms[i] if true else negate(self.atoms[i]) for i, true in clause])
 
 
 def candidates(
     system: TransitionSystem, states: Sequence[State], look: Callable[[], None] = lambda: None
 ) -> Candidates:
-    """What might always hold, as far as ``states`` tell (all values must be of their types).
+    """Returns candidates for invariants that hold in all ``states`` (all values must be of their
+    types).
 
-    What the ``INVARIANT`` properties say is among it.  ``look`` is called now and then, and may
-    raise.
+    They include the ``INVARIANT`` properties.  ``look`` is called now and then, and may raise.
     """
     if not states:
         return Candidates((), ())
@@ -110,8 +110,8 @@ def candidates(
 class _Guess:
     """Clauses that hold in all samples and follow from no shorter one of them.
 
-    ``masks``: for each atom the samples in which it holds.  Of atoms that look alike one stands
-    for all, by its mask and by the mask of its negation.
+    ``masks``: for each atom the samples in which it holds.  Of equivalent atoms one stands for all,
+    by its mask and by the mask of its negation.
     """
 
     def __init__(self, masks: dict[int, int], count: int) -> None:
@@ -120,7 +120,7 @@ class _Guess:
         self.pairs: set[tuple[int, int]] = set()  # of masks whose union is everything
 
     def short(self) -> Iterator[Clause]:
-        """Those of one literal, those that say that atoms are alike, those of two literals."""
+        """Yields clauses of one literal, equivalences of atoms, and clauses of two literals."""
         same: list[Clause] = []
         for i, mask in self.masks.items():
             if mask == self.whole:
@@ -147,7 +147,7 @@ class _Guess:
             yield self.whole ^ mask, i, False
 
     def long(self, about: Sequence[frozenset[int]], look: Callable[[], None]) -> Iterator[Clause]:
-        """Those of three literals about one process; call it after :meth:`short` has ended."""
+        """Yields clauses of three literals about one process; to be called after :meth:`short`."""
         literals = list(self._literals())
         for a, b in combinations(literals, 2):
             if a[1] == b[1] or (a[0], b[0]) in self.pairs:
@@ -167,12 +167,12 @@ class _Guess:
 
 
 def _common_processes(one: frozenset[int], other: frozenset[int]) -> frozenset[int]:
-    """Processes that both are about; what is about none may stand beside everything."""
+    """Returns the processes that both are about; an atom that is about none goes with all."""
     return one & other if one and other else one | other
 
 
 def about_processes(system: TransitionSystem, expr: object) -> frozenset[int]:
-    """The processes that constants of ``expr`` mention."""
+    """Returns the processes that constants of ``expr`` mention."""
     found: set[int] = set()
     todo: list[object] = [expr]
     while todo:
@@ -213,7 +213,9 @@ def _masks(
     states: Sequence[State],
     look: Callable[[], None],
 ) -> list[int | None]:
-    """For each atom the states in which it holds, a bit for each; ``None``: some can't say."""
+    """Returns for each atom the states in which it holds as a bit mask; ``None``: it can't be
+    evaluated in some state.
+    """
     names = [v.name for v in system.variables]
     scopes = [Scope(dict(zip(names, state, strict=True)), {}) for state in states]
     found: list[int | None] = []
@@ -242,7 +244,7 @@ def _atoms(system: TransitionSystem, states: Sequence[State]) -> Iterator[Expr]:
 
 
 def _of(expr: Expr, type_: Type, seen: list[Value], numbers: list[Expr]) -> Iterator[Expr]:
-    """Facts about ``expr``, of which ``seen`` are the values (each once)."""
+    """Yields facts about ``expr``, of which ``seen`` are the values (each once)."""
     values = cast("list[Any]", seen)
     match type_:
         case BoolT():
@@ -286,7 +288,7 @@ def _values(expr: Expr, type_: Type, values: list[Any]) -> Iterator[Expr]:
 
 
 def _bounds(expr: Expr, type_: IntT, values: list[int]) -> Iterator[Expr]:
-    """Bounds from above at what was seen, and below the least."""
+    """Yields upper bounds at the observed values, and a lower bound at the least."""
     steps = sorted(values)
     if len(steps) > FEW:
         steps = [*steps[: FEW - 1], steps[-1]]
@@ -308,7 +310,7 @@ def _of_set(expr: Expr, item: Type, values: list[Any]) -> Iterator[Expr]:
 
 
 def _of_many(expr: Expr, item: Type, values: list[Any]) -> Iterator[Expr]:
-    """Of a sequence or bag: how long it is, and what is in it."""
+    """Yields facts about a sequence or bag: its length, and its elements."""
     size = Apply(IntT(0, max(len(v) for v in values)), Op.LEN, (expr,))
     lengths = sorted({len(v) for v in values})
     yield from (Apply(BOOL, Op.LE, (size, Const(IntT(n, n), n))) for n in {lengths[0], lengths[-1]})
@@ -318,7 +320,7 @@ def _of_many(expr: Expr, item: Type, values: list[Any]) -> Iterator[Expr]:
 
 
 def _copies(expr: Expr, item: Type, values: list[Any], cap: int) -> Iterator[Expr]:
-    """How many copies of each element there are at most."""
+    """Yields bounds on the number of copies of each element."""
     for member in _members(values)[:SMALL]:
         most = max(v.count(member) for v in values)
         count = Apply(IntT(0, cap), Op.BAG_COUNT, (expr, Const(item, member)))
@@ -331,7 +333,7 @@ def _members(values: list[Any]) -> list[Value]:
 
 
 def _only(expr: Expr, item: Type, members: list[Value]) -> Expr:
-    """That every element is one of ``members``."""
+    """Returns that every element is one of ``members``."""
     name = "_of"
     said = any_of([_equal(Local(item, name), item, m) for m in members])
     return Quant(Quantifier.FORALL, name, Members(expr, item), said, BOOL)
@@ -342,7 +344,7 @@ def _equal(expr: Expr, type_: Type, value: Value) -> Expr:
 
 
 def negate(expr: Expr) -> Expr:
-    """``not expr``, without a double negation."""
+    """Returns ``not expr``, without a double negation."""
     match expr:
         case Apply(_, Op.NOT, (inner,)):
             return inner
@@ -351,7 +353,7 @@ def negate(expr: Expr) -> Expr:
 
 
 def any_of(parts: Sequence[Expr]) -> Expr:
-    """The disjunction of ``parts``; ``false`` where there are none."""
+    """Returns the disjunction of ``parts``; ``false`` where there are none."""
     if len(parts) == 1:
         return parts[0]
     return Apply(BOOL, Op.OR, tuple(parts)) if parts else Const(BOOL, False)

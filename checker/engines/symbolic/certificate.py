@@ -1,15 +1,15 @@
-"""Certificates: what a proof rests on, and its second check from scratch.
+"""Certificates: the facts that constitute a proof, and its independent recheck.
 
 A certificate is a list of stages.  The facts of a stage are together *k*-inductive, relative to
 those of the stages before it (Sheeran, Singh and Stålmarck, FMCAD 2000): they hold in the first
-``k`` states of every run, and wherever they hold in ``k`` states that follow one another they hold
-in the next one.  With ``k = 1`` that is an inductive invariant.  With ``apart`` the ``k + 1``
-states are different ones, which a shortest run to a violation may always be taken to have.
+``k`` states of every execution, and wherever they hold in ``k`` states that follow one another they
+hold in the next one.  With ``k = 1`` that is an inductive invariant.  With ``apart`` the ``k + 1``
+states are different ones, which a shortest execution to a violation may always be assumed to have.
 
-The second check (:func:`recheck`) encodes the system again and asks each query in a solver of its
-own.  It takes nothing for granted, not even that the values which ``init`` or a step computes are
-of their types (:class:`Typed`): that is a fact of the first stage, and everything later rests on
-it.  Were it not so, a later query could be true of nothing.
+The second check (:func:`recheck`) encodes the system again and answers each query in a solver of
+its own.  It assumes nothing, not even that the values which ``init`` or a step computes are of
+their types (:class:`Typed`): that is a fact of the first stage, and everything later rests on it.
+Otherwise a later query could be vacuous.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Safe:
 
 @dataclass(frozen=True, slots=True)
 class Faultless:
-    """No action of the state meets an error of the run."""
+    """No action meets a runtime error in the state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +74,9 @@ Fact = Typed | Lemma | Safe | Faultless | Never | SmtFormula
 class Stage:
     """Facts that are ``k``-inductive together; see the module's docstring.
 
-    ``method``: how they were found, as users say it.  ``following``: of the rules that make values
+    ``method``: how they were found, as users name it.  ``following``: of the rules that make values
     those of their types (:func:`rules`), those that follow from the stage's lemmas and the other
-    rules in any state, by number; that sums stay within a capacity is hard to see from steps.
+    rules in any state, by number; that sums stay within a capacity is hard to derive from steps.
     """
 
     facts: tuple[Fact, ...]
@@ -90,23 +90,23 @@ Certificate = tuple[Stage, ...]
 
 
 class WrongCertificate(Exception):
-    """A proof that its second check refutes: a fault of the tool; the message says which query."""
+    """The recheck refutes a proof, which is an internal error; the message says which query."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What has to be unsatisfiable; ``text`` says what for."""
+    """A query that has to be unsatisfiable; ``text`` describes it."""
 
     text: str
     assertions: tuple[z3.BoolRef, ...]
 
 
 def formula(encoding: Encoding, fact: Fact, s: Symbolic, name: str) -> z3.BoolRef:
-    """``fact`` of the state ``s``.
+    """Returns ``fact`` of the state ``s`` as a formula.
 
-    Whether an action meets an error may be asked of inputs that are constants called by ``name``:
-    of some input where it is denied, of this one where it is claimed.  So each use has a ``name``
-    of its own; two that share one would narrow each other.
+    Whether an action meets an error may be asserted of inputs that are constants named by ``name``:
+    of some input where it is negated, of this one where it is asserted.  So each use has a ``name``
+    of its own; two that share one would constrain each other.
     """
     match fact:
         case Typed():
@@ -126,14 +126,14 @@ def formula(encoding: Encoding, fact: Fact, s: Symbolic, name: str) -> z3.BoolRe
 
 
 def rules(encoding: Encoding, s: Symbolic) -> list[z3.BoolRef]:
-    """What says that the constants of ``s`` are those of values, in a fixed order."""
+    """Returns the constraints that the constants of ``s`` are those of values, in a fixed order."""
     whole = encoding.well_formed(s)
     found = whole.children() if z3.is_and(whole) else [whole]
     return list(found)
 
 
 def _read(encoding: Encoding, text: str, s: Symbolic) -> z3.BoolRef:
-    """A written formula, of ``s`` in place of the state that is called ``s``."""
+    """Parses a formula, with ``s`` in place of the state that is called ``s``."""
     named = encoding.constants(encoding.state("s"))
     read = z3.parse_smt2_string(text)  # it declares the constants itself: they are these
     here = encoding.constants(s)
@@ -141,19 +141,21 @@ def _read(encoding: Encoding, text: str, s: Symbolic) -> z3.BoolRef:
 
 
 def to_smt2(facts: list[z3.BoolRef]) -> SmtFormula:
-    """Formulas over the constants of a state called ``s``, so that they can be read again."""
+    """Prints formulas over the constants of a state called ``s`` for :func:`_read`."""
     solver = z3.Solver()
     solver.add(*facts)
     return SmtFormula(solver.to_smt2().replace("(check-sat)", ""), len(facts))
 
 
 def different(encoding: Encoding, states: list[Symbolic]) -> list[z3.BoolRef]:
-    """That no two of ``states`` are the same."""
+    """Returns that no two of ``states`` are the same."""
     return [z3.Not(encoding.equal(a, b)) for a, b in combinations(states, 2)]
 
 
 def queries(encoding: Encoding, certificate: Certificate, first: int = 0) -> Iterator[Query]:
-    """Everything that has to be unsatisfiable; ``first``: so many stages have been asked about."""
+    """Yields everything that has to be unsatisfiable; ``first``: the number of stages that were
+    checked already.
+    """
     assert certificate and Typed() in certificate[0].facts, "nothing says that values have types"
     known: tuple[Fact, ...] = ()
     for number, stage in enumerate(certificate, start=1):
@@ -180,7 +182,7 @@ def _base(
 def _step(
     encoding: Encoding, known: tuple[Fact, ...], stage: Stage, number: int
 ) -> Iterator[Query]:
-    """One query; of facts on types another one, in which the others hold already."""
+    """Yields one query; for facts on types another one, in which the others hold already."""
     states = [encoding.state(f"s{i}") for i in range(stage.k + 1)]
     run: list[z3.BoolRef] = []
     for i, state in enumerate(states):
@@ -202,7 +204,7 @@ def _step(
 def _types(
     encoding: Encoding, stage: Stage, number: int, run: list[z3.BoolRef], others: tuple[Fact, ...]
 ) -> Iterator[Query]:
-    """That values stay in their types: by the step, or because they have to by the other facts."""
+    """Yields that values stay in their types: by the step, or by the other facts."""
     last = encoding.state(f"s{stage.k}")
     every = rules(encoding, last)
     by_step = z3.And(*(rule for i, rule in enumerate(every) if i not in stage.following))
@@ -220,10 +222,10 @@ def _all(encoding: Encoding, facts: tuple[Fact, ...], s: Symbolic, name: str) ->
 def recheck(
     encoding: Encoding, certificate: Certificate, clock: QueryBudget, first: int = 0
 ) -> int:
-    """Asks every query of ``certificate`` in a solver of its own; the result is their number.
+    """Answers every query of ``certificate`` in a solver of its own; returns their number.
 
-    ``encoding`` is one that no proof has been looked for with; ``first``: so many stages have been
-    asked about before.  Raises :class:`WrongCertificate` where one is satisfiable, and
+    ``encoding`` is one that was not used in the search for a proof; ``first``: the number of stages
+    that were checked already.  Raises :class:`WrongCertificate` where a query is satisfiable, and
     :class:`solver_queries.GaveUp`.
     """
     count = 0
@@ -241,14 +243,14 @@ def recheck(
 
 
 STEPS = 40
-"""Sampled steps that are looked for in the formulas."""
+"""The number of sampled steps that are searched for in the formulas."""
 
 
 def audit(encoding: Encoding, samples: Samples, clock: QueryBudget) -> None:
-    """Looks for sampled steps of the interpreter in the formulas that a proof is checked with.
+    """Checks that sampled steps of the interpreter satisfy the formulas that a proof is checked
+    with.
 
-    Raises :class:`WrongCertificate` where one is none of theirs, and
-    :class:`solver_queries.GaveUp`.
+    Raises :class:`WrongCertificate` where one does not, and :class:`solver_queries.GaveUp`.
     """
     steps = [(before, after) for after, before in samples.states.items() if before is not None]
     for before, after in steps[:: max(len(steps) // STEPS, 1)]:
@@ -263,7 +265,7 @@ def audit(encoding: Encoding, samples: Samples, clock: QueryBudget) -> None:
 
 
 def smt2(system: TransitionSystem, certificate: Certificate) -> str:
-    """The queries of ``certificate`` in SMT-LIB 2: every answer has to be ``unsat``."""
+    """Returns the queries of ``certificate`` in SMT-LIB 2: every answer has to be ``unsat``."""
     parts = [f"; {system.name}: every answer has to be unsat"]
     for query in queries(Encoding(system, reachable=True), certificate):
         solver = plain_solver()
@@ -278,7 +280,7 @@ def _idle(line: str) -> bool:
 
 
 def describe_fact(system: TransitionSystem, fact: Fact) -> str:
-    """``fact`` in words."""
+    """Describes ``fact`` in words."""
     match fact:
         case Typed():
             return "every value is of its type"
@@ -299,7 +301,7 @@ def describe_fact(system: TransitionSystem, fact: Fact) -> str:
 
 
 def goals(system: TransitionSystem) -> tuple[Fact, ...]:
-    """What is to be proved: every ``INVARIANT`` property, and that no run meets an error."""
+    """Returns the proof goals: every ``INVARIANT`` property, and that there is no runtime error."""
     kind = ir.PropertyKind.INVARIANT
     safe = [Safe(i) for i, prop in enumerate(system.properties) if prop.kind is kind]
     return (*safe, Faultless())

@@ -1,10 +1,10 @@
-"""A transition system as formulas over Booleans and bit vectors.
+"""Encodes a transition system as formulas over Booleans and bit vectors.
 
 The steps of a system are written once, over two states of their own, and renamed for every pair of
-states that somebody asks about.  An instance of an action whose parameters are known has constant
-indices almost everywhere, so parameters are enumerated unless there are too many: a step is the
-number of an instance, what that instance changes, and that nothing else changes (the explanatory
-frame axioms of planning as satisfiability: Kautz, McAllester and Selman, KR 1996).
+states in a query.  An instance of an action whose parameters are known has constant indices almost
+everywhere, so parameters are enumerated unless there are too many: a step is the number of an
+instance, what that instance changes, and that nothing else changes (the explanatory frame axioms of
+planning as satisfiability: Kautz, McAllester and Selman, KR 1996).
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from checker.system.ir import TransitionSystem
 from checker.witness.answer import Unsupported
 
 INSTANCES = 600
-"""Instances of one action that are enumerated; of more, parameters are inputs."""
+"""The largest number of enumerated instances of one action; of more, parameters are inputs."""
 
 QUICKLY = 2000
-"""Milliseconds for asking whether a loop can go on."""
+"""Milliseconds for the query whether a loop can continue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Symbolic:
-    """A state: its constants (or values), in a fixed order."""
+    """A symbolic state: its constants (or values), in a fixed order."""
 
     name: str
     terms: tuple[z3.ExprRef, ...]
@@ -51,7 +51,7 @@ class Symbolic:
 
 @dataclass(frozen=True, slots=True)
 class _Instance:
-    """An action with its parameters: when it can go, and the terms that it changes."""
+    """An action with its parameters: when it is enabled, and the terms that it changes."""
 
     enabled: Truth
     changes: dict[int, z3.ExprRef]
@@ -60,11 +60,11 @@ class _Instance:
 class Encoding:
     """A transition system as formulas of z3.
 
-    ``reachable``: sets and bags have room only for what some step from such a state may put there,
-    which is all that reachable states need; otherwise for every value of their type.  ``look`` is
-    called now and then while the formulas are written, and may raise.
+    ``reachable``: sets and bags have room only for elements that some step from such a state may
+    add, which is all that reachable states need; otherwise for every value of their type.  ``look``
+    is called now and then while the formulas are written, and may raise.
 
-    Raises :class:`Unsupported` where it can't be one.
+    Raises :class:`Unsupported` where the system can't be encoded.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Encoding:
         self._shapes = [self._shape(v, not reachable) for v in system.variables]
         self._quick = z3.SolverFor("QF_BV")
         self._quick.set("timeout", QUICKLY)
-        self._quick.set("ctrl_c", False)  # it would take the signal, and nobody would know
+        self._quick.set("ctrl_c", False)  # z3 would swallow the signal
         self._known: dict[int, tuple[ir.Expr, z3.BoolRef, z3.BoolRef]] = {}
         while True:
             self._write()
@@ -95,10 +95,10 @@ class Encoding:
             raise Unsupported(f"`{variable.title or variable.name}`: {why}") from None
 
     def _write(self) -> None:
-        """Writes the start and every instance, over what collections may hold as far as is known.
+        """Encodes the initial states and every instance, over the known elements of collections.
 
-        Whatever else is put into one of them is noted there: what has no place after the last time
-        is in no reachable state.
+        Any further element that is added is noted in the collection's shape: those without a place
+        after the last iteration are in no reachable state.
         """
         fresh = Fresh()
         variables = zip(self.system.variables, self._shapes, strict=True)
@@ -116,7 +116,7 @@ class Encoding:
     # -- states ---------------------------------------------------------------------------------
 
     def state(self, name: str) -> Symbolic:
-        """Constants of a state, called ``<variable>…@name``."""
+        """Returns constants of a state, called ``<variable>…@name``."""
         if name == "s":
             return self._s
         sorts = (t.sort() for t in self._s.terms)
@@ -124,17 +124,17 @@ class Encoding:
         return Symbolic(name, tuple(made))
 
     def _names(self) -> Iterator[str]:
-        """The names of the constants of a state, without the state's."""
+        """Yields the names of the constants of a state, without the state's."""
         for term in self._s.terms:
             head, _, tail = term.decl().name().rpartition("@s")
             yield f"{head}{tail}"
 
     def constants(self, s: Symbolic) -> list[z3.ExprRef]:
-        """The constants of ``s`` in a fixed order."""
+        """Returns the constants of ``s`` in a fixed order."""
         return list(s.terms)
 
     def constant(self, state: State) -> Symbolic:
-        """A state that is known; raises ``ValueError`` where it is one that has no place here."""
+        """Encodes a known state; raises ``ValueError`` for an element without a place here."""
         terms: list[z3.ExprRef] = []
         for each, value in zip(self._shapes, state, strict=True):
             terms += flat(each, lift(each.type, value))
@@ -143,7 +143,7 @@ class Encoding:
         return Symbolic("known", tuple(terms))
 
     def value(self, model: z3.ModelRef, s: Symbolic) -> State:
-        """The state that ``s`` is in ``model``."""
+        """Returns the state that ``s`` is in ``model``."""
 
         def meaning(term: z3.ExprRef) -> int:
             found = model.eval(term, model_completion=True)
@@ -153,39 +153,41 @@ class Encoding:
         return tuple(plain(shape, terms, meaning) for shape in self._shapes)
 
     def equal(self, s: Symbolic, t: Symbolic) -> z3.BoolRef:
-        """Whether ``s`` and ``t`` are the same state."""
+        """Returns whether ``s`` and ``t`` are the same state."""
         pairs = zip(s.terms, t.terms, strict=True)
         return term_of(conjunction(equal_terms(a, b) for a, b in pairs))
 
     # -- formulas -------------------------------------------------------------------------------
 
     def well_formed(self, s: Symbolic) -> z3.BoolRef:
-        """Whether the constants of ``s`` are those of values of the variables' types."""
+        """Returns whether the constants of ``s`` are those of values of the variables' types."""
         return self._substitute(self._well_formed, s)
 
     def initial(self, s: Symbolic) -> z3.BoolRef:
-        """Whether ``s`` is an initial state."""
+        """Returns whether ``s`` is an initial state."""
         start = self._substitute(self._start, s)
         return self._with_inputs(start, self._start_inputs, f"init@{s.name}")
 
     def step(self, s: Symbolic, t: Symbolic, name: str) -> z3.BoolRef:
-        """Whether some transition without an error leads from ``s`` to ``t``; what it is are fresh
-        constants whose names begin with ``name``."""
+        """Returns whether some transition without an error leads from ``s`` to ``t``; the
+        transition is given by fresh constants whose names begin with ``name``.
+        """
         renamed = self._substitute(self._step, s, t)
         return self._with_inputs(renamed, self._inputs, name)
 
     def faulty(self, s: Symbolic, name: str) -> z3.BoolRef:
-        """Whether some instance of an action meets an error of the run in ``s``."""
+        """Returns whether some instance of an action meets a runtime error in ``s``."""
         return self._with_inputs(self._substitute(self._faulty, s), self._inputs, name)
 
     def bad(self, s: Symbolic, index: int) -> z3.BoolRef:
-        """Whether ``INVARIANT`` property number ``index`` is violated in ``s``; an error on the way
-        to the answer counts as if it were."""
+        """Returns whether ``INVARIANT`` property number ``index`` is violated in ``s``; an error in
+        its evaluation counts as a violation.
+        """
         value, failed = self._evaluate(self.system.properties[index].bad)
         return self._substitute(term_of(either(value, failed)), s)
 
     def holds(self, s: Symbolic, expr: ir.Expr) -> z3.BoolRef:
-        """The value of a Boolean expression in ``s``; anything where it meets an error."""
+        """Returns the value of a Boolean expression in ``s``; arbitrary where it meets an error."""
         return self._substitute(self._evaluate(expr)[0], s)
 
     def _evaluate(self, expr: ir.Expr) -> tuple[z3.BoolRef, z3.BoolRef]:
@@ -239,7 +241,7 @@ class Encoding:
                 yield _Instance(enabled, self._changes(body.state))
 
     def _bindings(self, action: ir.Action, depth: int, body: Body, ways: int) -> Iterator[Body]:
-        """Runs in which the parameters are bound, of all instances together."""
+        """Yields executions in which the parameters are bound, of all instances together."""
         if depth == len(action.params):
             yield body
             return
@@ -267,7 +269,7 @@ class Encoding:
                 yield from self._bindings(action, depth + 1, inner, ways)
 
     def _settle(self, body: Body, goes_on: Truth) -> None:
-        """Notes the errors that were met so far: nothing follows them."""
+        """Records the errors that were met so far: no step follows them."""
         self._faults += body.faults
         body.alive = conjunction((body.alive, goes_on, negation(body.failure())))
         body.faults = []
@@ -310,7 +312,7 @@ class Encoding:
         body = Body(known, inputs=Inputs(inputs), possible=self._possible)
         body.run(self.system.init + self.system.monitor)
         if self._possible(body.failure()):
-            interpreter.initial_states(self.system)  # raises what there is to raise
+            interpreter.initial_states(self.system)  # raises the runtime error
         terms: list[z3.ExprRef] = []
         for variable, each in zip(self.system.variables, self._shapes, strict=True):
             terms += flat(each, body.state[variable.name])

@@ -1,8 +1,7 @@
-"""Expressions as formulas: :mod:`checker.system.evaluate` over values that are not known.
+"""Encodes expressions as formulas: :mod:`checker.system.evaluate` over symbolic values.
 
-Loops, quantifiers and comprehensions are unrolled over whatever may be a member; errors of the run
-are collected, each with when it happens.  A part that is not evaluated (behind a lazy operator)
-has none.
+Loops, quantifiers and comprehensions are unrolled over all possible members; runtime errors are
+collected, each with its condition.  A part that is not evaluated (behind a lazy operator) has none.
 """
 
 from __future__ import annotations
@@ -53,15 +52,15 @@ from checker.witness.answer import Unsupported
 Names = Mapping[str, Any]
 
 WIDEST = 4096
-"""Members of a domain, at most."""
+"""The largest number of members of a domain."""
 
 
 @dataclass(slots=True)
 class Evaluation:
-    """One run of expressions or of a body over ``state``.
+    """The symbolic evaluation of expressions or of a body over ``state``.
 
-    ``alive``: when the run has not been given up (by an ``Assume``) or met an error that was
-    certain; ``faults``: when it meets an error.
+    ``alive``: the condition under which the execution has not been excluded (by an ``Assume``) or
+    met an error that was certain; ``faults``: that under which it meets an error.
     """
 
     state: dict[str, Any]
@@ -69,17 +68,17 @@ class Evaluation:
     faults: list[Truth] = field(default_factory=list)
 
     def fail(self, when: Truth, guard: Truth) -> None:
-        """An error of the run ``when``, if ``guard`` holds."""
+        """Adds a runtime error under the condition ``when``, if ``guard`` holds."""
         found = conjunction((self.alive, guard, when))
         if found is not False:
             self.faults.append(found)
 
     def failure(self) -> Truth:
-        """Whether any error was met."""
+        """Returns whether any error was met."""
         return disjunction(self.faults)
 
     def require_fit(self, type_: Type, value: Any, guard: Truth, known: Type | None = None) -> Any:
-        """``value`` where ``type_`` is held; an error where it does not fit."""
+        """Returns ``value`` for a place of type ``type_``; adds an error where it does not fit."""
         if known is not None and (known is type_ or known == type_):
             return value
         self.fail(negation(fits(type_, value)), guard)
@@ -88,7 +87,7 @@ class Evaluation:
     # -- expressions ----------------------------------------------------------------------------
 
     def value(self, expr: Expr, names: Names, guard: Truth = True) -> Any:
-        """The value of ``expr``; its errors count where ``guard`` holds."""
+        """Returns the value of ``expr``; its errors count where ``guard`` holds."""
         match expr:
             case ir.Const(type_, value):
                 return lift(type_, value)
@@ -141,8 +140,9 @@ class Evaluation:
     def entries(
         self, base: Any, key: Any, key_type: Type | None
     ) -> tuple[list[tuple[int, Truth]], Truth]:
-        """The positions in ``base`` that ``key`` may stand for, each with when it does, and whether
-        it stands for any."""
+        """Returns the positions in ``base`` that ``key`` may denote, each with its condition, and
+        whether it denotes any.
+        """
         size = len(base.slots) if isinstance(base, SymbolicSeq) else len(base)
         ways: dict[int, list[Truth]] = {}
         value: Any
@@ -218,13 +218,13 @@ class Evaluation:
     # -- domains --------------------------------------------------------------------------------
 
     def all_of(self, type_: Type) -> list[Value]:
-        """All values of ``type_``; raises :class:`Unsupported` where they are too many."""
+        """Returns all values of ``type_``; raises :class:`Unsupported` where they are too many."""
         if cardinality_up_to(type_, WIDEST + 1) > WIDEST:
             raise Unsupported(f"a loop runs over more than {WIDEST:,} values")
         return list(universe(type_))
 
     def members(self, domain: ir.Domain, names: Names, guard: Truth) -> list[tuple[Any, Truth]]:
-        """What may be a member of ``domain``, in canonical order, and when it is."""
+        """Returns the possible members of ``domain`` in canonical order, with their conditions."""
         match domain:
             case ir.Universe(item):
                 return [(lift(item, v), True) for v in self.all_of(item)]
@@ -239,7 +239,7 @@ class Evaluation:
     def elements(
         self, domain: ir.Domain, names: Names, guard: Truth
     ) -> list[tuple[Any, Truth, Number | None]]:
-        """Like :meth:`members`, with how many copies there are where it is a bag."""
+        """Returns members as :meth:`members` does, with the number of copies where it is a bag."""
         if isinstance(domain, ir.Members) and isinstance(domain.of.type, BagT):
             bag = self.value(domain.of, names, guard)
             return [
@@ -250,7 +250,9 @@ class Evaluation:
 
 
 def members_of(of: Any, item: Type) -> list[tuple[Any, Truth]]:
-    """What may be in ``of``, a set, bag or sequence, in canonical order, and when it is."""
+    """Returns the possible members of ``of``, a set, bag or sequence, in canonical order, each with
+    its condition.
+    """
     match of:
         case SymbolicSet():
             keys = sorted(of.when, key=lambda v: key_rank(item, v))
@@ -266,7 +268,7 @@ def members_of(of: Any, item: Type) -> list[tuple[Any, Truth]]:
 
 
 def subsets_of(of: SymbolicSet, item: Type) -> list[tuple[Any, Truth]]:
-    """What may be a subset of ``of``, in canonical order, and when it is."""
+    """Returns the possible subsets of ``of``, in canonical order, each with its condition."""
     keys = sorted(
         (k for k, w in of.when.items() if w is not False), key=lambda v: key_rank(item, v)
     )

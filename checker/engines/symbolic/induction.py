@@ -1,8 +1,8 @@
-"""Induction over *k* steps on several facts at once, with what violates them from the start.
+"""*k*-induction on several facts at once, with bounded model checking for violations.
 
-Sheeran, Singh and Stålmarck, *Checking safety properties using induction and a SAT-solver*
-(FMCAD 2000); Eén and Sörensson, *Temporal induction by incremental SAT solving* (BMC 2003), from
-which one growing solver for all ``k``, and states that are kept apart only where it matters, are.
+Sheeran, Singh and Stålmarck, *Checking safety properties using induction and a SAT-solver* (FMCAD
+2000); Eén and Sörensson, *Temporal induction by incremental SAT solving* (BMC 2003), the source of
+one incremental solver for all ``k``, and of states that are kept distinct only where it matters.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from checker.witness.phrases import count
 class NotExcluded:
     """A counterexample to induction: ``fact`` holds in all ``states`` but the last one.
 
-    Consecutive states are steps of the system; that any run reaches the first one is not said.
+    Consecutive states are steps of the system; the first one need not be reachable.
     """
 
     fact: Fact
@@ -33,10 +33,10 @@ class NotExcluded:
 
 @dataclass
 class Induced:
-    """What came of it.
+    """The result of induction.
 
-    ``stages``: what was proved, in order; ``refuted``: a shortest run to a state in which the fact
-    is false; ``open``: what is neither, the last counterexample to its induction, if any;
+    ``stages``: what was proved, in order; ``refuted``: a shortest execution to a state in which the
+    fact is false; ``open``: what is neither, the last counterexample to its induction, if any;
     ``depth``: no fact that is open is false in fewer than so many steps; ``stopped``: why it went
     no deeper.
     """
@@ -49,7 +49,7 @@ class Induced:
 
 
 class _Chain:
-    """States that follow one another, in one growing solver; ``known`` holds in all of them."""
+    """Consecutive states in one incremental solver; ``known`` holds in all of them."""
 
     def __init__(self, encoding: Encoding, known: Iterable[Fact]) -> None:
         self.encoding, self.known = encoding, tuple(known)
@@ -62,7 +62,7 @@ class _Chain:
         return self.states[-1]
 
     def of(self, fact: Fact, state: Symbolic) -> z3.BoolRef:
-        """``fact`` of ``state``, with inputs of its own."""
+        """Returns ``fact`` of ``state``, with inputs of its own."""
         self.uses += 1
         return formula(self.encoding, fact, state, f"use{self.uses}")
 
@@ -76,7 +76,7 @@ class _Chain:
         return state
 
     def learn(self, facts: Iterable[Fact]) -> None:
-        """``facts`` hold in all states, those to come included."""
+        """Asserts ``facts`` in all states, including those to come."""
         new = tuple(facts)
         self.known += new
         for state in self.states:
@@ -87,7 +87,7 @@ class _Chain:
         return tuple(self.encoding.value(model, state) for state in self.states)
 
     def names(self, facts: Iterable[Fact], state: Symbolic) -> dict[Fact, z3.BoolRef]:
-        """A constant for each of ``facts`` that is true when the fact is."""
+        """Returns a constant for each of ``facts`` that is true when the fact is."""
         names = {fact: z3.FreshConst(z3.BoolSort(), "fact") for fact in facts}
         for fact, name in names.items():
             self.solver.add(name == self.of(fact, state))
@@ -133,7 +133,7 @@ class _Work:
         self.apart: list[tuple[int, int]] = []
 
     def deepen(self, k: int, clock: QueryBudget) -> None:
-        """What is false after ``k - 1`` steps is refuted; what is ``k``-inductive is proved."""
+        """Refutes facts that are false after ``k - 1`` steps; proves ``k``-inductive ones."""
         found = self.found
         self._refute(clock)
         found.depth = k
@@ -152,7 +152,7 @@ class _Work:
             self.base.learn(proved)
 
     def _refute(self, clock: QueryBudget) -> None:
-        """Takes out what is false in the last state of a run that is one step longer."""
+        """Removes facts that are false in the last state of an execution with one more step."""
         base, found = self.base, self.found
         base.extend()
         if len(base.states) == 1:
@@ -165,7 +165,7 @@ class _Work:
                 del names[fact], found.open[fact]
 
     def _inductive(self, clock: QueryBudget) -> list[Fact]:
-        """The largest part of what is open that is inductive over the chain."""
+        """Returns the largest subset of the open facts that is inductive over the chain."""
         chain, found = self.chain, self.found
         names = chain.names(found.open, chain.last)
         while names:
@@ -181,7 +181,7 @@ class _Work:
         return []
 
     def _keep_apart(self, run: tuple[State, ...]) -> bool:
-        """Whether states of ``run`` are the same; they are not to be, from now on."""
+        """Returns whether states of ``run`` are the same, and keeps them distinct from now on."""
         for i, state in enumerate(run):
             for j in range(i + 1, len(run)):
                 if state == run[j]:

@@ -1,9 +1,10 @@
-"""Ctrl-C in the midst of z3: the work is done by a thread of its own, and the main thread waits.
+"""Makes z3 interruptible by Ctrl-C: the work is done by a thread of its own, and the main thread
+waits.
 
-Python tells of a signal, and of a budget that is used up, between two of its instructions in the
-main thread.  There it would come late (z3 is one instruction), or inside the conversion of an
-argument, where ``ctypes`` makes another error of it.  A thread that waits is told at once, and can
-tell z3.
+Python handles a signal, and an exhausted budget, between two of its instructions in the main
+thread.  There it would come late (z3 is one instruction), or inside the conversion of an argument,
+where ``ctypes`` turns it into another error.  A waiting thread handles it at once, and can
+interrupt z3.
 """
 
 from __future__ import annotations
@@ -17,22 +18,22 @@ import z3
 from checker.budgets import BudgetExhausted, WorkerThread
 
 WAIT = 0.05
-"""Seconds between two attempts to end what z3 does."""
+"""Seconds between two attempts to interrupt z3."""
 
 RAISED_AGAIN = 20
-"""After so many of them what z3 is asked by is told again: the end of an object ignores that."""
+"""After so many attempts the thread's exception is raised again: finalisers ignore one."""
 
 STACK = 256 << 20
-"""Bytes of the thread's stack: formulas are deep."""
+"""The size of the thread's stack in bytes: formulas are deep."""
 
 T = TypeVar("T")
 
 
 def interruptible(work: Callable[[], T]) -> T:
-    """What ``work`` returns; raises what it raises.
+    """Returns what ``work`` returns; raises what it raises.
 
-    Where the main thread is told to end meanwhile (``KeyboardInterrupt``, by whatever signal or
-    budget), ``work`` ends first, with an error that nobody sees.
+    Where the main thread is interrupted meanwhile (``KeyboardInterrupt``, by any signal or budget),
+    ``work`` is ended first, and its error is discarded.
     """
     if threading.current_thread() is not threading.main_thread():
         return work()
@@ -49,8 +50,9 @@ def interruptible(work: Callable[[], T]) -> T:
 
 
 def _end(apart: WorkerThread[T]) -> None:
-    """Waits for the end of ``apart``, whether it is in z3 or not; a second Ctrl-C leaves it to
-    itself, and a budget does not: somebody may ask z3 again."""
+    """Waits for the end of ``apart``, whether it is in z3 or not; a second Ctrl-C abandons it, and
+    an exhausted budget does not: z3 may be used again.
+    """
     tries = 0
     while not apart.is_done:
         try:
@@ -61,4 +63,4 @@ def _end(apart: WorkerThread[T]) -> None:
             apart.wait(WAIT)
         except BudgetExhausted:
             continue
-    z3.Solver().check()  # until the next query z3 remembers that it was to end, and refuses
+    z3.Solver().check()  # until the next query z3 remembers that it was interrupted, and refuses

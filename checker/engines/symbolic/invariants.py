@@ -1,7 +1,7 @@
-"""Inductive invariants from candidates: what is left when all that fails has been taken out.
+"""Finds inductive invariants among candidates by removing those that fail.
 
 Flanagan and Leino, *Houdini, an annotation assistant for ESC/Java* (FME 2001): the largest subset
-of the candidates that is inductive is found by dropping whatever a counterexample falsifies.
+of the candidates that is inductive is found by dropping all that a counterexample falsifies.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ def inductive(
     clock: QueryBudget,
     told: Callable[[int], None] = lambda left: None,
 ) -> tuple[Clause, ...]:
-    """The largest part of ``clauses`` that is inductive, relative to ``known``, which are.
+    """Returns the largest subset of ``clauses`` that is inductive, relative to ``known``, which
+    are.
 
     ``told`` is called with the number of those that are left, now and then.  Raises
     :class:`solver_queries.GaveUp`.
@@ -37,13 +38,15 @@ def inductive(
 
 
 def stage(found: Candidates, clauses: tuple[Clause, ...], *, first: bool) -> Stage:
-    """The clauses as facts that are inductive together; ``first``: with what types say."""
+    """Returns clauses as facts that are inductive together; ``first``: with those on types."""
     lemmas = (Lemma(found.expression(clause)) for clause in clauses)
     return Stage((*lemmas, Typed()) if first else tuple(lemmas), 1, method=METHOD)
 
 
 def following(encoding: Encoding, lemmas: Stage, clock: QueryBudget) -> Stage:
-    """``lemmas`` with what they say of types (:attr:`Stage.following`), as far as that is easy."""
+    """Returns ``lemmas`` with their consequences for types (:attr:`Stage.following`), as far as
+    they are easy to prove.
+    """
     s = encoding.state("s")
     every, found = rules(encoding, s), set[int]()
     solver = plain_solver()
@@ -62,7 +65,7 @@ def following(encoding: Encoding, lemmas: Stage, clock: QueryBudget) -> Stage:
 
 
 def _is_sum(rule: z3.ExprRef) -> bool:
-    """Whether something is added up in ``rule``."""
+    """Returns whether ``rule`` contains a sum."""
     todo, seen = [rule], set[int]()
     while todo:
         part = todo.pop()
@@ -75,7 +78,7 @@ def _is_sum(rule: z3.ExprRef) -> bool:
 
 
 def has_sums(encoding: Encoding, lemmas: Stage) -> bool:
-    """Whether sums have to be seen to stay within a capacity from steps."""
+    """Returns whether it has to be derived from steps that a sum stays within a capacity."""
     every = rules(encoding, encoding.state("s"))
     return any(_is_sum(rule) for i, rule in enumerate(every) if i not in lemmas.following)
 
@@ -111,7 +114,7 @@ def _true(clause: Clause, values: list[bool]) -> bool:
 def _initially(
     encoding: Encoding, found: Candidates, clauses: tuple[Clause, ...], clock: QueryBudget
 ) -> tuple[Clause, ...]:
-    """Those that hold in all initial states."""
+    """Returns the clauses that hold in all initial states."""
     solver = plain_solver()
     s = encoding.state("s")
     solver.add(encoding.initial(s))

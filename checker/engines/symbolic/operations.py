@@ -1,4 +1,4 @@
-"""The pure operations (:class:`checker.system.ir.Op`) on values that are not known."""
+"""The pure operations (:class:`checker.system.ir.Op`) on symbolic values."""
 
 from __future__ import annotations
 
@@ -59,17 +59,17 @@ from checker.system.types import (
 
 
 class EvaluationContext(Protocol):
-    """What operations need of an evaluation."""
+    """The interface of an evaluation that operations need."""
 
     def fail(self, when: Truth, guard: Truth) -> None:
-        """An error of the run ``when``, if ``guard`` holds."""
+        """Adds a runtime error under the condition ``when``, if ``guard`` holds."""
 
     def require_fit(self, type_: Type, value: Any, guard: Truth, known: Type | None = None) -> Any:
-        """``value`` where ``type_`` is held; an error where it does not fit."""
+        """Returns ``value`` for a place of type ``type_``; adds an error where it does not fit."""
 
 
 def arbitrary_value(type_: Type) -> Any:
-    """A value of ``type_`` where there is none: nobody looks."""
+    """Returns an arbitrary value of ``type_`` where there is none: it is never read."""
     return lift(type_, default(type_))
 
 
@@ -82,7 +82,7 @@ _HOLDING = frozenset(
 
 
 def apply_operation(run: EvaluationContext, expr: ir.Apply, args: list[Any], guard: Truth) -> Any:
-    """The value of an operation that is not lazy."""
+    """Returns the value of an operation that is not lazy."""
     if expr.op in _HOLDING:
         args = _require_fits(run, expr, args, guard)
     if expr.op in _PLAIN:
@@ -97,7 +97,7 @@ def apply_operation(run: EvaluationContext, expr: ir.Apply, args: list[Any], gua
 def _require_fits(
     run: EvaluationContext, expr: ir.Apply, args: list[Any], guard: Truth
 ) -> list[Any]:
-    """The arguments, each as it is held in the result."""
+    """Returns the arguments, each converted to its type in the result."""
     match expr.type:
         case SeqT(item) | BagT(item) | MapT(_, item) | OptionT(item) | SetT(item):
             places: tuple[Type, ...] = (item,) * len(args)
@@ -119,7 +119,7 @@ def _require_fits(
 
 
 def is_member(item: Any, of: Any) -> Truth:
-    """Whether ``item`` is in ``of``, a set, bag or sequence."""
+    """Returns whether ``item`` is in ``of``, a set, bag or sequence."""
     match of:
         case SymbolicSet():
             found = ((equals(item, k), when) for k, when in of.when.items())
@@ -188,7 +188,7 @@ def _extreme(expr: ir.Apply, of: SymbolicSet) -> tuple[Any, Truth]:
 
 
 def _at(of: SymbolicSeq, index: Number) -> Any:
-    """Slot number ``index``, which there is."""
+    """Returns slot number ``index``, which exists."""
     low, high = bounds(index)
     found = of.slots[max(low, 0)] if low >= 0 else of.slots[0]
     for position in range(max(low, 0) + 1, min(high + 1, len(of.slots))):
@@ -224,7 +224,7 @@ def _append(expr: ir.Apply, of: SymbolicSeq, item: Any) -> tuple[Any, Truth]:
 
 
 def _concat(expr: ir.Apply, a: SymbolicSeq, b: SymbolicSeq) -> tuple[Any, Truth]:
-    """Slot by slot: of ``a`` as far as it goes, then of ``b``, wherever that begins."""
+    """Concatenates slot by slot: ``a`` up to its length, then ``b``, from wherever that begins."""
     assert isinstance(expr.type, SeqT)
     low, high = bounds(a.length)
     high = min(high, len(a.slots))
@@ -283,7 +283,7 @@ def _bag_remove(of: SymbolicBag, item: Any) -> SymbolicBag:
 
 
 def without(of: SymbolicBag, item: Any) -> SymbolicBag:
-    """``of`` without any copy of ``item``."""
+    """Returns ``of`` without any copy of ``item``."""
     left = clip(subtract(of.length, _bag_count(of, item)), 0, bounds(of.length)[1])
     return SymbolicBag({k: merge(equals(item, k), 0, copies) for k, copies in of.of.items()}, left)
 
@@ -349,7 +349,7 @@ _PLAIN: dict[Op, Callable[..., Any]] = {
     Op.BAG_REMOVE: _bag_remove,
     Op.BAG_COUNT: _bag_count,
 }
-"""Operations that meet no error of their own."""
+"""Operations that never fail."""
 
 _CAREFUL: dict[Op, Callable[..., tuple[Any, Truth]]] = {
     Op.DIV: _divide,
@@ -368,4 +368,4 @@ _CAREFUL: dict[Op, Callable[..., tuple[Any, Truth]]] = {
     Op.RANK: _rank,
     Op.FILL: _fill,
 }
-"""Operations that give their value with when they meet an error."""
+"""Operations that return their value with the condition under which they fail."""

@@ -1,7 +1,7 @@
-"""Proofs for one system: lemmas that are found, induction over *k* steps, and Spacer, in turn.
+"""Proves properties of one system: lemmas that are guessed, *k*-induction, and Spacer, in turn.
 
-Whatever one method proves is known to the next one.  Each stage of a proof is checked again from
-scratch (:mod:`checker.engines.symbolic.certificate`) before anybody hears of it.
+Everything that one method proves is available to the next one.  Each stage of a proof is rechecked
+independently (:mod:`checker.engines.symbolic.certificate`) before it is reported.
 """
 
 from __future__ import annotations
@@ -40,38 +40,38 @@ from checker.witness.phrases import count
 from checker.witness.trace import ERRORS
 
 METHODS = ("invariants", "induction", "pdr")
-"""What can be tried, in this order."""
+"""The available methods, in this order."""
 
 SAMPLING, FINDING, INDUCING = 0.1, 0.4, 0.5
-"""Parts of the time that is left: for samples, for lemmas, for induction where Spacer follows."""
+"""Parts of the remaining time: for samples, for lemmas, for induction where Spacer follows."""
 
 
 SIMPLEST = 0.2
-"""Part of the time that is left for lemmas of one literal, where others took too long."""
+"""Part of the remaining time for lemmas of one literal, where others took too long."""
 
 DEEPER = 1000
-"""Steps at most of a run that Spacer says there is."""
+"""The largest number of steps of an execution that Spacer claims to exist."""
 
 CANCELED = "canceled"
-"""What z3 says where it has ended for a signal that it took itself."""
+"""The message of z3 where it has ended for a signal that it handled itself."""
 
 SPARE = 1.0
-"""Seconds after the end of the time in which whoever looks at the clock has to have seen that."""
+"""Seconds after the time limit in which code that checks the clock has to notice it."""
 
 PREMISES = 6
-"""Induction over so many steps for premises that were not seen to hold."""
+"""The depth of induction for premises that no sample satisfies."""
 
 
 @dataclass
 class ProofResult:
-    """What is known of the system's goals (:func:`certificate.goals`) and of some premises.
+    """The results on the system's goals (:func:`certificate.goals`) and on some premises.
 
     ``proved``: the number, from 0, of the stage of ``certificate`` that proves a fact; ``refuted``:
-    a run to a state in which it is false, a shortest one unless the fact is in ``lengthy``;
-    ``open``: neither, each with a counterexample to its induction if there is one; ``tried``: what
-    was done about those, in words; ``depth``: they are false in no fewer than so many steps.
-    ``without_premise``: properties whose premise is proved to hold never, by number;
-    ``queries``: of the second check.
+    an execution to a state in which it is false, a shortest one unless the fact is in ``lengthy``;
+    ``open``: neither, each with a counterexample to its induction if there is one; ``tried``: the
+    methods tried on those, in words; ``depth``: they are false in no fewer than so many steps.
+    ``without_premise``: properties whose premise is proved to be never satisfied, by number;
+    ``queries``: those of the recheck.
     """
 
     samples: Samples = field(default_factory=Samples)
@@ -89,7 +89,7 @@ class ProofResult:
 
     @property
     def proved_facts(self) -> tuple[Fact, ...]:
-        """All that the certificate proves."""
+        """Returns all facts that the certificate proves."""
         return tuple(fact for stage in self.certificate for fact in stage.facts)
 
 
@@ -101,10 +101,10 @@ def prove(
     deepest: int = 10,
     listener: Listener | None = None,
 ) -> ProofResult:
-    """Proves or refutes the goals of ``system`` within the time.
+    """Proves or refutes the goals of ``system`` within the time limit.
 
-    Raises :class:`checker.witness.answer.Unsupported` where it can't be encoded, ``RunFault``
-    where no initial state can be computed, and :class:`certificate.WrongCertificate`.
+    Raises :class:`checker.witness.answer.Unsupported` where it can't be encoded, ``RunFault`` where
+    no initial state can be computed, and :class:`certificate.WrongCertificate`.
     """
     work = _Work(system, clock, listener)
     try:
@@ -152,11 +152,13 @@ class _Work:
             self._spacer(encoding)
 
     def _make_encoding(self) -> Encoding:
-        """Formulas of the system, with room for what steps can lead to from where runs start."""
+        """Returns formulas of the system, with room for the elements of states reachable from the
+        initial ones.
+        """
         return Encoding(self.system, reachable=True, look=self.clock.look)
 
     def _provable(self) -> list[Fact]:
-        """What is open and was not seen to be false."""
+        """Returns the open facts that no sample refutes."""
         return [fact for fact in self.found.open if fact not in self.found.lengthy]
 
     def tell(self, phase: str) -> None:
@@ -166,7 +168,7 @@ class _Work:
             self.listener(Progress(len(samples.states), 0, self.found.depth, seconds, 0, phase))
 
     def _discard_refuted(self) -> None:
-        """What samples have shown to be false needs no proof."""
+        """Removes goals that samples have refuted, which need no proof."""
         found, samples = self.found, self.found.samples
         paths: dict[Fact, tuple[str, Path]] = {}
         for fact in found.open:
@@ -184,7 +186,7 @@ class _Work:
                 found.lengthy.add(fact)
 
     def _find_lemmas(self, encoding: Encoding) -> None:
-        """Short clauses first; longer ones where those do not do."""
+        """Finds lemmas that are short clauses first; longer ones where those do not suffice."""
         found = self.found
         guessed = candidates(self.system, list(found.samples.states), self.clock.look)
         clock, known = self.clock.share(FINDING), tuple[Clause, ...]()
@@ -213,7 +215,7 @@ class _Work:
                 return
 
     def _find_simplest(self, encoding: Encoding, guessed: Candidates) -> None:
-        """Lemmas of one literal only."""
+        """Finds lemmas of one literal only."""
         simple = tuple(clause for clause in guessed.clauses if len(clause) == 1)
         clock = self.clock.share(SIMPLEST)
         try:
@@ -245,7 +247,7 @@ class _Work:
         )
 
     def _add(self, stage: Stage) -> bool:
-        """Takes ``stage`` into the certificate, if the second check is done in time."""
+        """Adds ``stage`` to the certificate, if the recheck is done in time."""
         found = self.found
         self.tell("checking the proof again")
         certificate = (*found.certificate, stage)
@@ -272,7 +274,7 @@ class _Work:
     def _induct(
         self, encoding: Encoding, deepest: int, clock: QueryBudget, *, last: bool = True
     ) -> None:
-        """``last``: what it does not prove is told."""
+        """Proves goals by induction; ``last``: reports what it does not prove."""
         found = self.found
         came = induct(
             encoding,
@@ -315,9 +317,9 @@ class _Work:
 def premises_that_never_hold(
     system: TransitionSystem, found: ProofResult, clock: QueryBudget
 ) -> set[int]:
-    """Of the properties proved, the numbers of those whose premise is proved to be false always.
+    """Returns the numbers of those proved properties whose premise is proved to be always false.
 
-    Only asked of premises that no sample satisfies; what gives up proves nothing.
+    Only premises that no sample satisfies are checked; an aborted query proves nothing.
     """
     asked = tuple(
         Never(fact.index)

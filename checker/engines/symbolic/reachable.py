@@ -1,4 +1,4 @@
-"""Property-directed reachability: z3's Spacer looks for an inductive invariant by itself.
+"""Property-directed reachability: z3's Spacer searches for an inductive invariant.
 
 Bradley, *SAT-based model checking without unrolling* (VMCAI 2011); Hoder and Bjørner, *Generalized
 property directed reachability* (SAT 2012); Komuravelli, Gurfinkel and Chaki (CAV 2014).
@@ -23,9 +23,9 @@ METHOD = "property-directed reachability"
 def invariant(
     encoding: Encoding, known: Iterable[Fact], goals: Iterable[Fact], clock: QueryBudget
 ) -> SmtFormula | None:
-    """An inductive invariant that implies ``goals``, relative to ``known``.
+    """Returns an inductive invariant that implies ``goals``, relative to ``known``.
 
-    ``None`` where a run exists in which one of ``goals`` is false.  Raises
+    Returns ``None`` where an execution exists in which one of ``goals`` is false.  Raises
     :class:`solver_queries.GaveUp`.
     """
     clock.look()
@@ -96,7 +96,7 @@ class _Bits:
             self._cut(constant, name)
 
     def _cut(self, constant: z3.ExprRef, name: str) -> None:
-        """``bits`` stand for ``constant`` in the rules; ``values`` say them of it."""
+        """Cuts ``constant`` into bits: ``bits`` represent it in rules; ``values`` are its terms."""
         first = len(self.bits)
         if z3.is_bool(constant):
             self.bits.append(z3.Bool(f"{name}!{first}"))
@@ -114,7 +114,7 @@ class _Bits:
 
 
 def _bit_blast(conditions: list[z3.BoolRef], states: list[_Bits]) -> z3.BoolRef:
-    """The conjunction of ``conditions`` over truth values alone."""
+    """Returns the conjunction of ``conditions`` over truth values alone."""
     replaced = [pair for bits in states for pair in bits.replaced]
     goal = z3.Goal()
     goal.add(z3.substitute(z3.And(*conditions), *replaced))
@@ -123,7 +123,7 @@ def _bit_blast(conditions: list[z3.BoolRef], states: list[_Bits]) -> z3.BoolRef:
 
 
 def _constants(exprs: Iterable[z3.ExprRef]) -> Iterator[z3.ExprRef]:
-    """The constants that are mentioned, each once."""
+    """Yields the constants that are mentioned, each once."""
     seen: set[int] = set()
     todo = list(exprs)
     while todo:
@@ -137,7 +137,7 @@ def _constants(exprs: Iterable[z3.ExprRef]) -> Iterator[z3.ExprRef]:
 
 
 def _definition(answer: z3.ExprRef, reached: z3.FuncDeclRef) -> z3.BoolRef | None:
-    """What ``answer`` says that ``reached`` is, over its bound variables."""
+    """Returns the definition of ``reached`` in ``answer``, over its bound variables."""
     for part in answer.children() if z3.is_and(answer) else [answer]:
         inner = part.body() if z3.is_quantifier(part) else part
         if not z3.is_eq(inner):

@@ -1,6 +1,7 @@
-"""States that runs reach, by the interpreter: what candidates for lemmas are learned from.
+"""Samples reachable states with the interpreter, from which candidates for lemmas are learned.
 
-Nothing is proved by them.  What they show is real, though: a premise that held, a handler that ran.
+Samples prove no invariant.  What they show is real, though: a premise that held, a handler that
+ran.
 """
 
 from __future__ import annotations
@@ -19,20 +20,20 @@ from checker.witness.answer import Path
 from checker.witness.trace import ERRORS
 
 BREADTH = 600
-"""States of the search in breadth."""
+"""The number of states of the breadth-first search."""
 
 WALKS = 60
-"""Random walks from the states that the search has left."""
+"""The number of random walks from the states that the search has left unexpanded."""
 
 LENGTH = 60
-"""Steps of one walk at most."""
+"""The largest number of steps of one walk."""
 
 
 @dataclass
 class Samples:
-    """What was seen: ``states`` in the order in which they were found.
+    """The sampled ``states`` in the order in which they were found.
 
-    ``exhaustive``: they are all that runs reach.  ``violated``: properties that are false in some
+    ``exhaustive``: they are all reachable states.  ``violated``: properties that are false in some
     state, and ``fault``, each with a path; ``shortest``: those whose path is a shortest one.
     """
 
@@ -47,7 +48,7 @@ class Samples:
     transitions: int = 0
 
     def path_to(self, state: State, then_fault: bool = False) -> Path:
-        """The run that led to ``state`` when it was found."""
+        """Returns the path by which ``state`` was found."""
         states = [state]
         while (before := self.states[states[-1]]) is not None:
             states.append(before)
@@ -62,10 +63,11 @@ def sample(
     walks: int = WALKS,
     length: int = LENGTH,
 ) -> Samples:
-    """States of ``system``: the first ones in breadth, and those of random walks from there.
+    """Samples states of ``system``: the first ones in breadth-first order, and those of random
+    walks from there.
 
-    Always the same ones, unless ``clock`` ends before.  Raises :class:`RunFault` where no initial
-    state can be computed.
+    The result is deterministic, unless ``clock`` ends before.  Raises :class:`RunFault` where no
+    initial state can be computed.
     """
     found = Samples()
     with (
@@ -85,7 +87,7 @@ def _sample(
     walks: int,
     length: int,
 ) -> None:
-    """Looks for states, until it has enough of them, or is told to end."""
+    """Collects states, until it has enough of them, or is interrupted."""
     for state, events in interpreter.initial_events(system):
         found.marks.update(event.mark for event in events)
         _note(system, found, state, None)
@@ -102,7 +104,7 @@ def _sample(
 def _search(
     system: TransitionSystem, found: Samples, breadth: int, clock: QueryBudget
 ) -> list[State]:
-    """Goes through levels; the result is what was found and not looked at."""
+    """Explores level by level; returns the states that were found and not expanded."""
     level = list(found.states)
     while level and len(found.states) < breadth:
         following: list[State] = []

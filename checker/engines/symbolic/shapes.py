@@ -1,7 +1,7 @@
-"""Values as flat lists of z3 terms: what the constants of a state are.
+"""Represents values as flat lists of z3 terms: the constants of a state.
 
-Equal values have equal terms: what does not matter (the value of an absent option, slots beyond
-the length, the fields of other cases) is that of the default value.
+Equal values have equal terms: irrelevant parts (the value of an absent option, slots beyond the
+length, the fields of other cases) are those of the default value.
 """
 
 from __future__ import annotations
@@ -60,15 +60,16 @@ from checker.system.types import (
 from checker.witness.answer import Unsupported
 
 LARGEST = 30_000
-"""Constants for one variable, at most."""
+"""The largest number of constants for one variable."""
 
 
 @dataclass(slots=True)
 class Shape:
     """The constants of a value of ``type``.
 
-    ``keys``: of a set or bag, what may be in it; ``parts``: the shapes inside, for each component,
-    entry, or field of a case; ``missing``: what was put into it and is none of ``keys``.
+    ``keys``: of a set or bag, its possible elements; ``parts``: the shapes inside, for each
+    component, entry, or field of a case; ``missing``: elements that were added and are none of
+    ``keys``.
     """
 
     type: Type
@@ -78,7 +79,7 @@ class Shape:
     missing: dict[Value, None] = field(default_factory=dict)
 
     def grow(self) -> bool:
-        """Takes in what is missing here and inside; whether there was anything."""
+        """Adds the missing elements here and inside; returns whether there was any."""
         grown = bool(self.missing)
         if grown:
             found = sorted((*self.keys, *self.missing), key=sort_key)
@@ -90,7 +91,7 @@ class Shape:
         return grown
 
     def lacks(self) -> bool:
-        """Whether anything was missing since it was last asked, here or inside."""
+        """Returns whether any element was missing since the last call, here or inside."""
         lacking, self.missing = bool(self.missing), {}
         return any([part.lacks() for part in self.parts]) or lacking
 
@@ -119,7 +120,7 @@ class Shape:
 
 
 def shape(type_: Type, every: bool) -> Shape:
-    """The shape of ``type_``: with every key that there is, or without any so far.
+    """Returns the shape of ``type_``: with every key that there is, or without any so far.
 
     Raises :class:`Unsupported` where there are far too many.
     """
@@ -167,19 +168,19 @@ def _range(type_: IntT | AtomT) -> tuple[int, int]:
 
 
 def _bits(lo: int, hi: int) -> int:
-    """Bits of the constant for an integer: without a sign where there is none."""
+    """Returns the bits of the constant for an integer: unsigned where it is never negative."""
     return hi.bit_length() if lo >= 0 else width(lo, hi)
 
 
 @dataclass(slots=True)
 class Fresh:
-    """Constants as they are made; ``rules``: what makes them those of a value."""
+    """Makes constants; ``rules``: the constraints by which they are those of a value."""
 
     made: list[z3.ExprRef] = field(default_factory=list)
     rules: list[Truth] = field(default_factory=list)
 
     def value(self, of: Shape, name: str) -> Any:
-        """A value that can be any of its shape: its constants begin with ``name``."""
+        """Returns an arbitrary value of the shape: its constants begin with ``name``."""
         match of.type:
             case BoolT():
                 return self._bit(name)
@@ -256,19 +257,19 @@ class Fresh:
 
 
 def _fields(of: Shape) -> list[tuple[Shape, ...]]:
-    """The shapes of the fields of each case."""
+    """Returns the shapes of the fields of each case."""
     assert isinstance(of.type, VariantT)
     left = iter(of.parts)
     return [tuple(next(left) for _ in case.fields) for case in of.type.cases]
 
 
 def _standard(of: Shape) -> list[z3.ExprRef]:
-    """The terms of what stands where a value does not matter."""
+    """Returns the default terms where a value is irrelevant."""
     return flat(of, lift(of.type, default(of.type)))
 
 
 def equal_terms(a: z3.ExprRef, b: z3.ExprRef) -> Truth:
-    """Whether two terms of the same sort are equal."""
+    """Returns whether two terms of the same sort are equal."""
     if a.eq(b):
         return True
     if isinstance(a, z3.BoolRef) and isinstance(b, z3.BoolRef):
@@ -284,9 +285,9 @@ def _fold_constant(a: z3.BoolRef) -> Truth:
 def flat(
     of: Shape, value: Any, old: Any = None, terms: list[z3.ExprRef] | None = None
 ) -> list[z3.ExprRef]:
-    """The terms of ``value``, in the order of the constants of its shape.
+    """Returns the terms of ``value``, in the order of the constants of its shape.
 
-    ``old``, ``terms``: a value whose terms are known: what is the same has the same terms.
+    ``old``, ``terms``: a value whose terms are known: equal parts have the same terms.
     """
     if terms is not None and value is old:
         return list(terms)
@@ -335,7 +336,7 @@ def _flat(of: Shape, value: Any, old: Any, terms: list[z3.ExprRef] | None) -> It
 
 
 def _miss(of: Shape, when: Mapping[Value, Truth]) -> None:
-    """Notes what may be in the collection and has no place there."""
+    """Records a possible element of the collection that has no place there."""
     for key, there in when.items():
         if (
             key not in of.keys
@@ -389,8 +390,9 @@ def _mask(of: Shape, value: Any, when: Truth) -> Iterator[z3.ExprRef]:
 
 
 def plain(of: Shape, terms: Iterator[z3.ExprRef], meaning: Callable[[z3.ExprRef], int]) -> Any:
-    """The plain value of a shape whose constants are the next of ``terms``; ``meaning``: the truth
-    value (0 or 1) or the vector's unsigned value of one."""
+    """Returns the plain value of a shape whose constants are the next of ``terms``; ``meaning``:
+    the truth value (0 or 1) or the vector's unsigned value of one.
+    """
     match of.type:
         case BoolT():
             return bool(meaning(next(terms)))

@@ -1,4 +1,4 @@
-"""Solver queries that end: each has the rest of a budget, and Ctrl-C ends them at once."""
+"""Solver queries within a budget; Ctrl-C interrupts them at once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import z3
 
 INTERRUPTED_BY_KEY = "interrupted from keyboard"
-"""What z3 says where it has taken the signal itself."""
+"""The message of z3 where it has handled the signal itself."""
 
 
 class GaveUp(Exception):
@@ -17,23 +17,23 @@ class GaveUp(Exception):
 
 @dataclass(slots=True)
 class QueryBudget:
-    """A budget in seconds, shared by all queries that are given it (``None``: no end)."""
+    """A budget in seconds, shared by all queries that receive it (``None``: unlimited)."""
 
     seconds: float | None = None
     started: float = field(default_factory=time.monotonic)
 
     @property
     def seconds_spent(self) -> float:
-        """Seconds since the start."""
+        """Returns the seconds since the start."""
         return time.monotonic() - self.started
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds that are left, at least 0."""
+        """Returns the seconds that are left, at least 0."""
         return None if self.seconds is None else max(self.seconds - self.seconds_spent, 0.0)
 
     def share(self, part: float) -> QueryBudget:
-        """A clock with ``part`` (0 to 1) of what is left of this one."""
+        """Returns a budget of ``part`` (0 to 1) of what is left of this one."""
         left = self.seconds_left
         return QueryBudget(None if left is None else left * part)
 
@@ -44,7 +44,7 @@ class QueryBudget:
 
 
 def ask(solver: z3.Solver, clock: QueryBudget, *assumptions: z3.ExprRef) -> bool:
-    """Whether what is asserted in ``solver`` is satisfiable together with ``assumptions``.
+    """Returns whether the assertions of ``solver`` are satisfiable together with ``assumptions``.
 
     Raises :class:`GaveUp` with the reason where that is not known within the time, and
     ``KeyboardInterrupt``.
@@ -65,7 +65,7 @@ def ask(solver: z3.Solver, clock: QueryBudget, *assumptions: z3.ExprRef) -> bool
 
 
 def plain_solver() -> z3.Solver:
-    """An incremental solver for Booleans and bit vectors that shares nothing with another.
+    """Returns an incremental solver for Booleans and bit vectors that shares nothing with another.
 
     It leaves signals to :mod:`checker.engines.symbolic.interruptible`.
     """

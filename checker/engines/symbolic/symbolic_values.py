@@ -15,9 +15,9 @@ type           value
 ``VariantT``   :class:`SymbolicVariant`
 =============  =====================================================================
 
-Members of sets and bags are plain values (:mod:`checker.system.types`), each with what decides
-whether it is there.  What does not matter (the value of an absent option, slots beyond the length)
-is anything, and every operation here is careful of that.
+Members of sets and bags are plain values (:mod:`checker.system.types`), each with the condition of
+its membership.  Irrelevant parts (the value of an absent option, slots beyond the length) are
+arbitrary, and no operation here depends on them.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ from checker.system.types import (
 from checker.witness.answer import Unsupported
 
 MOST = 20_000
-"""Ways for one value to be, at most."""
+"""The largest number of alternatives of one value."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SymbolicOption:
-    """An option: ``value`` where ``present``; ``None`` where it is absent for sure."""
+    """An option: ``value`` where ``present``; ``None`` where it is certainly absent."""
 
     present: Truth
     value: Any
@@ -77,17 +77,17 @@ class SymbolicOption:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SymbolicSet:
-    """A set: who may be in it, and when."""
+    """A set: the possible elements, each with the condition of its membership."""
 
     when: Mapping[Value, Truth]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SymbolicBag:
-    """A bag: how many there are of what may be in it (never negative).
+    """A bag: the number of copies of each possible element (never negative).
 
-    ``length``: how many there are in all.  It is kept beside the numbers, because that a sum of
-    many stays below a bound is hard to see for a solver.
+    ``length``: their sum.  It is kept beside the numbers, because that a sum of many stays below a
+    bound is hard to derive for a solver.
     """
 
     of: Mapping[Value, Number]
@@ -104,13 +104,13 @@ class SymbolicSeq:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SymbolicVariant:
-    """A variant: of each case that it may be of, when it is, and with which fields."""
+    """A variant: the condition and the fields of each possible case."""
 
     of: Mapping[int, tuple[Truth, tuple[Any, ...]]]
 
 
 def lift(type_: Type, value: Any) -> Any:
-    """The known ``value`` of ``type_``."""
+    """Returns the known ``value`` of ``type_`` as a symbolic value."""
     match type_:
         case BoolT():
             return bool(value)
@@ -141,7 +141,7 @@ def lift(type_: Type, value: Any) -> Any:
 
 
 def merge(condition: Truth, a: Any, b: Any) -> Any:
-    """``a`` where ``condition``, else ``b``: values of types that differ in integers at most."""
+    """Returns ``a`` where ``condition``, else ``b``: their types differ in integers at most."""
     if a is b:
         return a
     if isinstance(condition, bool):
@@ -205,7 +205,7 @@ def _merge_cases(condition: z3.BoolRef, a: SymbolicVariant, b: SymbolicVariant) 
 
 
 def equal(a: Any, b: Any) -> Truth:
-    """Whether two values of types that differ in integers at most are equal."""
+    """Returns whether two values of types that differ in integers at most are equal."""
     if a is b:
         return True
     match a, b:
@@ -249,7 +249,7 @@ def _all_equal(a: tuple[Any, ...], b: tuple[Any, ...]) -> Truth:
 
 
 def equals(a: Any, value: Any) -> Truth:
-    """Whether ``a`` is the known ``value`` (a plain one)."""
+    """Returns whether ``a`` is the known ``value`` (a plain one)."""
     match a:
         case bool() | z3.BoolRef():
             return equivalent(a, value)
@@ -293,11 +293,11 @@ def _all_known(a: tuple[Any, ...], values: tuple[Any, ...]) -> Truth:
     return conjunction(parts)
 
 
-# ---- what a value can be ----------------------------------------------------------------------
+# ---- possible values --------------------------------------------------------------------------
 
 
 def candidates(a: Any) -> list[tuple[Value, Truth]]:
-    """Every plain value that ``a`` can be, and when it is; these exclude one another.
+    """Returns every plain value that ``a`` can be, with its condition; these exclude one another.
 
     Raises :class:`Unsupported` where they are too many.
     """
@@ -363,5 +363,5 @@ def _bags(a: SymbolicBag) -> Iterator[tuple[Value, Truth]]:
 
 
 def is_index(a: SymbolicSeq, index: Number) -> Truth:
-    """Whether ``index`` is one of ``a``."""
+    """Returns whether ``index`` is one of ``a``."""
     return both(at_most(0, index), less(index, a.length))

@@ -1,7 +1,7 @@
-"""Truth values and integers that may be known: Python values where they are, z3 terms otherwise.
+"""Truth values and integers: Python values where they are known, z3 terms otherwise.
 
 A formula is small when what is known stays known, so every constructor here folds.  Integers are
-signed bit vectors that are wide enough for all that they can be: nothing wraps.
+signed bit vectors that are wide enough for all their values: nothing wraps.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import TypeAlias
 import z3
 
 Truth: TypeAlias = bool | z3.BoolRef
-"""A truth value, known or not."""
+"""A truth value, known or symbolic."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Num:
-    """An integer in ``lo..hi`` that is not known: ``term`` is a signed vector of their width."""
+    """An unknown integer in ``lo..hi``: ``term`` is a signed vector of their width."""
 
     term: z3.BitVecRef
     lo: int
@@ -26,16 +26,16 @@ class Num:
 
 
 Number: TypeAlias = int | Num
-"""An integer, known or not."""
+"""An integer, known or symbolic."""
 
 
 def width(lo: int, hi: int) -> int:
-    """Bits of the narrowest signed vector that holds ``lo`` and ``hi``."""
+    """Returns the bits of the narrowest signed vector that holds ``lo`` and ``hi``."""
     return max(lo.bit_length() if lo >= 0 else (lo + 1).bit_length(), hi.bit_length()) + 1
 
 
 def same(a: object, b: object) -> bool:
-    """Whether two truth values or integers are the same for sure."""
+    """Returns whether two truth values or integers are certainly the same."""
     if a is b:
         return True
     match a, b:
@@ -50,17 +50,17 @@ def same(a: object, b: object) -> bool:
 
 
 def term_of(truth: Truth) -> z3.BoolRef:
-    """``truth`` as a term."""
+    """Returns ``truth`` as a term."""
     return z3.BoolVal(truth) if isinstance(truth, bool) else truth
 
 
 def _truth(term: z3.BoolRef) -> z3.BoolRef:
-    """``term``, whose type the stubs of operators don't say."""
+    """Returns ``term``, whose type the stubs of operators don't declare."""
     return term
 
 
 def _all(parts: list[z3.BoolRef]) -> z3.BoolRef:
-    """As ``z3.And``, which spends most of its time on looking at what it is given."""
+    """Returns the conjunction; ``z3.And`` spends most of its time on checking its arguments."""
     terms = (z3.Ast * len(parts))(*[part.ast for part in parts])
     return z3.BoolRef(z3.Z3_mk_and(parts[0].ctx_ref(), len(parts), terms), parts[0].ctx)
 
@@ -78,14 +78,14 @@ def _not(part: z3.BoolRef) -> z3.BoolRef:
 
 
 def negation(a: Truth) -> Truth:
-    """Not ``a``."""
+    """Returns the negation of ``a``."""
     if isinstance(a, bool):
         return not a
     return a.arg(0) if z3.is_not(a) else _not(a)
 
 
 def conjunction(parts: Iterable[Truth]) -> Truth:
-    """All of ``parts``."""
+    """Returns the conjunction of ``parts``."""
     open_: list[z3.BoolRef] = []
     for part in parts:
         if isinstance(part, bool):
@@ -99,7 +99,7 @@ def conjunction(parts: Iterable[Truth]) -> Truth:
 
 
 def disjunction(parts: Iterable[Truth]) -> Truth:
-    """Some of ``parts``."""
+    """Returns the disjunction of ``parts``."""
     open_: list[z3.BoolRef] = []
     for part in parts:
         if isinstance(part, bool):
@@ -113,7 +113,7 @@ def disjunction(parts: Iterable[Truth]) -> Truth:
 
 
 def both(a: Truth, b: Truth) -> Truth:
-    """``a`` and ``b``."""
+    """Returns ``a`` and ``b``."""
     if isinstance(a, bool):
         return b if a else False
     if isinstance(b, bool):
@@ -122,7 +122,7 @@ def both(a: Truth, b: Truth) -> Truth:
 
 
 def either(a: Truth, b: Truth) -> Truth:
-    """``a`` or ``b``."""
+    """Returns ``a`` or ``b``."""
     if isinstance(a, bool):
         return True if a else b
     if isinstance(b, bool):
@@ -131,12 +131,12 @@ def either(a: Truth, b: Truth) -> Truth:
 
 
 def implication(a: Truth, b: Truth) -> Truth:
-    """``b`` where ``a``."""
+    """Returns ``a`` implies ``b``."""
     return either(negation(a), b)
 
 
 def equivalent(a: Truth, b: Truth) -> Truth:
-    """Whether both have the same truth value."""
+    """Returns whether both have the same truth value."""
     if isinstance(a, bool):
         return b if a else negation(b)
     if isinstance(b, bool):
@@ -145,7 +145,7 @@ def equivalent(a: Truth, b: Truth) -> Truth:
 
 
 def if_then_else(condition: z3.BoolRef, a: Truth, b: Truth) -> Truth:
-    """``a`` where ``condition``, else ``b``."""
+    """Returns ``a`` where ``condition``, else ``b``."""
     if same(a, b):
         return a
     if isinstance(a, bool):
@@ -159,12 +159,12 @@ def if_then_else(condition: z3.BoolRef, a: Truth, b: Truth) -> Truth:
 
 
 def bounds(a: Number) -> tuple[int, int]:
-    """The least and the largest that ``a`` can be."""
+    """Returns the least and the largest possible value of ``a``."""
     return (a.lo, a.hi) if isinstance(a, Num) else (a, a)
 
 
 def vector(a: Number, bits: int) -> z3.BitVecRef:
-    """``a`` as a signed vector of ``bits``, which are enough."""
+    """Returns ``a`` as a signed vector of ``bits``, which are enough."""
     if not isinstance(a, Num):
         return z3.BitVecVal(a, bits)
     size = a.term.size()
@@ -174,7 +174,7 @@ def vector(a: Number, bits: int) -> z3.BitVecRef:
 
 
 def number(term: z3.BitVecRef, lo: int, hi: int) -> Number:
-    """``term``, a signed vector whose value is in ``lo..hi``, in the width of these."""
+    """Returns ``term``, a signed vector whose value is in ``lo..hi``, in the width of these."""
     if lo == hi:
         return lo
     bits = width(lo, hi)
@@ -182,17 +182,17 @@ def number(term: z3.BitVecRef, lo: int, hi: int) -> Number:
 
 
 def clip(a: Number, lo: int, hi: int) -> Number:
-    """``a``, of which it is known by now that it is in ``lo..hi``."""
+    """Returns ``a``, which is known to be in ``lo..hi``, in the width of these."""
     if not isinstance(a, Num):
         return min(max(a, lo), hi)
     low, high = max(a.lo, lo), min(a.hi, hi)
-    if low > high:  # what can't be: nobody will look
+    if low > high:  # infeasible: the value is never read
         return lo
     return a if (low, high) == (a.lo, a.hi) else number(a.term, low, high)
 
 
 def equal_numbers(a: Number, b: Number) -> Truth:
-    """Whether two integers are equal."""
+    """Returns whether two integers are equal."""
     (a_lo, a_hi), (b_lo, b_hi) = bounds(a), bounds(b)
     if a_hi < b_lo or b_hi < a_lo:
         return False
@@ -205,7 +205,7 @@ def equal_numbers(a: Number, b: Number) -> Truth:
 
 
 def less(a: Number, b: Number) -> Truth:
-    """Whether ``a < b``."""
+    """Returns whether ``a < b``."""
     (a_lo, a_hi), (b_lo, b_hi) = bounds(a), bounds(b)
     if a_hi < b_lo:
         return True
@@ -216,17 +216,17 @@ def less(a: Number, b: Number) -> Truth:
 
 
 def at_most(a: Number, b: Number) -> Truth:
-    """Whether ``a <= b``."""
+    """Returns whether ``a <= b``."""
     return negation(less(b, a))
 
 
 def inside(a: Number, lo: int, hi: int) -> Truth:
-    """Whether ``a`` is in ``lo..hi``."""
+    """Returns whether ``a`` is in ``lo..hi``."""
     return both(at_most(lo, a), at_most(a, hi))
 
 
 def number_if(condition: z3.BoolRef, a: Number, b: Number) -> Number:
-    """``a`` where ``condition``, else ``b``."""
+    """Returns ``a`` where ``condition``, else ``b``."""
     if same(a, b):
         return a
     (a_lo, a_hi), (b_lo, b_hi) = bounds(a), bounds(b)
@@ -236,7 +236,7 @@ def number_if(condition: z3.BoolRef, a: Number, b: Number) -> Number:
 
 
 def add(a: Number, b: Number) -> Number:
-    """``a + b``."""
+    """Returns ``a + b``."""
     if not isinstance(a, Num) and not isinstance(b, Num):
         return a + b
     if a == 0:
@@ -250,7 +250,7 @@ def add(a: Number, b: Number) -> Number:
 
 
 def subtract(a: Number, b: Number) -> Number:
-    """``a - b``."""
+    """Returns ``a - b``."""
     if not isinstance(a, Num) and not isinstance(b, Num):
         return a - b
     (a_lo, a_hi), (b_lo, b_hi) = bounds(a), bounds(b)
@@ -260,7 +260,7 @@ def subtract(a: Number, b: Number) -> Number:
 
 
 def multiply(a: Number, b: Number) -> Number:
-    """``a * b``."""
+    """Returns ``a * b``."""
     if not isinstance(a, Num) and not isinstance(b, Num):
         return a * b
     corners = [x * y for x in bounds(a) for y in bounds(b)]
@@ -270,7 +270,7 @@ def multiply(a: Number, b: Number) -> Number:
 
 
 def floor_divide(a: Number, b: Number) -> tuple[Number, Number]:
-    """Floor quotient and remainder of ``a`` by ``b``; anything where ``b`` is 0."""
+    """Returns floor quotient and remainder of ``a`` by ``b``; arbitrary where ``b`` is 0."""
     if not isinstance(a, Num) and not isinstance(b, Num):
         return divmod(a, b) if b else (0, 0)
     (a_lo, a_hi), (b_lo, b_hi) = bounds(a), bounds(b)
@@ -289,7 +289,7 @@ def floor_divide(a: Number, b: Number) -> tuple[Number, Number]:
 
 
 def total(parts: Sequence[Number]) -> Number:
-    """The sum of ``parts``, added up in a balanced way."""
+    """Returns the sum of ``parts``, as a balanced tree."""
     known = sum(p for p in parts if not isinstance(p, Num))
     left: list[Number] = [p for p in parts if isinstance(p, Num)]
     while len(left) > 1:
@@ -299,7 +299,7 @@ def total(parts: Sequence[Number]) -> Number:
 
 
 def to_number(truth: Truth) -> Number:
-    """1 where ``truth``, else 0."""
+    """Returns 1 where ``truth``, else 0."""
     if isinstance(truth, bool):
         return int(truth)
     return Num(z3.If(truth, z3.BitVecVal(1, 2), z3.BitVecVal(0, 2)), 0, 1)

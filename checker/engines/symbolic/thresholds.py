@@ -1,9 +1,9 @@
-"""Whether protocols that count messages keep their promises for every number of processes.
+"""Decides whether threshold protocols satisfy their properties for every number of processes.
 
-:func:`decide` answers a question about a threshold automaton by one formula for all its runs
-(:mod:`checker.engines.symbolic.thresholds_runs`).  What is proved is asked a second time in a
-plainer form (:mod:`checker.engines.symbolic.thresholds_recheck`); what is violated comes with a run
-that was made step by step without z3 (:mod:`checker.threshold.execution`).
+:func:`decide` decides a property of a threshold automaton by one formula for all its executions
+(:mod:`checker.engines.symbolic.thresholds_runs`).  Proofs are rechecked with a more direct encoding
+(:mod:`checker.engines.symbolic.thresholds_recheck`); violations come with an execution that was
+computed step by step without z3 (:mod:`checker.threshold.execution`).
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ from checker.threshold.execution import NotARun, require_run
 
 NOTHING: Mapping[str, int] = MappingProxyType({})
 SMALL = 7
-"""Numbers up to this are tried before any."""
+"""Parameter values up to this are tried before all others."""
 
 PLAIN = 20.0
-"""Seconds that the plain form of a question may take at most."""
+"""The time limit in seconds of the direct encoding of a query."""
 
 Bound: TypeAlias = tuple[str | None, int]
-"""A parameter, or ``None`` for the number of steps, and how large it may be."""
+"""A parameter, or ``None`` for the number of steps, and its upper bound."""
 
 
 class ParametricChecker:
-    """The runs of one automaton, for several questions.
+    """Decides several questions about the executions of one automaton.
 
-    ``seconds``: the time limit of each query; ``fixed``: numbers of some parameters;
-    ``resilience``: what is assumed of them instead of the automaton's own condition.
-    Raises ``ValueError`` where ``fixed`` names what is no parameter, or where rules make a cycle.
+    ``seconds``: the time limit of each query; ``fixed``: values of some parameters; ``resilience``:
+    the assumption on them instead of the automaton's own condition.  Raises ``ValueError`` where
+    ``fixed`` names no parameter, or where rules make a cycle.
     """
 
     def __init__(
@@ -78,14 +78,17 @@ class ParametricChecker:
         self.assumed: Condition = And((assumed, *equal))
 
     def assuming(self, condition: Condition) -> ParametricChecker:
-        """The same runs where ``condition`` is assumed of parameters instead; what was made and
-        counted so far is shared."""
+        """Returns a checker where ``condition`` is assumed of parameters instead; formulas and
+        counters so far are shared.
+        """
         other = copy(self)
         other.assumed = condition
         return other
 
     def decide(self, question: Question) -> Decision:
-        """Proved, violated (by a run that was executed), vacuous, or unknown and why."""
+        """Decides ``question``: proved, violated (by an execution that was executed step by step),
+        vacuous, or unknown and why.
+        """
         queries, spent = self.asking.queries, self.asking.spent
         decision = interruptible(lambda: self._decide(question))
         return replace(
@@ -97,11 +100,13 @@ class ParametricChecker:
     def reachable(
         self, formula: StateFormula, *, at_end: bool = False
     ) -> AcceleratedRun | Unanswered | None:
-        """A run to where ``formula`` holds, ``None`` where there is none, or why it is unknown."""
+        """Returns an execution to a configuration in which ``formula`` holds, ``None`` where there
+        is none, or why it is unknown.
+        """
         return interruptible(lambda: self._find(formula, at_end)[0])
 
     def possible(self, condition: Condition = TRUE) -> bool | Unanswered:
-        """Whether numbers satisfy ``condition`` too, and runs can begin."""
+        """Returns whether parameter values satisfy ``condition`` too, and executions can begin."""
         start = begin(self.automaton)
         solver = self.asking.solver(start.assertions)
         further = (start.condition(self.assumed), start.condition(condition))
@@ -111,9 +116,10 @@ class ParametricChecker:
     def smallest(
         self, question: Question, run: AcceleratedRun, *, steps: bool = True
     ) -> AcceleratedRun:
-        """A run that violates ``question`` too, where the first parameter is the least possible,
-        then the next ones, and then (if ``steps``) hidden ones and the number of steps; as far as
-        z3 can say within the time limit."""
+        """Returns an execution that violates ``question`` too, where the first parameter is
+        minimal, then the next ones, and then (if ``steps``) hidden ones and the number of steps; as
+        far as z3 decides it within the time limit.
+        """
         return interruptible(lambda: self._smallest(question, run, steps))
 
     def _smallest(self, question: Question, run: AcceleratedRun, steps: bool) -> AcceleratedRun:
@@ -187,8 +193,9 @@ class ParametricChecker:
         return Decision(question, Outcome.PROVED, certificate=how)
 
     def _again(self, question: Question, tracked: frozenset[Counted]) -> tuple[Answer, str]:
-        """What a second form of the question says, and which form it is: the plain one, or where
-        that takes long the first one, made anew and searched in another order."""
+        """Returns the answer to a second form of the question, and which form it is: the direct
+        one, or where that takes long the first one, built anew and searched in another order.
+        """
         guards = self.refining.guards
         rules = frozenset(rule for rule, guard in guards.items() if guard in tracked)
         runs, solver = self.plain.formula(self.asking, rules)
@@ -239,7 +246,7 @@ def decide(
     fixed: Mapping[str, int] = NOTHING,
     resilience: Condition | None = None,
 ) -> Decision:
-    """What :meth:`ParametricChecker.decide` says of one question."""
+    """Decides one question as :meth:`ParametricChecker.decide` does."""
     counting = ParametricChecker(automaton, seconds=seconds, fixed=fixed, resilience=resilience)
     return counting.decide(question)
 
@@ -253,7 +260,7 @@ def smallest(
     fixed: Mapping[str, int] = NOTHING,
     resilience: Condition | None = None,
 ) -> AcceleratedRun:
-    """What :meth:`ParametricChecker.smallest` says of one violated question."""
+    """Minimises one violation as :meth:`ParametricChecker.smallest` does."""
     counting = ParametricChecker(automaton, seconds=seconds, fixed=fixed, resilience=resilience)
     return counting.smallest(question, run)
 
@@ -266,6 +273,6 @@ def reachable(
     fixed: Mapping[str, int] = NOTHING,
     resilience: Condition | None = None,
 ) -> AcceleratedRun | Unanswered | None:
-    """What :meth:`ParametricChecker.reachable` says of a configuration."""
+    """Decides reachability of one configuration as :meth:`ParametricChecker.reachable` does."""
     counting = ParametricChecker(automaton, seconds=seconds, fixed=fixed, resilience=resilience)
     return counting.reachable(formula)

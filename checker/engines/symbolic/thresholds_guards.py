@@ -1,13 +1,15 @@
-"""When a process can have what a guard asks for, as comparisons of what has been sent.
+"""Computes when a process can have the receipts that a guard demands, as comparisons of the numbers
+of sent messages.
 
 A guard speaks of receipts: it may be taken where *some* receipts satisfy it that the process can
-have had.  What can be received of a kind lies between two terms over what was sent, so that most
-of these "some" go away: a receipt that only has to be large is as large as it can be, one that only
-has to be small as small as it can be, and where one alone is bounded from both sides by terms
-without factors, each lower bound is compared with each upper one (Fourier and Motzkin; exact for
-integers where all factors are 1).  What is left is a :class:`Choice`.
+have had.  The possible receipts of a kind lie between two terms over the numbers of sent messages,
+so that most of these existential quantifiers can be eliminated: a receipt that is only bounded from
+below is as large as possible, one that is only bounded from above as small as possible, and where
+one alone is bounded from both sides by terms without factors, each lower bound is compared with
+each upper one (Fourier and Motzkin; exact for integers where all factors are 1).  What is left is a
+:class:`Choice`.
 
-Terms count what was sent by two names for each kind: ``everybody(k)`` and ``correct(k)``.
+Terms count sent messages by two names for each kind: ``everybody(k)`` and ``correct(k)``.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ from checker.threshold.automaton import (
 class Choice:
     """There are receipts that satisfy ``condition``, of a process that has sent ``own`` to others.
 
-    ``owed``: they have at least what correct processes have sent.
+    ``owed``: reliable delivery applies: they include all messages that correct processes have sent.
     """
 
     condition: Condition
@@ -54,38 +56,40 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class All:
-    """True where it has no parts."""
+    """A conjunction; true where it has no parts."""
 
     parts: tuple[Counted, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Any:
-    """False where it has no parts."""
+    """A disjunction; false where it has no parts."""
 
     parts: tuple[Counted, ...] = ()
 
 
 Leaf = AtLeast | Choice
 Counted = Leaf | All | Any
-"""A formula over parameters and over what has been sent."""
+"""A formula over parameters and over the numbers of sent messages."""
 
 
 def senders_name(kind: int) -> str:
-    """The name of how many processes have sent messages of ``kind``."""
+    """Returns the name of the number of processes that have sent messages of ``kind``."""
     return f"#{kind}"
 
 
 def correct_senders_name(kind: int) -> str:
-    """The name of how many correct processes have sent messages of ``kind``."""
+    """Returns the name of the number of correct processes that have sent messages of ``kind``."""
     return f"!{kind}"
 
 
 def possible(automaton: Automaton, rule: Rule) -> Counted:
-    """When some process in the rule's source can have receipts that it may be taken with.
+    """Returns when some process in the rule's source can have receipts with which the rule is
+    enabled.
 
-    What the process has seen before is left out where it only bounds receipts from below: it was
-    possible then, and more can be received now.  (Left out it allows more runs, never fewer.)
+    The known receipts of the source are left out where they only bound receipts from below: they
+    were possible then, and more can be received now. (Leaving them out allows more executions,
+    never fewer.)
     """
     source = automaton.locations[rule.source]
     eliminator = Eliminator(automaton, source, owed=False)
@@ -98,15 +102,16 @@ def possible(automaton: Automaton, rule: Rule) -> Counted:
 
 
 def stuck_condition(automaton: Automaton, location: Location, rules: Iterable[Rule]) -> Counted:
-    """When a correct process can stay in ``location`` for ever, which ``rules`` leave: it has got
-    all that correct processes have sent, and no guard is true."""
+    """Returns when a correct process can stay in ``location`` forever, which ``rules`` leave: it
+    has received all that correct processes have sent, and no guard is true.
+    """
     eliminator = Eliminator(automaton, location, owed=True)
     refused = [Not(rule.guard) for rule in rules]
     return eliminator.of(to_nnf(And((*refused, *location.known))))
 
 
 def leaves(formula: Counted) -> Iterator[Leaf]:
-    """The comparisons and choices in it."""
+    """Yields the comparisons and choices in the formula."""
     match formula:
         case AtLeast() | Choice():
             yield formula
@@ -118,7 +123,7 @@ def leaves(formula: Counted) -> Iterator[Leaf]:
 
 
 def counts(leaf: Leaf) -> frozenset[str]:
-    """What it counts of what was sent, by name; for a choice all that may be received."""
+    """Returns the numbers of sent messages in it, by name; for a choice all possible receipts."""
     condition = leaf.condition if isinstance(leaf, Choice) else leaf
     return names(condition)
 
@@ -128,7 +133,7 @@ def _receipt_names(automaton: Automaton) -> frozenset[str]:
 
 
 def _grows(condition: Condition, grown: frozenset[str]) -> bool:
-    """Whether it stays true as receipts grow (it is without ``Not``)."""
+    """Returns whether it is monotonic: it stays true as receipts grow (it is without ``Not``)."""
     return all(
         by > 0 for term in comparisons(condition) for name, by in term.terms if name in grown
     )
@@ -140,14 +145,16 @@ def _bounds_above(condition: Condition, grown: frozenset[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Eliminator:
-    """What processes in ``location`` can have received; ``owed``: all that correct ones sent."""
+    """Eliminates receipts of processes in ``location``; ``owed``: they include all that correct
+    processes sent.
+    """
 
     automaton: Automaton
     location: Location
     owed: bool
 
     def of(self, condition: Condition) -> Counted:
-        """When there are receipts that satisfy ``condition`` (it is without ``Not``)."""
+        """Returns when there are receipts that satisfy ``condition`` (it is without ``Not``)."""
         match condition:
             case Or(parts):
                 return Any(tuple(self.of(part) for part in parts))
@@ -161,14 +168,14 @@ class Eliminator:
                 assert_never(condition)
 
     def highest(self, receipt: Receipt) -> Linear:
-        """As much as can be received."""
+        """Returns the largest possible number of receipts."""
         sent = (
             plus(Linear(((senders_name(kind), 1),)), self._mine(kind)) for kind in receipt.kinds
         )
         return plus(*sent, *byzantine_senders(self.automaton, receipt).values())
 
     def lowest(self, receipt: Receipt) -> Linear:
-        """As little as can have been received."""
+        """Returns the least possible number of receipts."""
         if not self.owed:
             return Linear()
         sent = (
@@ -197,7 +204,7 @@ class Eliminator:
         return result[0] if len(result) == 1 else All(tuple(result))
 
     def _free(self, parts: tuple[Condition, ...], receipts: list[Receipt]) -> list[Receipt]:
-        """Receipts for which neither the highest nor the lowest number is best."""
+        """Returns the receipts for which neither the highest nor the lowest number is optimal."""
         signs: dict[int, set[bool]] = {}
         by_name = {receipt.name: receipt for receipt in receipts}
         for part in parts:
@@ -207,7 +214,7 @@ class Eliminator:
                         for kind in by_name[name].kinds:
                             signs.setdefault(kind, set()).add(by > 0)
         mixed = {kind for kind, found in signs.items() if len(found) > 1}
-        while True:  # what shares a kind with what is free is free
+        while True:  # what shares a kind with a free receipt is free
             free = [receipt for receipt in receipts if mixed & set(receipt.kinds)]
             more = {kind for receipt in free for kind in receipt.kinds}
             if more <= mixed:
@@ -237,7 +244,7 @@ class Eliminator:
         return Choice(condition, self.location.own & kinds, self.owed)
 
     def _eliminate_bounds(self, receipt: Receipt, condition: Condition) -> Counted | None:
-        """Each lower bound with each upper one, where there are only such."""
+        """Compares each lower bound with each upper one, where there are only such bounds."""
         terms = list(condition.parts) if isinstance(condition, And) else [condition]
         lower, upper = [self.lowest(receipt)], [self.highest(receipt)]
         result: list[Counted] = []
@@ -264,8 +271,9 @@ class Eliminator:
 def byzantine_senders(
     automaton: Automaton, receipt: Receipt
 ) -> dict[tuple[str | None, Linear], Linear]:
-    """How many Byzantine processes may have sent some kind of ``receipt``: the parts of a sum, by
-    who they are: the same ones forge all kinds that have the same sender and number."""
+    """Returns how many Byzantine processes may have sent some kind of ``receipt``: the parts of a
+    sum, by sender: the same processes forge all kinds that have the same sender and number.
+    """
     found: dict[tuple[str | None, Linear], Linear] = {}
     for kind in receipt.kinds:
         of = automaton.kinds[kind]
@@ -290,7 +298,7 @@ def _plain(condition: Condition) -> Counted:
 def _components(
     parts: list[Condition], free: list[Receipt]
 ) -> list[tuple[list[Receipt], list[Condition]]]:
-    """Parts that have to be satisfied by the same receipts, together; the others one by one."""
+    """Groups the conditions that have to be satisfied by the same receipts; others stay alone."""
     groups: list[tuple[list[Receipt], list[Condition]]] = []
     for part in parts:
         used = names(part)

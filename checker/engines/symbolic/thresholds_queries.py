@@ -10,12 +10,12 @@ from typing import TypeAlias
 import z3
 
 FOREVER = 0xFFFFFFFF
-"""What z3 takes for no time limit, in milliseconds."""
+"""The value by which z3 has no time limit, in milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unanswered:
-    """z3 gave up: why, as a part of a sentence."""
+    """z3 gave up: the reason, as a part of a sentence."""
 
     reason: str
 
@@ -26,21 +26,22 @@ Answer: TypeAlias = z3.ModelRef | Unanswered | None
 
 @dataclass
 class SolverQueries:
-    """How many ``seconds`` each query may take (``None``: any), and what all of them took."""
+    """The time limit ``seconds`` of each query (``None``: unlimited), and the totals of all."""
 
     seconds: float | None = None
     queries: int = 0
     spent: float = 0.0
 
     def solver(self, assertions: Iterable[z3.BoolRef], seed: int = 0) -> z3.Solver:
-        """A solver of linear integer arithmetic that knows ``assertions``."""
+        """Returns a solver of linear integer arithmetic with the assertions ``assertions``."""
         solver = z3.SolverFor("QF_LIA")
         solver.set("random_seed", seed)
         solver.add(*assertions)
         return solver
 
     def ask(self, solver: z3.Solver, *further: z3.BoolRef, limit: float | None = None) -> Answer:
-        """What the solver says if ``further`` holds too; ``limit``: a time limit, if it is less.
+        """Checks the solver's assertions together with ``further``; ``limit``: a time limit, if it
+        is less.
 
         Raises ``KeyboardInterrupt`` where the user has interrupted it, as z3 itself does not.
         """

@@ -1,8 +1,8 @@
-"""A second, direct encoding of the same runs, by which proofs are rechecked.
+"""A second, direct encoding of the same executions, by which proofs are rechecked.
 
-Nothing is worked out here in advance: what a process has received are numbers of their own for each
-guard and segment, and another arithmetic of z3 searches.  What the two forms share is how processes
-move, how messages are counted, and which rules are tracked.
+Nothing is eliminated here in advance: the receipts of a process are variables of their own for each
+guard and segment, and another arithmetic solver of z3 searches.  What the two encodings share is
+how processes move, how messages are counted, and which rules are tracked.
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ from checker.threshold.automaton import And, Automaton, Condition, Not, Rule
 
 @dataclass
 class Plain:
-    """Formulas and solvers for the runs of ``automaton``, kept from query to query."""
+    """Formulas and solvers for the executions of ``automaton``, kept from query to query."""
 
     automaton: Automaton
     made: dict[frozenset[int], tuple[Runs, z3.Solver]] = field(default_factory=dict)
 
     def formula(self, asking: SolverQueries, tracked: frozenset[int]) -> tuple[Runs, z3.Solver]:
-        """The formula for all runs, where so many rules are ``tracked``; a solver that knows it."""
+        """Returns the formula for all executions, where the rules ``tracked`` are tracked, and a
+        solver that asserts it.
+        """
         if tracked not in self.made:
             runs = plain(self.automaton, tracked)
             solver = asking.solver(runs.assertions, seed=1)
@@ -36,8 +38,10 @@ class Plain:
 
 
 def plain(automaton: Automaton, tracked: frozenset[int]) -> Runs:
-    """All runs, and more where not all rules are ``tracked``: for these a segment begins where one
-    of them becomes possible; the others have to be possible at the end of their segment only."""
+    """Encodes all executions, and more where not all rules are ``tracked``: for these a segment
+    begins where one of them becomes enabled; the others have to be enabled at the end of their
+    segment only.
+    """
     runs = begin(automaton)
     rules = reachable_rules(automaton)
     waits = {rule: _waits(automaton, automaton.rules[rule]) for rule in rules}
@@ -72,8 +76,10 @@ def plain(automaton: Automaton, tracked: frozenset[int]) -> Runs:
 
 
 def _asks(automaton: Automaton, rule: Rule) -> Choice:
-    """What the process has to have received: what its location knows too, unless that is so anyway:
-    it was possible before its processes came there, and everything only bounds from below."""
+    """Returns what the process has to have received, including its location's known receipts unless
+    they are implied: they were possible before its processes came there, and all conditions only
+    bound from below.
+    """
     source = automaton.locations[rule.source]
     receipts = frozenset(receipt.name for receipt in automaton.receipts)
     asked = And((rule.guard, *source.known))
@@ -85,7 +91,9 @@ def _asks(automaton: Automaton, rule: Rule) -> Choice:
 
 
 def _waits(automaton: Automaton, rule: Rule) -> Choice | None:
-    """What becomes true once for all rules that have the same; ``None`` where it never does."""
+    """Returns the condition that becomes true once for all rules that share it; ``None`` where the
+    rule needs no receipts.
+    """
     receipts = {receipt.name for receipt in automaton.receipts}
     return _asks(automaton, rule) if names(rule.guard) & receipts else None
 

@@ -1,11 +1,13 @@
-"""Finds runs of a threshold automaton with as few segments as possible, by refinement.
+"""Finds executions of a threshold automaton with as few segments as possible, by abstraction
+refinement.
 
 Most properties don't depend on the order in which guards become true.  So first there is one
-segment, and a guard has to be true at its end only: what has no solution then has no run.  Where
-there is a solution, its rules are taken one after the other, as far as that goes.  If all can be,
-it is a run.  If not, what some of them still wait for was true too late: from then on that is
-tracked, with segments that begin where it becomes true.  When everything is tracked, solutions are
-runs; so this ends, with the same answer as if everything had been tracked at once.
+segment, and a guard has to be true at its end only: if that has no solution there is no execution.
+A solution's rules are taken one after the other, as far as possible.  If all can be, it is an
+execution.  If not, the guards of some of them became true too late: from then on these guards are
+tracked, with segments that begin where they become true.  When everything is tracked, solutions are
+executions; so the refinement terminates, with the same answer as if everything had been tracked at
+once.
 """
 
 from __future__ import annotations
@@ -37,12 +39,12 @@ from checker.threshold.arithmetic import holds
 from checker.threshold.automaton import AcceleratedRun, AtLeast, Automaton, Burst, Mode
 
 Wanted: TypeAlias = Callable[[Runs], list[z3.BoolRef]]
-"""What is asked of runs, in terms of their formula."""
+"""The condition on executions, in terms of their formula."""
 
 
 @dataclass
 class Refining:
-    """The runs of ``automaton``, with formulas and solvers kept from query to query.
+    """The executions of ``automaton``, with formulas and solvers kept from query to query.
 
     Raises ``ValueError`` where rules make a cycle.
     """
@@ -64,8 +66,9 @@ class Refining:
     def find(
         self, asking: SolverQueries, wanted: Wanted
     ) -> tuple[AcceleratedRun | Unanswered | None, frozenset[Counted]]:
-        """A run as it is wanted, ``None`` where there is none, or why it is not known; and what
-        was tracked in the end."""
+        """Returns an execution that satisfies ``wanted``, ``None`` where there is none, or why it
+        is not known; and the conditions that were tracked eventually.
+        """
         tracked: frozenset[Counted] = frozenset()
         while True:
             runs, solver = self.formula(asking, tracked)
@@ -80,7 +83,7 @@ class Refining:
             tracked |= late
 
     def formula(self, asking: SolverQueries, tracked: frozenset[Counted]) -> tuple[Runs, z3.Solver]:
-        """The formula for runs where so much is tracked, and a solver that knows it."""
+        """Returns the formula with ``tracked`` conditions, and a solver that asserts it."""
         if tracked not in self.made:
             runs = accelerate(self.automaton, self.guards, tracked)
             self.made[tracked] = runs, asking.solver(runs.assertions)
@@ -88,7 +91,7 @@ class Refining:
 
 
 class Ordering:
-    """What a solution says, taken rule by rule: what sends messages first."""
+    """Orders the rules of a solution: rules that send messages first."""
 
     def __init__(self, refining: Refining, run: AcceleratedRun) -> None:
         self.refining = refining
@@ -102,7 +105,9 @@ class Ordering:
         self.true: set[Counted] = set()
 
     def result(self) -> tuple[AcceleratedRun, frozenset[Counted]]:
-        """The run, and what rules still wait for where they can't be taken; then it is none."""
+        """Returns the execution, and the conditions that rules still wait for where they can't be
+        taken; then it is none.
+        """
         segments: list[tuple[Burst, ...]] = []
         for segment in self.run.segments:
             left = {burst.rule: burst.times for burst in segment}
@@ -114,8 +119,9 @@ class Ordering:
         return AcceleratedRun(self.run.values, self.run.begin, tuple(segments)), frozenset()
 
     def _late(self, left: Mapping[int, int]) -> frozenset[Counted]:
-        """What those wait for who could go on, and of that first what sends messages: others may
-        as well go on later."""
+        """Returns the false guards of rules whose source is occupied; where some of these rules
+        send messages only their guards, since the others may as well be taken later.
+        """
         rules, guards = self.refining.automaton.rules, self.refining.guards
         waiting = [
             rule for rule in left if self.where[rules[rule].source] and not self._true(guards[rule])
@@ -124,7 +130,9 @@ class Ordering:
         return frozenset(guards[rule] for rule in senders or waiting)
 
     def _bursts(self, left: dict[int, int]) -> list[Burst]:
-        """What can be taken with guards that are true now, in order; it is taken from ``left``."""
+        """Returns the rules that can be taken with guards that are true now, in order; they are
+        removed from ``left``.
+        """
         rules, guards = self.refining.automaton.rules, self.refining.guards
         able = [rule for rule in left if self._true(guards[rule])]
         able.sort(key=lambda rule: (self.refining.ranks[rules[rule].source], not rules[rule].sends))
@@ -170,7 +178,7 @@ class Ordering:
                 assert_never(formula)
 
     def _has_choice(self, choice: Choice) -> bool:
-        """Asked of z3 with numbers in place of everything but receipts."""
+        """Decides a choice by a query to z3 with numbers in place of everything but receipts."""
         runs = Runs(self.refining.automaton)
         runs.numbers = {name: z3.IntVal(number) for name, number in self.values.items()}
         sent: Mapping[str, z3.ArithRef] = {

@@ -1,13 +1,14 @@
-"""Accelerated runs of a threshold automaton as a formula of linear integer arithmetic.
+"""Encodes accelerated executions of a threshold automaton as a formula of linear integer
+arithmetic.
 
-A run falls into segments: a new one begins where something that rules wait for has become true.
-Conditions that rules wait for grow with what was sent and never turn false, so that there are at
-most as many segments as different conditions, plus one.  Within a segment a rule is taken only if
-what it waits for was true at the segment's start.  So every run of the automaton is one of the
-formula's; and every solution is a run, for in a segment nothing stands in the way of taking rules
-in the order of their sources (they make no cycle), each as often at once as the solution says: a
-location has been filled before it is left, and holds enough, for what is left at the end of the
-segment is not negative.  Nothing is lost or added: the method is complete for these automata.
+An execution consists of segments: a new one begins where a condition of a rule has become true.
+Conditions of rules are monotonic in the numbers of sent messages and never become false, so that
+there are at most as many segments as different conditions, plus one.  Within a segment a rule is
+taken only if its condition was true at the segment's start.  So every execution of the automaton is
+a solution of the formula; and every solution is an execution, for in a segment rules can be taken
+in the order of their sources (they make no cycle), each at once as often as in the solution: a
+location has been filled before it is left, and holds enough processes, for the number left at the
+end of the segment is not negative.  The method is sound and complete for these automata.
 
 Sources: I. Konnov, M. Lazić, H. Veith, J. Widder: A short counterexample property, POPL 2017;
 A. R. Balasubramanian, J. Esparza, M. Lazić: Complexity of verification and synthesis of threshold
@@ -56,7 +57,7 @@ from checker.threshold.automaton import (
 
 @dataclass(frozen=True, slots=True)
 class CounterConfiguration:
-    """How many processes are where, and what was sent, as terms: between two segments."""
+    """The numbers of processes in each location, and of sent messages, between two segments."""
 
     where: tuple[z3.ArithRef, ...]
     sent: Mapping[str, z3.ArithRef]
@@ -65,7 +66,8 @@ class CounterConfiguration:
 @dataclass
 class Runs:
     """The formula: its ``assertions``, the ``numbers`` of parameters, ``moments`` from the first to
-    the last, and in ``taken`` how often rules are taken in each segment."""
+    the last, and in ``taken`` how often rules are taken in each segment.
+    """
 
     automaton: Automaton
     assertions: list[z3.BoolRef] = field(default_factory=list)
@@ -75,7 +77,7 @@ class Runs:
     fresh: int = 0
 
     def number(self, term: Linear, sent: Mapping[str, z3.ArithRef] | None = None) -> z3.ArithRef:
-        """``term`` over parameters and what was sent."""
+        """Encodes ``term`` over parameters and the numbers of sent messages."""
         sent = sent or {}
         parts: list[z3.ArithRef] = []
         for name, by in term.terms:
@@ -86,7 +88,7 @@ class Runs:
     def condition(
         self, condition: Condition, sent: Mapping[str, z3.ArithRef] | None = None
     ) -> z3.BoolRef:
-        """``condition`` over parameters and what was sent."""
+        """Encodes ``condition`` over parameters and the numbers of sent messages."""
         match condition:
             case AtLeast(term):
                 return self.number(term, sent) >= 0
@@ -100,18 +102,20 @@ class Runs:
                 assert_never(condition)
 
     def variable(self, name: str) -> z3.ArithRef:
-        """A new integer."""
+        """Returns a new integer variable."""
         self.fresh += 1
         return z3.Int(f"{name}!{self.fresh}")
 
     def natural(self, name: str) -> z3.ArithRef:
-        """A new integer that is at least 0."""
+        """Returns a new integer variable that is at least 0."""
         made = self.variable(name)
         self.assertions.append(made >= 0)
         return made
 
     def counted_formula(self, formula: Counted, sent: Mapping[str, z3.ArithRef]) -> z3.BoolRef:
-        """``formula`` of what was sent; it may only stand where it is asserted or implied."""
+        """Encodes ``formula`` over the numbers of sent messages; it may only occur where it is
+        asserted or implied.
+        """
         match formula:
             case AtLeast():
                 return self.condition(formula, sent)
@@ -125,7 +129,7 @@ class Runs:
                 assert_never(formula)
 
     def choice(self, choice: Choice, sent: Mapping[str, z3.ArithRef]) -> z3.BoolRef:
-        """That there are such receipts: new numbers for what is received, and what they satisfy."""
+        """Encodes that there are such receipts: variables for them, and the condition on them."""
         used = counts(choice)
         receipts = [each for each in self.automaton.receipts if each.name in used]
         parts: list[z3.BoolRef] = []
@@ -166,7 +170,7 @@ class Runs:
         return z3.And(*parts, self.condition(choice.condition, heard))
 
     def state(self, formula: StateFormula, moment: CounterConfiguration) -> z3.BoolRef:
-        """``formula`` of a configuration."""
+        """Encodes ``formula`` of a configuration."""
         match formula:
             case Somebody(locations, least):
                 there = [moment.where[location] for location in sorted(locations)]
@@ -181,7 +185,8 @@ class Runs:
                 assert_never(formula)
 
     def end(self, moment: CounterConfiguration, resting: Mapping[Counted, list[int]]) -> z3.BoolRef:
-        """That a run can stay there for ever: whoever is correct has nothing that it has to do.
+        """Encodes that an execution can stay there forever: no fairness constraint of a correct
+        process is enabled.
 
         ``resting``: when a process can stay in which locations, where it has to leave at all.
         """
@@ -192,7 +197,7 @@ class Runs:
         return z3.And(*parts)
 
     def run(self, model: z3.ModelRef) -> AcceleratedRun:
-        """The run that a model is."""
+        """Returns the execution that a model represents."""
         values = tuple((name, _value(model, term)) for name, term in self.numbers.items())
         begin = tuple(_value(model, term) for term in self.moments[0].where)
         order = self.order()
@@ -208,12 +213,12 @@ class Runs:
         return AcceleratedRun(values, begin, tuple(segments))
 
     def order(self) -> list[int]:
-        """A number for each location, so that rules lead to larger ones."""
+        """Returns a number for each location, so that rules lead to larger ones."""
         return ranks(self.automaton)
 
 
 def begin(automaton: Automaton) -> Runs:
-    """The parameters and the first configuration."""
+    """Encodes the parameters and the first configuration."""
     runs = Runs(automaton)
     quotients = {quotient.name for quotient in automaton.quotients}
     for name in (*automaton.parameters, *automaton.hidden, *sorted(quotients)):
@@ -243,11 +248,12 @@ def begin(automaton: Automaton) -> Runs:
 def accelerate(
     automaton: Automaton, guards: Mapping[int, Counted], tracked: frozenset[Counted]
 ) -> Runs:
-    """All runs, and more where not all that rules wait for is ``tracked``.
+    """Encodes all executions, and more where not all conditions of rules are ``tracked``.
 
-    ``guards``: for rules, by number, when they are possible.  A segment begins where something that
-    is tracked becomes true; those that are not needed are last and empty.  What is not tracked has
-    to be true at the end of the segment only: it was true when the rule was taken, so it is then.
+    ``guards``: for rules, by number, when they are enabled.  A segment begins where a tracked
+    condition becomes true; unneeded segments are last and empty.  A condition that is not tracked
+    has to be true at the end of the segment only: it was true when the rule was taken, so it is
+    then.
     """
     runs = begin(automaton)
     order = sorted(tracked, key=repr)
@@ -275,8 +281,9 @@ def accelerate(
 
 
 def resting(automaton: Automaton) -> dict[Counted, list[int]]:
-    """When a correct process can stay where it is for ever: for all locations that it has to leave
-    by some rule."""
+    """Returns when a correct process can stay where it is forever: for all locations that it has to
+    leave by some rule.
+    """
     found: dict[Counted, list[int]] = {}
     leaving: dict[int, list[Rule]] = {}
     for rule in automaton.rules:
@@ -290,7 +297,7 @@ def resting(automaton: Automaton) -> dict[Counted, list[int]]:
 
 
 def group_by_guard(guards: Mapping[int, Counted]) -> dict[Counted, list[int]]:
-    """The rules that wait for the same."""
+    """Groups the rules by their guard."""
     found: dict[Counted, list[int]] = {}
     for rule, guard in guards.items():
         found.setdefault(guard, []).append(rule)
@@ -298,7 +305,7 @@ def group_by_guard(guards: Mapping[int, Counted]) -> dict[Counted, list[int]]:
 
 
 def rising(automaton: Automaton, guards: Mapping[int, Counted]) -> frozenset[Counted]:
-    """What rules wait for that may become true as messages are sent."""
+    """Returns the conditions of rules that may become true as messages are sent."""
     kinds = {kind for rule in guards for kind in automaton.rules[rule].sends}
     counted = {senders_name(kind) for kind in kinds} | {
         correct_senders_name(kind) for kind in kinds
@@ -310,7 +317,7 @@ def rising(automaton: Automaton, guards: Mapping[int, Counted]) -> frozenset[Cou
 
 
 def advance(runs: Runs, taken: dict[int, z3.ArithRef]) -> None:
-    """Adds a segment in which rules are taken so often, and the moment after it."""
+    """Adds a segment in which rules are taken ``taken`` times, and the configuration after it."""
     automaton, moment = runs.automaton, runs.moments[-1]
     coming: dict[int, list[z3.ArithRef]] = {}
     going: dict[int, list[z3.ArithRef]] = {}
@@ -341,7 +348,7 @@ def advance(runs: Runs, taken: dict[int, z3.ArithRef]) -> None:
 
 
 def reachable_rules(automaton: Automaton) -> list[int]:
-    """Rules that can be reached from initial locations, whatever is counted."""
+    """Returns the rules that can be reached from initial locations, ignoring guards."""
     reached = {at for at, location in enumerate(automaton.locations) if location.initial}
     found: set[int] = set()
     while True:
@@ -357,7 +364,7 @@ def reachable_rules(automaton: Automaton) -> list[int]:
 
 
 def ranks(automaton: Automaton) -> list[int]:
-    """How many rules the longest way to each location has.
+    """Returns the number of rules on the longest path to each location.
 
     Raises ``ValueError`` where rules make a cycle: then the method would not be complete.
     """
@@ -374,7 +381,7 @@ def ranks(automaton: Automaton) -> list[int]:
 
 
 def total(parts: list[z3.ArithRef]) -> z3.ArithRef:
-    """The sum; 0 where there are none."""
+    """Returns the sum; 0 where there are none."""
     if len(parts) == 1:
         return parts[0]
     return z3.Sum(*parts) if parts else z3.IntVal(0)

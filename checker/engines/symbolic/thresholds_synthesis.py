@@ -1,10 +1,10 @@
-"""Which conditions on sizes, and which thresholds, make a protocol keep its promises.
+"""Synthesizes conditions on sizes, and thresholds, under which a protocol satisfies its properties.
 
-Candidates come from a small template, weak ones first.  Each that fails leaves the numbers of a
-violation, and numbers refute further candidates without a query (counterexample-guided synthesis;
-A. Solar-Lezama et al.: Combinatorial sketching for finite programs, ASPLOS 2006; for thresholds
-M. Lazić, I. Konnov, J. Widder, R. Bloem: Synthesis of distributed algorithms with parameterized
-threshold guards, OPODIS 2017).
+Candidates come from a small template, weak ones first.  Each that fails yields the parameter values
+of a violation, and these values refute further candidates without a query (counterexample-guided
+synthesis; A. Solar-Lezama et al.: Combinatorial sketching for finite programs, ASPLOS 2006; for
+thresholds M. Lazić, I. Konnov, J. Widder, R. Bloem: Synthesis of distributed algorithms with
+parameterized threshold guards, OPODIS 2017).
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ LARGEST = 8
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """All questions are proved under ``condition``.
+    """A result: all questions are proved under ``condition``.
 
-    ``part``: what of it was proposed: a comparison of sizes; or ``None``, and ``threshold`` is
-    what was: a parameter and what it is.
+    ``part``: the part that was proposed: a comparison of sizes; or ``None``, and ``threshold`` was
+    proposed: a parameter and its value.
     """
 
     condition: Condition
@@ -55,12 +55,12 @@ class UndecidedCandidate:
 def conditions(
     counting: ParametricChecker, questions: Sequence[Question], *, largest: int = LARGEST
 ) -> Iterator[Proposal | UndecidedCandidate]:
-    """The weakest conditions ``n >= a * x + b * y + … + c`` under which all of ``questions`` are
-    proved, with factors from 0 to ``largest``, and ``c`` 0 or 1.
+    """Yields the weakest conditions ``n >= a * x + b * y + … + c`` under which all of ``questions``
+    are proved, with factors from 0 to ``largest``, and ``c`` 0 or 1.
 
-    ``n`` is the parameter of that name, or the first; ``x``, ``y``, … are the others.  What the
-    automaton's condition says of these alone is kept.  Nothing weaker of the template is proved
-    than what is proposed; whoever wants to stop does so between two results.
+    ``n`` is the parameter of that name, or the first; ``x``, ``y``, … are the others.  The
+    automaton's condition on these alone is kept.  No weaker condition of the template is proved
+    than those proposed; callers may stop between two results.
     """
     sizes = counting.automaton.parameters
     if not sizes:
@@ -106,11 +106,11 @@ def thresholds(
     sizes: Sequence[str],
     divisors: Sequence[int] = (1, 2),
 ) -> Iterator[Proposal | UndecidedCandidate]:
-    """What the parameter ``name``, which guards compare with, may be: ``(a * x + b * y + …) div d +
-    c`` so that all of ``questions`` are proved where it is that.
+    """Yields values of the parameter ``name``, which guards compare with: ``(a * x + b * y + …) div
+    d + c`` so that all of ``questions`` are proved with this value.
 
     ``sizes``: the parameters ``x``, ``y``, …, with factors from -1 to 3 (``n``: 0 or 1); ``c`` is 0
-    or 1.  What ``counting`` assumes is kept, and should not say what ``name`` is.  Nothing is
+    or 1. The assumptions of ``counting`` are kept, and should not determine ``name``.  Nothing is
     proposed where no guard compares with it.
     """
     if not any(name in names(rule.guard) for rule in counting.automaton.rules):
@@ -149,7 +149,7 @@ def _simplicity(candidate: tuple[int, tuple[int, ...], int]) -> tuple[object, ..
 
 
 def _is_implied(counting: ParametricChecker, size: str, weak: Condition) -> bool:
-    """Whether ``weak`` follows from what is assumed, where there is a process at all."""
+    """Returns whether ``weak`` follows from the assumptions, where there is a process at all."""
     somebody = AtLeast(linear({size: 1}, -1))
     return counting.possible(And((somebody, Not(weak)))) is False
 
@@ -161,7 +161,7 @@ def _stronger(candidate: tuple[int, ...], weak: tuple[int, ...]) -> bool:
 def _all_proved(
     counting: ParametricChecker, questions: Sequence[Question]
 ) -> AcceleratedRun | str | None:
-    """``None`` where all are proved; else a run that violates one; else why it is not known."""
+    """Returns ``None`` where all are proved; else a violation, or why it is not known."""
     reason: str | None = None
     for question in questions:
         decision = counting.decide(question)

@@ -1,4 +1,4 @@
-"""Whether a resilience condition is tight: weaker assumptions are checked."""
+"""Tests whether a resilience condition is tight: weaker assumptions are checked."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from checker.threshold.automaton import (
 
 @dataclass(frozen=True, slots=True)
 class Weaker:
-    """What becomes of questions where less is assumed.
+    """The result for questions under a weaker assumption.
 
-    ``condition``: what is assumed then; ``part``: of the condition that was asked about, the part
-    that is weakened by one, or ``dropped``.  ``question``: one that is violated then, and ``run``,
-    a run with the smallest numbers that violates it; both ``None`` where all are still proved, or
-    where ``reason`` says why it is not known.
+    ``condition``: the weaker assumption; ``part``: the part of the original condition that is
+    weakened by one, or ``dropped``.  ``question``: one that is violated then, and ``run``, an
+    execution with the smallest parameter values that violates it; both ``None`` where all are still
+    proved, or where ``reason`` explains why it is not known.
     """
 
     condition: Condition
@@ -40,11 +40,11 @@ class Weaker:
 def tightness(
     counting: ParametricChecker, questions: Sequence[Question], *, smallest: bool = True
 ) -> Iterator[Weaker]:
-    """For each part of the condition that ``counting`` assumes: what if it is weakened by one
-    (``n > 3t`` to ``n >= 3t``), and if everything is proved then still, what if it is dropped.
+    """For each part of the condition that ``counting`` assumes, yields the result of weakening it
+    by one (``n > 3t`` to ``n >= 3t``), and if everything is still proved then, that of dropping it.
 
-    ``questions``: those that are proved under the condition.  Parts that say nothing that the rest
-    does not say are left out.  Whoever wants to stop does so between two results.
+    ``questions``: those that are proved under the condition.  Parts that the rest implies are left
+    out.  Callers may stop between two results.
     """
     whole = to_nnf(counting.assumed)
     parts = list(whole.parts) if isinstance(whole, And) else [whole]
@@ -76,7 +76,7 @@ def _ask_until_violated(
     dropped: bool,
     smallest: bool,
 ) -> Weaker:
-    """Asks until one is violated."""
+    """Decides the questions until one is violated."""
     reason = ""
     for question in questions:
         decision = counting.decide(question)

@@ -1,4 +1,4 @@
-"""Whether a symbolic value is a member of a type, and the value as one of that type."""
+"""Tests whether a symbolic value is a member of a type, and converts it to that type."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from checker.system.types import (
 
 
 def fits(type_: Type, a: Any) -> Truth:
-    """Whether ``a`` is a value of ``type_`` (from which its type differs in integers at most)."""
+    """Returns whether ``a`` is a value of ``type_``; their types differ in integers at most."""
     match type_:
         case BoolT():
             return True
@@ -78,7 +78,7 @@ def _is_of(type_: Type, value: Value) -> bool:
 
 
 def narrow(type_: Type, a: Any) -> Any:
-    """``a``, of which it is known by now that it fits ``type_``."""
+    """Returns ``a``, which is known to fit ``type_``, as a value of that type."""
     match type_:
         case BoolT():
             return a

@@ -1,4 +1,4 @@
-"""Traces as pages of HTML, each a file that needs no other: one run, two runs, a gallery."""
+"""Renders traces as self-contained HTML pages: one execution, two executions, a gallery."""
 
 from checker.views.page.html import page_of
 

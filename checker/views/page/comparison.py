@@ -1,4 +1,4 @@
-"""Two runs beside one another: how far they are the same, and where they part."""
+"""Compares two executions: their common prefix, and where they diverge."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from checker.witness.trace import Step, Trace
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """``common``: the number of the last step that is the same in both; ``words`` say so, and what
-    the first difference is."""
+    """The alignment of two executions: ``common``: the number of the last step that is the same in
+    both; ``words`` describe it, and the first difference.
+    """
 
     common: int
     words: tuple[str, ...]
 
 
 def align(left: Trace, right: Trace) -> Alignment:
-    """Aligns two runs by their common prefix.
+    """Aligns two executions by their common prefix.
 
     Steps are the same when they have the same action and lead to the same state; where processes,
-    variables or initial states are others, when they are told in the same words.
+    variables or initial states differ, when they have the same description.
     """
     comparable = (
         left.processes == right.processes
@@ -71,7 +72,9 @@ def _words(left: Trace, right: Trace, common: int, comparable: bool) -> list[str
 
 
 def _parting(ours: Step | None, theirs: Step | None) -> str:
-    """Where the two runs part, by what the steps do where the same words tell them."""
+    """Describes where two executions diverge, by the effects of the steps where their descriptions
+    are the same.
+    """
     if ours is None or theirs is None or ours.headline != theirs.headline:
         return f"Then, on the left: {_headline(ours)}. On the right: {_headline(theirs)}."
     here, there = (

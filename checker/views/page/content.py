@@ -1,4 +1,4 @@
-"""What a page says of a run, ready for its template."""
+"""Computes the content of the page of an execution, for its template."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from checker.witness.trace import (
 SIGNS = {"holds": "✓", "violated": "✗", "unknown": "?"}
 
 FRAGMENTS = {"a": "step", "b": "other"}
-"""By which name the chosen step of each side stands in the page's address."""
+"""The fragment of the page's address that names the selected step of each side."""
 
 FIRST = 6
-"""So many of the things that would be otherwise are shown at once."""
+"""The largest number of counterfactuals that are shown unfolded."""
 
 UNTOLD = ("handler", "branch", "point", "message")
-"""Kinds of events that the run in words leaves out: the page shows them in the source."""
+"""Kinds of events that the textual description leaves out: the page shows them in the source."""
 
 NAMED = 40
-"""Of the steps of a ledger's entry, so many are named one by one."""
+"""The largest number of steps that an entry of the fairness justification names one by one."""
 
 
 def title(trace: Trace, other: Trace | None = None) -> str:
-    """The title of a page, in plain text."""
+    """Returns the title of a page, in plain text."""
     about = trace.property_name or "a run"
     said = f"{about}: {trace.header.check} of {_short(trace.header.file)}"
     return said if other is None else f"{said}, beside {other.header.check}"
 
 
 def viewer(trace: Trace, side: str, name: str = "") -> dict[str, Any]:
-    """All that the template of a run takes; ``side`` is the prefix of its elements' ids."""
+    """Returns the variables of an execution's template; ``side``: the prefix of element ids."""
     explained = trace.explanation or Explanation()
     steps = trace.steps if trace.closing is None else (*trace.steps, trace.closing)
     picture = picture_of(trace)
@@ -81,7 +81,7 @@ def viewer(trace: Trace, side: str, name: str = "") -> dict[str, Any]:
 
 
 def short_file_name(file: str) -> str:
-    """A file by its name and its folder's."""
+    """Returns a file's name with that of its folder."""
     return "/".join(file.replace("\\", "/").split("/")[-2:])
 
 
@@ -98,10 +98,10 @@ def _where(trace: Trace) -> str:
 
 
 def _ablations(explained: Explanation) -> dict[str, Any]:
-    """What would be otherwise, that which decides first.
+    """Returns the counterfactuals, the decisive ones first.
 
-    ``saving``: the faults but for which the property would hold; ``more``: what stands behind a
-    fold, with all that is not known.
+    ``saving``: the faults without which the property would hold; ``more``: those that are folded
+    away, with all whose result is not known.
     """
     rank = {"holds": 0, "unknown": 2}
     order = sorted(explained.ablations, key=lambda a: (rank.get(a.outcome, 1), a.kind != "fault"))
@@ -116,7 +116,7 @@ def _ablations(explained: Explanation) -> dict[str, Any]:
 
 
 def ablation(found: Counterfactual) -> dict[str, Any]:
-    """A line on what would be without a fault or a message of the run."""
+    """Returns the line on the result without a fault or a message of the execution."""
     what = found.what if found.kind == "fault" else f"the message {found.what}"
     match found.outcome:
         case "holds":
@@ -132,13 +132,12 @@ def ablation(found: Counterfactual) -> dict[str, Any]:
 
 
 def with_code(said: str) -> Markup:
-    """``said`` with what stands between backquotes as code."""
+    """Marks up ``said``, with what stands between backquotes as code."""
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(said))))
 
 
 def as_sentence(said: str) -> str:
-    """``said`` with a capital letter, unless it begins with the name of a process, and a full
-    stop."""
+    """Returns ``said`` with a full stop and, unless it begins with a process, a capital letter."""
     if not said:
         return ""
     begins = said.split()[0]
@@ -166,7 +165,7 @@ def _step(step: Step, trace: Trace, explained: Explanation) -> dict[str, Any]:
 
 
 def _also(step: Step) -> str:
-    """What happens in a step besides what its headline says; empty where that is all."""
+    """Describes what happens in a step besides its headline; empty where that is all."""
     told = [e.sentence for e in step.events if e.kind not in UNTOLD and e.sentence != step.headline]
     return "; ".join([*told, *(f"it crashed before this: {e.sentence}" for e in step.cut)])
 
@@ -180,7 +179,7 @@ def _source(source: Source) -> dict[str, Any]:
 
 
 def ending(trace: Trace) -> str:
-    """How the run ends, in a sentence; empty for one that is merely cut off."""
+    """Describes how the execution ends, in a sentence; empty for one that is merely truncated."""
     if trace.failure is not None:
         return f"The run ends with an error: {trace.failure.message}"
     if trace.closing is not None or (trace.loop is not None and trace.ledger):
@@ -191,7 +190,7 @@ def ending(trace: Trace) -> str:
 
 
 def loop_words(trace: Trace) -> str:
-    """What repeats for ever, as a sentence; empty where nothing does."""
+    """Describes the cycle in a sentence; empty where there is none."""
     if trace.closing is None:
         return "The run stays in its last state for ever." if trace.ledger else ""
     first, last = (trace.loop or 0) + 1, trace.length

@@ -1,4 +1,4 @@
-"""A gallery: the index of many runs, each with a page of its own."""
+"""Renders a gallery: the index of many executions, each with a page of its own."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from checker.witness.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class Exhibit:
-    """A run in a gallery.
+    """An execution in a gallery.
 
-    ``theme``: the folder of its spec; ``page`` and ``spec``: where its page and the text of its
-    spec are, seen from the index.
+    ``theme``: the folder of its spec; ``page`` and ``spec``: the files of its page and of its
+    spec's text, relative to the index.
     """
 
     theme: str
@@ -40,7 +40,7 @@ class Skipped:
 
 
 def page_name(trace: Trace) -> str:
-    """The name of a run's page: its file, check and property, safe on every disk."""
+    """Returns a portable file name for an execution's page: its file, check and property."""
     words = (_name(trace).removesuffix(".bcast"), trace.header.check, trace.property_name)
     return "-".join(re.sub(r"\W+", "_", word).strip("_") for word in words) + ".html"
 
@@ -50,7 +50,7 @@ def _name(trace: Trace) -> str:
 
 
 def index_of(exhibits: Sequence[Exhibit], skipped: Sequence[Skipped] = ()) -> str:
-    """The index as a self-contained page: runs by theme, each with a small picture."""
+    """Renders the index as a self-contained page: executions by theme, with small pictures."""
     ordered = sorted(exhibits, key=lambda e: (e.theme, e.trace.header.file))
     themes = [
         {

@@ -1,4 +1,4 @@
-"""One run, or two beside one another, as a page of HTML that needs no other file."""
+"""Renders one execution, or two side by side, as a self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from checker.views.svg_style import DARK, LIGHT
 from checker.witness.trace import Trace
 
 SCRIPTS = ("picture.js", "run.js", "page.js")
-"""Parts of the script, in order."""
+"""The parts of the script, in order."""
 
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
     "script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
 )
-"""What a page may do: run the one script with this hash, and ask nobody for anything."""
+"""A page's content security policy: only the script with this hash, and no requests."""
 
 
 def page_of(
     trace: Trace, other: Trace | None = None, *, index: str = "", names: tuple[str, str] = ("", "")
 ) -> str:
-    """``trace`` as a self-contained page; with ``other``, both beside one another.
+    """Renders ``trace`` as a self-contained page; with ``other``, both side by side.
 
-    ``index``: where a link to an index goes, if there is to be one.  ``names``: what runs that
-    are of no property are called.
+    ``index``: the target of a link to an index, if any.  ``names``: the titles of executions
+    without a property.
     """
     runs = [trace] if other is None else [trace, other]
     script = "\n".join(_text(name) for name in SCRIPTS)
@@ -65,7 +65,7 @@ def page_of(
 
 @cache
 def environment() -> Environment:
-    """The templates of the pages; everything is escaped that is not said to be HTML."""
+    """Returns the templates of the pages; everything is escaped that is not marked as HTML."""
     return Environment(
         loader=FileSystemLoader(resources.page()),
         autoescape=True,
@@ -76,13 +76,13 @@ def environment() -> Environment:
 
 
 def policy(script: str) -> str:
-    """The content security policy of a page whose one script is ``script``."""
+    """Returns the content security policy of a page whose one script is ``script``."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return POLICY.format(digest=digest)
 
 
 def style() -> Markup:
-    """The style sheet of all pages."""
+    """Returns the style sheet of all pages."""
     light, dark = _colours(LIGHT), _colours(DARK)
     return Markup(
         f":root {{ {light} }}\n"

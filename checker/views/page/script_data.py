@@ -1,4 +1,4 @@
-"""What the script of a page knows of a run, as JSON."""
+"""Converts an execution into JSON for the script of its page."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from checker.witness.causality import Arrow, CopyOutcome, causality
 from checker.witness.trace import At, Event, Failure, Step, Trace
 
 UNSEEN = ("branch", "point", "message")
-"""Kinds of events that say nothing to a reader beyond what others say."""
+"""Kinds of events that add nothing for a reader to what others show."""
 
 FAULTY = {"byzantine": "Byzantine", "omitting": "omits", "foreseen": "will crash"}
-"""What is said beside the name of a faulty process."""
+"""The label beside the name of a faulty process."""
 
 
 def data_of(trace: Trace) -> dict[str, Any]:
-    """``trace`` for the script: texts are ready to be shown, states are what each step changes.
+    """Returns ``trace`` for the script: texts are ready to be shown, states are given by the
+    changes of each step.
 
     Keys are short where there is one for each step: ``h`` headline, ``k`` kind, ``p`` process,
-    ``e`` events and ``c`` what a crash cut off (sentence, kind, place), ``d`` changes of cells.
+    ``e`` events and ``c`` those that a crash cut off (sentence, kind, place), ``d`` changes of
+    cells.
     """
     states = states_of(trace)
     found = causality(trace)
@@ -52,7 +54,7 @@ def data_of(trace: Trace) -> dict[str, Any]:
 
 
 def as_script(document: object) -> str:
-    """``document`` as JSON that can stand inside a ``<script>`` element."""
+    """Returns ``document`` as JSON that can stand inside a ``<script>`` element."""
     text = json_text(document, None)
     return text.replace("<", "\\u003c")
 
@@ -62,20 +64,21 @@ def _event(event: Event, files: list[str]) -> list[Any]:
 
 
 def _failure_event(failure: Failure, files: list[str]) -> list[Any]:
-    """The error that ends the run, as an event that happens in its last step."""
+    """Returns the error that ends the execution, as an event of its last step."""
     at = At(failure.file, failure.line, failure.column)
     during = f" (in {failure.during})" if failure.during else ""
     return [f"{failure.message}{during}", "failure", "", _place(at, files)]
 
 
 def _place(at: At | None, files: list[str]) -> list[int] | None:
-    """The source, by its number, and the line."""
+    """Returns the source, by its number, and the line."""
     return None if at is None or at.file not in files else [files.index(at.file), at.line]
 
 
 def _leaves(arrow: Arrow, steps: tuple[Step, ...]) -> bool:
-    """Whether the copy is ever under way: not where a crash cut it off, nobody sent it, or it was
-    received at once."""
+    """Returns whether the copy is ever in transit: not where a crash cut it off, it has no sender,
+    or it was received at once.
+    """
     if arrow.sent is None or arrow.how in (CopyOutcome.FORGED, CopyOutcome.COUNTED):
         return False
     return not any(

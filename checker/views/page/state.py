@@ -1,4 +1,4 @@
-"""States as cells: one for each variable and process, and what each step does to them."""
+"""Represents states as cells: one for each variable and process, with the changes of each step."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from checker.views.page.values import value_text
 from checker.witness.trace import Change, Json, Step, Trace
 
 SHOWN = ("local", "shared")
-"""Kinds of variables that are shown even where nothing changes them."""
+"""Kinds of variables that are shown even where they never change."""
 
 INTERNAL = "@"
-"""Begins the names of variables that the spec does not have."""
+"""The prefix of the names of variables that the spec does not have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a variable holds (one process's entry of it, where ``process`` is named) at the start;
-    ``kind`` is that of :class:`checker.witness.trace.Change`."""
+    """The initial value of a variable (one process's entry of it, where ``process`` is named);
+    ``kind`` is that of :class:`checker.witness.trace.Change`.
+    """
 
     title: str
     kind: str
@@ -28,7 +29,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """A cell, by its place in the list, that a step gives another text."""
+    """A cell, by its place in the list, whose text a step changes."""
 
     cell: int
     before: str
@@ -37,15 +38,16 @@ class Delta:
 
 @dataclass(frozen=True, slots=True)
 class States:
-    """``deltas[i]`` leads from the state before step ``i`` to that after it; with the step that
-    closes a loop as the last one."""
+    """States as cells: ``deltas[i]`` leads from the state before step ``i`` to that after it; the
+    last one is the step that closes a cycle, if any.
+    """
 
     cells: tuple[Cell, ...]
     deltas: tuple[tuple[Delta, ...], ...]
 
 
 def states_of(trace: Trace) -> States:
-    """The states of ``trace`` as cells, of those variables that the spec has or that change."""
+    """Returns the states of ``trace`` as cells, of variables that the spec has or that change."""
     steps = trace.steps if trace.closing is None else (*trace.steps, trace.closing)
     changed: dict[tuple[str, str], Change] = {}
     for step in steps:
@@ -73,7 +75,7 @@ def _deltas(step: Step, places: Mapping[tuple[str, str], int]) -> Iterator[Delta
 
 
 def _entries(value: Json, processes: tuple[str, ...]) -> Iterator[tuple[str, Json]]:
-    """The entries of a map from processes; any other value is one entry, nobody's."""
+    """Yields the entries of a map from processes; any other value is one entry of no process."""
     match value:
         case {"#map": list(entries)} if entries and all(
             isinstance(e, list) and len(e) == 2 and e[0] in processes for e in entries

@@ -1,4 +1,4 @@
-"""When the parts of a property are true in a run, and what becomes of what it demands."""
+"""Computes when the parts of a property are true, and the outcome of its obligations."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import Any
 from checker.witness.trace import Claim, Obligation, Trace
 
 NARROW = 6
-"""A stretch of less than one part in so many has no room for two signs."""
+"""A stretch of less than one part in so many of the width has no room for two signs."""
 
 
 def timeline(trace: Trace) -> dict[str, Any] | None:
-    """Rows for the chart and for the table; ``None`` where the property's parts are not known.
+    """Returns rows for the chart and for the table; ``None`` where the property's parts are not
+    known.
 
-    ``claims``: stretches of steps with the same truth; ``obligations``: where each was opened, and
-    met or became impossible.  Widths are in steps.
+    ``claims``: stretches of steps with the same truth value; ``obligations``: where each arose, and
+    was fulfilled or became impossible.  Widths are in steps.
     """
     explained = trace.explanation
     if explained is None or not (explained.claims or explained.obligations):
@@ -34,7 +35,7 @@ def timeline(trace: Trace) -> dict[str, Any] | None:
 
 
 def _roles(claims: tuple[Claim, ...]) -> dict[str, str]:
-    """What is said before a claim of each role."""
+    """Returns the label in front of a claim of each role."""
     goals = [claim for claim in claims if claim.role == "goal"]
     if len(goals) != 1:
         return {"premise": "if"}
@@ -42,8 +43,9 @@ def _roles(claims: tuple[Claim, ...]) -> dict[str, str]:
 
 
 def truths_of(claims: tuple[Claim, ...]) -> list[tuple[bool, ...]]:
-    """After which steps what each row says is true: where it says that something must *not* be,
-    while that is not."""
+    """Returns after which steps each row's statement is true, negated where the row states that
+    something must *not* hold.
+    """
     negated = _is_goal_unwanted(claims)
     return [
         tuple(not true for true in claim.truths)
@@ -54,8 +56,9 @@ def truths_of(claims: tuple[Claim, ...]) -> list[tuple[bool, ...]]:
 
 
 def _is_goal_unwanted(claims: tuple[Claim, ...]) -> bool:
-    """Whether the goal must not be.  The run violates the property: so a lone goal that is true in
-    the end is one that must not be."""
+    """Returns whether the goal must not hold.  The execution violates the property: so a lone goal
+    that is eventually true is one that must not hold.
+    """
     goals = [claim for claim in claims if claim.role == "goal"]
     return len(goals) == 1 and goals[0].truths[-1:] == (True,)
 

@@ -1,4 +1,4 @@
-"""Values in the Informal Trace Format, as a person writes them."""
+"""Formats values of the Informal Trace Format for reading."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from checker.witness.trace import Json
 
 
 def value_text(value: Json) -> str:
-    """``value`` in words: ``{a, b}`` for a set, ``[a, b]`` for a list, ``DATA(p1, a)`` for a
-    message, ``none`` for an option that holds nothing.
+    """Formats ``value``: ``{a, b}`` for a set, ``[a, b]`` for a list, ``DATA(p1, a)`` for a
+    message, ``none`` for an empty option.
 
     A bag is a list in this format, and is written as one.
     """
