@@ -35,6 +35,10 @@ class Said:
     states: int | None = None
     diagnostics: tuple[str, ...] = ()
 
+    def word(self, name: str) -> Word:
+        """The verdict on ``name``; errors of the run that are not there are none, or not known."""
+        return self.words.get(name, Word.UNKNOWN if self.states is None else Word.HOLDS)
+
     @property
     def decided(self) -> bool:
         """Whether anything is known."""
@@ -103,15 +107,16 @@ def contradictions(one: Said, other: Said) -> Iterator[str]:
     """What can't be both: another diagnostic, or another verdict where both decide.
 
     An error of the run ends a search, so whether a violation is found before it may differ; that
-    there is one may not.
+    there is one may not.  A search that is not over says nothing of errors that it has not met.
     """
     if one.diagnostics != other.diagnostics:
         yield f"{other.diagnostics or other.words} and not {one.diagnostics or one.words}"
         return
-    for name, word in one.words.items():
-        words = {word, other.words[name]}
-        if words <= {*DECIDED} and len(words) > 1 and words != {Word.ERROR, Word.VIOLATED}:
-            yield f"{name} {other.words[name]} and not {word}"
+    for name in {**one.words, **other.words}:
+        word, found = one.word(name), other.word(name)
+        if {word, found} <= {*DECIDED} and word is not found:
+            if {word, found} != {Word.ERROR, Word.VIOLATED}:
+                yield f"{name} {found} and not {word}"
 
 
 def missed(plain: Said, formulas: Said) -> Iterator[str]:

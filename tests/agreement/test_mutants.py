@@ -19,6 +19,7 @@ from checker.lang.load import load_text
 from checker.options import Options
 from checker.resources import specs
 from checker.witness.answer import Limits
+from checker.witness.verdict import Word
 from tests.agreement.modes import Said, compared, contradictions, missed, said
 from tests.agreement.mutants import Mutant, checks_of, mutants
 from tests.finite_checks import finite_checks
@@ -208,3 +209,11 @@ def test_contradictions_are_seen(tmp_path: Path) -> None:
     assert formulas.words and not [*missed(other, formulas)]
     assert [*missed(one, formulas)]
     assert [*missed(other, said(right, "c", bounded))]
+
+
+def test_errors_of_the_run_contradict_a_whole_search_without_them() -> None:
+    failing = Said(words={"p": Word.VIOLATED, "errors of the run": Word.ERROR})
+    for states, number in ((3, 1), (None, 0)):
+        whole = Said(words={"p": Word.VIOLATED}, states=states)
+        assert len([*contradictions(failing, whole)]) == number
+        assert len([*contradictions(whole, failing)]) == number
