@@ -24,6 +24,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Without ``arguments`` the program's own are used, and the process ends: Ctrl-C does not change
     the exit code any more then.
     """
+    if sys.unraisablehook is sys.__unraisablehook__:
+        sys.unraisablehook = _report_unraisable
     try:
         if not _can_speak():
             _last_word("error: stdout is closed: nothing that is found could be said")
@@ -41,6 +43,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if arguments is None:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             exec("")  # CPython forgets an interruption that it has seen pass through another `exec`
+
+
+def _report_unraisable(problem: sys.UnraisableHookArgs) -> None:
+    """Prints an exception that Python ignores (in a destructor, say), except for an interruption
+    and the end of a budget: those are raised again (:mod:`checker.budgets`)."""
+    if not isinstance(problem.exc_value, KeyboardInterrupt):
+        sys.__unraisablehook__(problem)
 
 
 def _leave_what_goes_on(code: int) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from checker.budgets import BudgetExhausted
 from checker.cli import check as checking
 from checker.cli.main import main
 
@@ -177,3 +178,17 @@ def test_many_diagnostics_are_not_all_said(spec: Path, capsys: Out) -> None:
     err = capsys.readouterr().err
     assert err.count("error[") == 50
     assert err.endswith("and 1,949 more\n")
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, BudgetExhausted, ValueError])
+def test_what_is_raised_again_is_not_shown_where_python_ignores_it(
+    raised: type[BaseException], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Last:
+        def __del__(self) -> None:
+            raise raised("in a destructor")
+
+    monkeypatch.setattr(sys, "unraisablehook", sys.__unraisablehook__)
+    assert main(["--version"]) == 0
+    Last()
+    assert ("Traceback" in capsys.readouterr().err) is (raised is ValueError)
