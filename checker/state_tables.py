@@ -6,9 +6,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from checker import budgets
 from checker.engines.capabilities import Feature, require
 from checker.options import Options
-from checker.witness.answer import INTERRUPTED, Listener
+from checker.witness.answer import Listener, stop_reason
 from checker.witness.verdict import Report, Word
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ def export_tables(
 ) -> Report:
     """Returns ``report`` with a note on the tables that were written, or why they were not.
 
-    ``run``: holds the states of ``system``; it is kept where the tables still have to be made.
+    ``run``: holds the states of ``system``; it is kept where the tables still have to be made.  The
+    tables have the time limit of the search again, and :data:`checker.budgets.GRACE`.
     """
     if options.states_out is None:
         return report
@@ -45,9 +47,11 @@ def export_tables(
     if report.was_interrupted:
         return report
     try:
-        done = _write_tables(report, system, options, run, listener)
-    except KeyboardInterrupt:
-        why = INTERRUPTED
+        limit = budgets.raising_when_exhausted(spare=budgets.GRACE)
+        with budgets.within(options.limits.timeout), limit:
+            done = _write_tables(report, system, options, run, listener)
+    except KeyboardInterrupt as error:
+        why = stop_reason(error)
     except OSError as error:
         where = "" if error.filename is None else f" ({error.filename})"
         why = f"{error.strerror or error}{where}"

@@ -8,11 +8,12 @@ from dataclasses import fields, is_dataclass, replace
 from operator import attrgetter
 from typing import Any
 
+from checker.diagnostics import Span
 from checker.system import ir, types
 
-_PLAIN = frozenset(("str", "int", "bool", "None", "tuple", "frozenset", "Span", "Place"))
+_PLAIN = {k.__name__ for k in (str, int, bool, tuple, frozenset, Span, ir.SourceLocation)}
+_PLAIN.add("None")
 """Fields annotated with nothing else contain no node."""
-
 
 Values = Callable[[Any], tuple[Any, ...]]
 
@@ -68,13 +69,16 @@ def parts(node: object) -> Iterator[Any]:
                 yield part
 
 
-def nodes(root: object) -> Iterator[Any]:
-    """Yields ``root``, or each part of a tuple, and everything below it, top down."""
+def nodes(root: object, beyond: tuple[type, ...] = ()) -> Iterator[Any]:
+    """Yields ``root``, or each part of a tuple, and everything below it, top down.
+
+    Nodes of the types ``beyond`` are left out, with everything below them.
+    """
     todo = [root]
     while todo:
         node = todo.pop()
         below = backwards(type(node))
-        if below is not None:
+        if below is not None and not isinstance(node, beyond):
             yield node
             todo.extend(below(node))
         elif isinstance(node, tuple):

@@ -136,16 +136,17 @@ class Walker:
                 assert_never(stmt)
 
     def _for(self, binder: typed.Binder, body: typed.Block, path: Path) -> list[Path]:
-        found: list[list[Path]] = []
+        found: list[Path] = []
+        sizes = set[int]()
         for order in orders(binder, self.scene(path)):
             open_ = [path]
             for value in order:
                 open_ = [after for one in open_ for after in self._round(binder, value, body, one)]
-            if open_ not in found:
-                found.append(open_)
-        if len(found) == 1:
-            return found[0]
-        return [replace(one, chosen=True) for ways in found for one in ways]
+            found += [one for one in open_ if one not in found]
+            sizes.add(len(open_))
+        if sizes == {len(found)}:  # all orders have the same paths
+            return found
+        return [replace(one, chosen=True) for one in found]
 
     def _round(
         self, binder: typed.Binder, value: object, body: typed.Block, path: Path

@@ -239,3 +239,20 @@ def test_reading(
     said = capsys.readouterr().err
     assert (NO_TIME if how == "time" else "interrupted") in said
     assert (f"{path} was not read to its end" in said) is (how == "time")
+
+
+# ---- tables ---------------------------------------------------------------------------------
+
+
+@BOTH
+def test_tables(how: str, tmp_path: Path, monkeypatch: Patch) -> None:
+    """They are written after the search, and take no verdict away."""
+    monkeypatch.setattr("checker.exploration.tables.write_tables", for_ever)
+    limits = Limits(timeout=1.0 if how == "time" else None)
+    out, kept = str(tmp_path / "out"), str(tmp_path / "kept")
+    options = Options(states_out=out, checkpoint=kept, limits=limits)
+    with soon(), interrupting(None if how == "time" else 3.0):
+        report = run_check(written(SHORT, tmp_path), "c", options)
+    assert report.exhaustive and report.stopped is None
+    why = NO_TIME if how == "time" else INTERRUPTED
+    assert report.failed == (f"no tables were written: {why}",)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checker.lang import typed
-from checker.system.tree import backwards
+from checker.system import tree
 
 
 def nodes(root: object) -> Iterator[object]:
@@ -13,15 +13,7 @@ def nodes(root: object) -> Iterator[object]:
 
     Types are among them; layers, interfaces and source locations are not.
     """
-    todo = [root]
-    while todo:
-        node = todo.pop()
-        below = backwards(type(node))
-        if below is not None and not isinstance(node, typed.Layer | typed.Interface):
-            yield node
-            todo.extend(below(node))
-        elif isinstance(node, tuple):
-            todo.extend(reversed(node))
+    return tree.nodes(root, (typed.Layer, typed.Interface))
 
 
 def expressions_of(root: object) -> Iterator[typed.Expr]:

@@ -1,0 +1,65 @@
+"""A walk through a tree finds every node: held to one through all fields of all nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from checker.diagnostics import Span
+from checker.lang import typed
+from checker.lang.load import load
+from checker.properties import ask
+from checker.resources import specs
+from checker.system import ir, tree, types
+from checker.system.instantiate import walk
+from checker.system.instantiate.assemble import instantiate
+from tests.finite_checks import finite_checks
+
+FILES = sorted(specs().rglob("*.bcast"))
+
+
+def every_node(root: object, beyond: tuple[type, ...] = ()) -> Iterator[object]:
+    """All nodes from the top down, whatever the fields that they stand in are said to hold."""
+    if isinstance(root, tuple):
+        for part in root:
+            yield from every_node(part, beyond)
+    elif is_dataclass(root) and type(root).__module__ != types.__name__:
+        if not isinstance(root, (Span, ir.SourceLocation, type, *beyond)):
+            yield root
+            for field in fields(root):
+                yield from every_node(getattr(root, field.name), beyond)
+
+
+def same(found: Iterator[object], wanted: Iterator[object]) -> bool:
+    return [id(node) for node in found] == [id(node) for node in wanted]
+
+
+@cache
+def checks(path: str) -> tuple[typed.Check, ...]:
+    return load(path).checks
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda path: path.stem)
+def test_no_node_of_a_protocol_is_left_out(file: Path) -> None:
+    for check in checks(str(file)):
+        for root in (check.protocol, check.prove):
+            beyond = (typed.Layer, typed.Interface)
+            assert same(walk.nodes(root), every_node(root, beyond))
+
+
+def test_types_are_nodes_of_a_protocol() -> None:
+    check = checks(str(specs() / "broadcast" / "best_effort.bcast"))[0]
+    assert any(isinstance(node, typed.Msg) for node in walk.nodes(check.protocol))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda path: path.stem)
+def test_no_node_of_a_system_is_left_out(file: Path) -> None:
+    finite = finite_checks(file.read_text(encoding="utf-8"))
+    for check in [c for c in checks(str(file)) if c.name in finite][:1]:
+        system = instantiate(check, {}, ask).system
+        for root in (system.init, system.actions, system.properties):
+            assert same(tree.nodes(root), every_node(root))
